@@ -1,0 +1,1 @@
+"""The `analyze` command: click commands and rich rendering over `analyzer`. Thin: no analysis happens here."""
