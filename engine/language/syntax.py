@@ -50,10 +50,14 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class RecordTerm:
-    """`[a, b, …]`, or a branch of an algebraic data type, `$Name(a, b, …)`, when `branch` is set."""
+    """`[a, b, …]`, or a branch of an algebraic data type, `$Name(a, b, …)`, when `branch` is set.
+
+    The checker sets `type`, the record table.
+    """
 
     arguments: tuple[Term, ...]
     branch: str | None = None
+    type: str = ""
     span: Span = span_field()
 
 
@@ -62,21 +66,27 @@ class Functor:
     """An intrinsic functor by its Soufflé name: `+ - * / % ^ band cat strlen substr ord to_number as …`.
 
     Unary minus is `neg`. For `as(term, T)` the type's name stands in `type_argument`.
+    The checker sets `kind`: the primitive kind operated on, for overloaded functors.
     """
 
     name: str
     arguments: tuple[Term, ...]
     type_argument: str | None = None
+    kind: str = ""
     span: Span = span_field()
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A body aggregate `kind target : { body }`; `target` is None for `count`."""
+    """A body aggregate `kind target : { body }`; `target` is None for `count`.
+
+    The checker sets `kind_of_value`: the primitive kind of the target.
+    """
 
     kind: str
     target: Term | None
     body: tuple[Literal, ...]
+    kind_of_value: str = ""
     span: Span = span_field()
 
 
@@ -111,11 +121,15 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """`left op right`; `op` is one of `= != < <= > >= match contains not_match not_contains`; `true`/`false` have no sides."""
+    """`left op right`; `op` is one of `= != < <= > >= match contains not_match not_contains`, or `true`/`false`.
+
+    `true` and `false` have no sides. The checker sets `kind`: the primitive kind compared.
+    """
 
     op: str
     left: Term | None
     right: Term | None
+    kind: str = ""
     span: Span = span_field()
 
 
@@ -126,7 +140,7 @@ Literal = Atom | Negation | Constraint
 class Clause:
     """`head :- body.`; a fact has an empty body. A disjunction has been split into several clauses.
 
-    `plan` is the order of atoms a `.plan` hint gives, by version; `settings` the clause's own pragmas.
+    `plan` is the order of atoms a `.plan` hint gives, by version.
     """
 
     head: Atom

@@ -1,0 +1,122 @@
+"""A checked program: what the checker hands to every evaluator.
+
+Clauses are in the syntax of `syntax`, lowered to a core that an evaluator can trust:
+
+* no disjunction, components or includes; algebraic data types have become records, see `Record`;
+* `Functor.kind`, `Constraint.kind` and `Aggregate.kind_of_value` name the primitive kind operated on, and
+  `RecordTerm.type` the record table; overloaded conversions have become monomorphic (see `functors`);
+* every Aggregate and every generator (`range`) is the right side of a constraint `variable = …` of its own, in the
+  clause's body or in the body of an enclosing aggregate; an aggregate's target is None or a variable;
+* a variable inside an aggregate that also occurs outside it is the same variable, bound outside (injected); local ones
+  have names of their own;
+* every variable is bound: there is an order of the body in which each literal's needed variables are bound before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.language.syntax import Atom, Directive, Literal, Span, span_field
+
+KINDS = ("symbol", "number", "unsigned", "float", "record")
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A resolved type: `kind` is one of KINDS; `record` names the record table where the kind is record."""
+
+    name: str
+    kind: str
+    record: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a relation or a record."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch of an algebraic data type: `$name(fields…)` is the record `[tag, fields…, 0, …]`."""
+
+    name: str
+    tag: int
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record table: its name is that of the root record type, its columns are `fields`.
+
+    An algebraic data type is a record too, with `branches`: column 0 is the branch's tag (a number), the others hold
+    the branch's fields, padded with 0 up to the widest branch. Their kind depends on the tag (they are declared as
+    numbers), so a term `[tag, …]` must compare the tag before it looks into the other columns.
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    branches: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A declared relation. `qualifiers` as written (inline, eqrel, magic, …); `choice` are functional dependencies."""
+
+    name: str
+    columns: tuple[Field, ...]
+    qualifiers: frozenset[str] = frozenset()
+    choice: tuple[tuple[int, ...], ...] = ()
+    doc: str = field(default="", compare=False)
+    span: Span = span_field()
+
+    @property
+    def arity(self) -> int:
+        return len(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClause:
+    """A lowered clause and the resolved type of each of its variables, those inside aggregates included."""
+
+    head: Atom
+    body: tuple[Literal, ...]
+    variables: Mapping[str, Type]
+    plan: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    span: Span = span_field()
+
+    @property
+    def is_fact(self) -> bool:
+        return not self.body
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A strongly connected component of the relations, with all clauses whose head is in it."""
+
+    relations: tuple[str, ...]
+    recursive: bool
+    clauses: tuple[CheckedClause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProgram:
+    """A program without errors. `strata` are in an order of evaluation; every relation is in exactly one."""
+
+    types: Mapping[str, Type]
+    records: Mapping[str, Record]
+    relations: Mapping[str, Relation]
+    strata: tuple[Stratum, ...]
+    inputs: tuple[Directive, ...] = ()
+    outputs: tuple[Directive, ...] = ()
+    printsizes: tuple[Directive, ...] = ()
+    limitsizes: tuple[Directive, ...] = ()
+    pragmas: tuple[tuple[str, str], ...] = ()
+    number_bits: int = 32
+
+    @property
+    def clauses(self) -> tuple[CheckedClause, ...]:
+        return tuple(clause for stratum in self.strata for clause in stratum.clauses)
