@@ -14,6 +14,11 @@ PUBLIC = {
     "compile": "engine.language.compiler",
     "ProgramError": "engine.language.diagnostics",
     "CheckedProgram": "engine.language.program",
+    "Symbols": "engine.symbols",
+    "Database": "engine.database",
+    "EvaluationError": "engine.database",
+    "Result": "engine.result",
+    "evaluate": "engine.local.evaluate",
 }
 
 
