@@ -1,0 +1,278 @@
+"""Regular expressions whose backtracking match can take exponential time.
+
+A pattern is exponentially ambiguous when its automaton has a state that can be left and reached again by the same word
+in two ways (Weber and Seidl, 1991, criterion EDA; for backtracking matchers, Weideman et al., 2016). The automaton is
+Glushkov's, whose transitions keep their multiplicity: `(a+)+` has one position and two ways from it to itself. A match
+suffers only when it can still fail after the loop, so patterns that accept inside the loop are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import re._constants as sre
+import re._parser as parser
+import warnings
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+MAX_POSITIONS = 160
+MAX_COPIES = 4
+LATIN_BITS = 256
+EVERY = (1 << (LATIN_BITS + 1)) - 1  # the last bit stands for the letters beyond Latin-1
+
+CATEGORIES = {
+    sre.CATEGORY_DIGIT: r"\d",
+    sre.CATEGORY_NOT_DIGIT: r"\D",
+    sre.CATEGORY_SPACE: r"\s",
+    sre.CATEGORY_NOT_SPACE: r"\S",
+    sre.CATEGORY_WORD: r"\w",
+    sre.CATEGORY_NOT_WORD: r"\W",
+}
+REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT)
+LOOKS = (sre.ASSERT, sre.ASSERT_NOT)
+END_ANCHORS = (sre.AT_END, sre.AT_END_STRING, sre.AT_END_LINE)
+
+
+class TooLarge(Exception):
+    """The automaton has more than MAX_POSITIONS positions."""
+
+
+@dataclass
+class Fragment:
+    """A part of a pattern: the positions it can start and end at, with the number of ways, and whether it can be empty.
+
+    `nullable` counts the ways to match the empty word.
+    """
+
+    first: dict[int, int] = field(default_factory=dict)
+    last: dict[int, int] = field(default_factory=dict)
+    nullable: int = 1
+
+
+@dataclass
+class Automaton:
+    """`characters[p]` is the set (a bit mask) that position p reads; `follow[p][q]` the number of ways from p to q."""
+
+    characters: list[int] = field(default_factory=list)
+    follow: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
+
+    def position(self, characters: int) -> Fragment:
+        if len(self.characters) >= MAX_POSITIONS:
+            raise TooLarge
+        self.characters.append(characters)
+        at = len(self.characters) - 1
+        return Fragment({at: 1}, {at: 1}, 0)
+
+    def link(self, last: dict[int, int], first: dict[int, int]) -> None:
+        for p, ways_out in last.items():
+            for q, ways_in in first.items():
+                self.follow[p][q] += ways_out * ways_in
+
+    def concatenate(self, left: Fragment, right: Fragment) -> Fragment:
+        self.link(left.last, right.first)
+        return Fragment(
+            joined(left.first, right.first, left.nullable),
+            joined(right.last, left.last, right.nullable),
+            left.nullable * right.nullable,
+        )
+
+    def loop(self, body: Fragment) -> Fragment:
+        """One or more of `body`; an empty round ends the loop, as matchers see to."""
+        self.link(body.last, body.first)
+        return Fragment(body.first, body.last, min(body.nullable, 1))
+
+
+def joined(near: dict[int, int], far: dict[int, int], ways: int) -> dict[int, int]:
+    """The positions of `near`, and those of `far` seen through `ways` empty matches."""
+    result = dict(near)
+    for position, count in far.items() if ways else ():
+        result[position] = result.get(position, 0) + count * ways
+    return result
+
+
+def exponential(pattern: str) -> bool:
+    """Whether `pattern`, read as a Python regular expression, is exponentially ambiguous before a point of failure.
+
+    False for what is no valid pattern and for patterns of more than MAX_POSITIONS positions, repeats unrolled.
+    """
+    if not re.search(r"\)[*+{]", pattern):
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = parser.parse(pattern)
+    except (re.error, OverflowError, RecursionError, ValueError):
+        return False
+    automaton = Automaton()
+    try:
+        whole = build(automaton, list(tree))
+    except (TooLarge, RecursionError):
+        return False
+    return any(not component & whole.last.keys() for component in ambiguous_components(automaton))
+
+
+def build(automaton: Automaton, items: list) -> Fragment:
+    whole = Fragment()
+    for operator, argument in items:
+        whole = automaton.concatenate(whole, fragment(automaton, operator, argument))
+    return whole
+
+
+def fragment(automaton: Automaton, operator, argument) -> Fragment:
+    if operator in REPEATS:
+        return repeat(automaton, *argument)
+    if operator is sre.SUBPATTERN:
+        return build(automaton, list(argument[3]))
+    if operator is sre.BRANCH:
+        return alternatives([build(automaton, list(option)) for option in argument[1]])
+    if operator is sre.AT:
+        # An end anchor can fail, so it stands for one more character that must be read.
+        return automaton.position(0) if argument in END_ANCHORS else Fragment()
+    if operator in LOOKS:
+        return Fragment()
+    if operator is sre.GROUPREF:
+        return automaton.position(EVERY)
+    if operator is sre.ATOMIC_GROUP or operator is sre.POSSESSIVE_REPEAT or operator is sre.GROUPREF_EXISTS:
+        return automaton.position(EVERY)  # never backtracked into: one opaque step
+    return automaton.position(characters_of(operator, argument))
+
+
+def alternatives(options: list[Fragment]) -> Fragment:
+    # The parser factors common prefixes out, (a|a) is a(|): two ways to be empty are two ways to match.
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for option in options:
+        first |= option.first
+        last |= option.last
+    return Fragment(first, last, sum(option.nullable for option in options))
+
+
+def repeat(automaton: Automaton, low: int, high: int, body) -> Fragment:
+    """Unroll `body{low,high}`; a bound above MAX_COPIES is read as none, since ambiguity grows with it all the same."""
+    unbounded = high is sre.MAXREPEAT or high > MAX_COPIES
+    needed = min(low, MAX_COPIES)
+    whole = Fragment()
+    for _ in range(needed - 1 if unbounded else needed):
+        whole = automaton.concatenate(whole, build(automaton, list(body)))
+    if unbounded:
+        tail = automaton.loop(build(automaton, list(body)))
+        return automaton.concatenate(whole, tail if needed else optional(tail))
+    rest = Fragment()
+    for _ in range(int(high) - needed):
+        rest = optional(automaton.concatenate(build(automaton, list(body)), rest))
+    return automaton.concatenate(whole, rest)
+
+
+def optional(body: Fragment) -> Fragment:
+    return Fragment(body.first, body.last, 1)
+
+
+def characters_of(operator, argument) -> int:
+    if operator is sre.ANY:
+        return EVERY & ~(1 << ord("\n"))
+    if operator is sre.LITERAL:
+        return bit(argument)
+    if operator is sre.NOT_LITERAL:
+        return EVERY & ~(bit(argument) if argument < LATIN_BITS else 0)
+    if operator is sre.RANGE:
+        low, high = argument
+        mask = sum(1 << c for c in range(low, min(high, LATIN_BITS - 1) + 1))
+        return mask | (bit(high) if high >= LATIN_BITS else 0)
+    if operator is sre.CATEGORY:
+        return category(argument)
+    if operator is sre.IN:
+        negated = argument[0][0] is sre.NEGATE
+        mask = 0
+        for inner in argument[negated:]:
+            mask |= characters_of(*inner)
+        return (EVERY & ~mask) | (1 << LATIN_BITS) if negated else mask
+    return EVERY
+
+
+def bit(code_point: int) -> int:
+    return 1 << min(code_point, LATIN_BITS)
+
+
+def category(name) -> int:
+    shorthand = CATEGORIES.get(name)
+    if shorthand is None:
+        return EVERY
+    return sum(1 << c for c in range(LATIN_BITS + 1) if re.match(shorthand, chr(c)))
+
+
+def ambiguous_components(automaton: Automaton) -> list[set[int]]:
+    """Return, for each way to leave a position and come back by one word in two ways, the positions on the way."""
+    graph = {p: [q for q in follow] for p, follow in automaton.follow.items()}
+    found = []
+    for component in strong_components(graph, range(len(automaton.characters))):
+        inner = {p: [q for q in graph.get(p, ()) if q in component] for p in component}
+        if doubled(automaton, inner) or diverging(automaton, inner):
+            found.append(component)
+    return found
+
+
+def doubled(automaton: Automaton, inner: dict[int, list[int]]) -> bool:
+    """Whether a step inside the component can be taken in two ways."""
+    return any(automaton.follow[p][q] > 1 for p, targets in inner.items() for q in targets)
+
+
+def diverging(automaton: Automaton, inner: dict[int, list[int]]) -> bool:
+    """Whether two different paths from some position to itself read the same word: (p, p) and (q, r) in one component
+    of the product."""
+    read = automaton.characters
+    product: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    todo = [(p, p) for p in inner]
+    while todo:
+        pair = todo.pop()
+        if pair in product:
+            continue
+        left, right = pair
+        product[pair] = [(p, q) for p in inner[left] for q in inner[right] if read[p] & read[q]]
+        todo.extend(product[pair])
+    for component in strong_components(product, product):
+        if any(p == q for p, q in component) and any(p != q for p, q in component):
+            return True
+    return False
+
+
+def strong_components(graph: dict, nodes) -> list[set]:
+    """Tarjan's strongly connected components, iteratively; those without an edge inside are left out."""
+    index: dict = {}
+    low: dict = {}
+    stack: list = []
+    waiting: set = set()
+    found = []
+    for root in nodes:
+        if root in index:
+            continue
+        work = [(root, iter(graph.get(root, ())))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        waiting.add(root)
+        while work:
+            node, successors = work[-1]
+            step = next((s for s in successors if s not in index or s in waiting), None)
+            if step is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    found.append(popped(stack, waiting, node))
+            elif step in index:
+                low[node] = min(low[node], index[step])
+            else:
+                index[step] = low[step] = len(index)
+                stack.append(step)
+                waiting.add(step)
+                work.append((step, iter(graph.get(step, ()))))
+    return [c for c in found if len(c) > 1 or any(n in graph.get(n, ()) for n in c)]
+
+
+def popped(stack: list, waiting: set, root) -> set:
+    component = set()
+    while True:
+        node = stack.pop()
+        waiting.discard(node)
+        component.add(node)
+        if node == root:
+            return component

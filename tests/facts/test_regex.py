@@ -1,0 +1,52 @@
+"""Patterns known to be exponential from the literature and by hand, and patterns that only look like them."""
+
+import pytest
+
+from facts.regex import exponential
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+$",
+        r"(a*)*$",
+        r"([a-z]+)*!",
+        r"(ab|ab)*c",
+        r"(a|a)*b",
+        r"(a|aa)+$",
+        r"(\w\d|_1)+$",
+        r"(\d+\s?)*;",
+        r"^(([a-z])+.)+[A-Z]([a-z])+$",
+        r"^(\w+\s?)*$",
+        r'"(\\?.)*"',
+        r"(x+x+)+y",
+        r"x(bb|[ab]b)*z",
+        r"(.*)*=",
+        r"(ée|\we)+!",
+    ],
+)
+def test_ambiguous_loops_are_found(pattern):
+    assert exponential(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"a+b*",
+        r"(ab)*c",
+        r"(\d{1,3}\.){3}\d{1,3}",
+        r"([a-z]+,)*[a-z]+$",
+        r"(a+)+",  # nothing can fail after the loop
+        r"(a|b)*c",
+        r"^(\w+)(\s+\w+)*$",
+        r'"([^"\\]|\\.)*"',
+        r"(?:[^<]+|<[^>]*>)",
+        r"(\s*,\s*\w+)*\]",
+        r"(?:\r\n|\n)+$",
+        r"(not a pattern",
+        r"no loop (at all)",
+        "",
+    ],
+)
+def test_unambiguous_loops_are_not(pattern):
+    assert not exponential(pattern)
