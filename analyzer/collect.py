@@ -1,0 +1,106 @@
+"""From a tree to the facts of its files: read, look up in the cache, extract what is missing in processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import facts
+from analyzer import worker
+from analyzer.config import Config
+from analyzer.discover import Discovery, discover, size_reason
+from analyzer.pool import Pool, Task
+from analyzer.report import Problem, SourceFile
+from analyzer.state import FactCache, blob_hash
+from analyzer.trees import Tree
+
+Progress = Callable[[str, int, int | None], None]
+
+
+def silent(phase: str, done: int, total: int | None) -> None:
+    """The progress that nobody watches: `done` of `total` units of `phase` are finished."""
+
+
+@dataclass(slots=True)
+class Collected:
+    """`files` ordered by path, each with its facts; `extracted` counts the blobs that were not found in the cache."""
+
+    files: list[tuple[SourceFile, facts.FileFacts]]
+    skipped: dict[str, list[str]]
+    problems: list[Problem]
+    extracted: int = 0
+
+
+def collect(tree: Tree, config: Config, directory: Path, jobs: int, progress: Progress = silent) -> Collected:
+    """Return the facts of every file of `tree` that is to be analysed, and what was left out."""
+    return _Collector(tree, config, directory, progress).run(jobs)
+
+
+@dataclass(slots=True)
+class _Collector:
+    tree: Tree
+    config: Config
+    directory: Path
+    progress: Progress
+    found: Discovery = field(init=False)
+    cache: FactCache = field(init=False)
+    sources: list[SourceFile] = field(default_factory=list)
+    facts: dict[tuple[str, str], facts.FileFacts] = field(default_factory=dict)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def run(self, jobs: int) -> Collected:
+        self.found = discover(self.tree, self.config)
+        self.cache = FactCache(self.directory, facts.VERSION)
+        extracted = 0
+        pool = Pool(worker.extract, jobs, self.config.extract_timeout_s)
+        for outcome in pool.run(self.missing()):
+            extracted += 1
+            if outcome.error:
+                self.failed[outcome.key] = outcome.error
+            else:
+                self.facts[outcome.key] = facts.load(outcome.value)
+        self.progress("Reading files", len(self.found.files), len(self.found.files))
+        return Collected(list(self.files()), self.found.skipped, self.found.problems, extracted)
+
+    def missing(self) -> Iterator[Task]:
+        """Read every file, take what the cache has, and yield the rest as tasks, equal content once."""
+        asked = set()
+        for number, (path, language) in enumerate(self.found.files):
+            self.progress("Reading files", number, len(self.found.files))
+            data = self.read(path)
+            if data is None:
+                continue
+            source = SourceFile(path, language, blob_hash(data), data.count(b"\n") + (not data.endswith(b"\n")))
+            self.sources.append(source)
+            key = (language, source.blob)
+            if key in asked:
+                continue
+            asked.add(key)
+            if payload := self.cache.load(*key):
+                self.facts[key] = facts.load(payload)
+            else:
+                yield Task(key, (self.directory, language, source.blob, data), len(data))
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of a file, or None, the reason being recorded."""
+        try:
+            data = self.tree.read(path)
+        except OSError as error:
+            self.found.problems.append(Problem(f"cannot be read: {error.strerror or error}", file=path))
+            return None
+        if len(data) > self.config.max_file_kb * 1024:
+            self.found.skip(size_reason(self.config), path)
+        elif b"\0" in data:
+            self.found.skip("binary", path)
+        else:
+            return data
+        return None
+
+    def files(self) -> Iterator[tuple[SourceFile, facts.FileFacts]]:
+        for source in self.sources:
+            key = (source.language, source.blob)
+            if error := self.failed.get(key):
+                self.found.problems.append(Problem(f"no facts: {error}", file=source.path))
+            else:
+                yield source, self.facts[key]

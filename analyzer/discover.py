@@ -1,0 +1,75 @@
+"""Which files of a tree are analysed, and which are left out and why. Nothing is left out silently."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+
+import facts
+from analyzer.config import Config
+from analyzer.ignore import IgnoreRules
+from analyzer.report import Problem
+from analyzer.trees import Tree
+
+IGNORE_FILE = ".analyzeignore"
+VENDORED = frozenset(
+    {"node_modules", "bower_components", "vendor", "_vendor", "vendored", "third_party", "third-party"}
+    | {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs", "__pypackages__"}
+)
+KIND_REASONS = {"symlink": "symbolic link", "special": "not a regular file"}
+
+
+@dataclass(slots=True)
+class Discovery:
+    """`files` are (path, language) of the files to read, ordered by path; `skipped` maps a reason to paths."""
+
+    files: list[tuple[str, str]] = field(default_factory=list)
+    skipped: dict[str, list[str]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def skip(self, reason: str, path: str) -> None:
+        self.skipped.setdefault(reason, []).append(path)
+
+
+def discover(tree: Tree, config: Config) -> Discovery:
+    """Sort the entries of `tree` into files to read and skipped ones. Size is checked here where the tree knows it."""
+    found = Discovery()
+    entries = tree.entries()
+    found.problems += tree.problems()
+    ignore = _ignore_rules(tree, config, [entry.path for entry in entries])
+    for entry in entries:
+        if entry.kind == "submodule":
+            found.skip("submodule", entry.path.rstrip("/"))
+            continue
+        language = facts.language_of(entry.path)
+        if language is None:
+            continue
+        if ignore.ignores(entry.path):
+            found.skip("ignored", entry.path)
+        elif not config.include_vendored and not VENDORED.isdisjoint(posixpath.dirname(entry.path).split("/")):
+            found.skip("vendored", entry.path)
+        elif entry.kind in KIND_REASONS:
+            found.skip(KIND_REASONS[entry.kind], entry.path)
+        elif entry.size is not None and entry.size > config.max_file_kb * 1024:
+            found.skip(size_reason(config), entry.path)
+        else:
+            found.files.append((entry.path, language))
+    return found
+
+
+def size_reason(config: Config) -> str:
+    kb = config.max_file_kb
+    return f"over {kb // 1024} MB" if kb % 1024 == 0 else f"over {kb} KB"
+
+
+def _ignore_rules(tree: Tree, config: Config, paths: list[str]) -> IgnoreRules:
+    ignore = IgnoreRules()
+    for path in paths:
+        if posixpath.basename(path) == IGNORE_FILE:
+            try:
+                ignore.add_file(posixpath.dirname(path), tree.read(path))
+            except OSError:
+                continue
+    if config.exclude:
+        ignore.add("", config.exclude)
+    return ignore

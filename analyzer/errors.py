@@ -1,0 +1,45 @@
+"""Problems that the user can mend: each has a code, says where it is, and what to do about it."""
+
+from __future__ import annotations
+
+
+class AnalyzeError(Exception):
+    """Ends a command with exit code 2 and `render()` on standard error, never with a traceback.
+
+    `code` is a letter and three digits: A arguments, C configuration, F facts, G git, R rules, S state directory.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, file: str = "", line: int = 0, source: str = "", help: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.file, self.line, self.source, self.help = code, message, file, line, source, help
+
+    def render(self) -> str:
+        lines = [f"error[{self.code}]: {self.message}"]
+        if self.file:
+            lines.append(f"  --> {self.file}:{self.line}" if self.line else f"  --> {self.file}")
+        if self.source:
+            lines.append(f"{self.line} | {self.source}")
+        if self.help:
+            lines.append(f"help: {self.help}")
+        return "\n".join(lines)
+
+
+class ProgramErrors(AnalyzeError):
+    """Datalog sources that do not compile; `rendered` holds each diagnostic as the engine words it."""
+
+    def __init__(self, rendered: list[str]) -> None:
+        super().__init__("R001", f"{len(rendered)} error(s) in Datalog rules")
+        self.rendered = rendered
+
+    def render(self) -> str:
+        return "\n\n".join(self.rendered)
+
+
+def suggest(word: str, known: list[str]) -> str:
+    """Return a help text that names the known word nearest to `word`, or all of them."""
+    import difflib
+
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"

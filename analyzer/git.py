@@ -1,0 +1,172 @@
+"""Read-only access to a git repository's objects and index through the `git` command.
+
+A scanned repository is not trusted: its configuration may name programs that git would run. Monitors, hooks and lazy
+fetches are switched off, and none of the commands used applies filters.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from analyzer.errors import AnalyzeError
+
+HARDENED = (
+    *("-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "protocol.allow=never", "--no-pager", "--literal-pathspecs"),
+)
+# Set by git for its hooks; they would redirect every command to the repository of the hook.
+LOCAL_VARIABLES = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitEntry:
+    """A path in a tree or an index. `kind` is file, symlink or submodule; `path` is relative to the repository."""
+
+    path: str
+    kind: str
+    blob: str
+
+
+def environment(*, in_hook: bool) -> dict[str, str]:
+    """Return the environment of a git child: nothing is fetched, asked or locked.
+
+    In a hook, the variables that name its repository and index are kept, the index by an absolute path.
+    """
+    env = dict(os.environ)
+    env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    env |= {"GIT_ALLOW_PROTOCOL": "none"}
+    if not in_hook:
+        for name in LOCAL_VARIABLES:
+            env.pop(name, None)
+    elif index := env.get("GIT_INDEX_FILE"):
+        env["GIT_INDEX_FILE"] = os.path.abspath(index)
+    return env
+
+
+class Repository:
+    """The repository that holds `path`: its `top` (None when bare), and `prefix`, which leads from there to `path`."""
+
+    def __init__(self, path: Path, *, in_hook: bool = False) -> None:
+        """Raises AnalyzeError G001 where `path` is in no git repository, G003 where git is not installed."""
+        self.path = path
+        self._env = environment(in_hook=in_hook)
+        found = self._run("rev-parse", "--is-bare-repository", "--show-prefix")
+        if found.returncode:
+            raise AnalyzeError("G001", f"{path} is not in a git repository", help="leave --rev out to scan its files")
+        bare, _, prefix = os.fsdecode(found.stdout).partition("\n")
+        self.bare = bare == "true"
+        self.prefix = prefix.rstrip("\n")
+        shown = self._run("rev-parse", "--show-toplevel")
+        self.top = Path(os.fsdecode(shown.stdout).removesuffix("\n")) if not shown.returncode else None
+
+    @classmethod
+    def find(cls, path: Path) -> Repository | None:
+        """Return the repository that holds `path`, or None (also where git is not installed)."""
+        try:
+            return cls(path)
+        except AnalyzeError:
+            return None
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        try:
+            return subprocess.run(["git", *HARDENED, *arguments], cwd=self.path, env=self._env, capture_output=True)
+        except FileNotFoundError:
+            raise AnalyzeError("G003", "git is not installed", help="apt-get install git") from None
+
+    def git(self, *arguments: str) -> bytes:
+        """Return what a git command prints. Raises AnalyzeError G004 with git's own words when it fails."""
+        done = self._run(*arguments)
+        if done.returncode:
+            words = os.fsdecode(done.stderr).strip() or f"git {arguments[0]} failed"
+            raise AnalyzeError("G004", words)
+        return done.stdout
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit that `revision` names. Raises AnalyzeError G002."""
+        done = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        if done.returncode:
+            shallow = self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+            hint = "the clone is shallow: fetch more history" if shallow else "git log --oneline lists commits"
+            raise AnalyzeError("G002", f"unknown revision '{revision}' in {self.path}", help=hint)
+        return done.stdout.decode().strip()
+
+    def ignores(self, path: Path) -> bool:
+        """Whether the repository's ignore rules exclude `path` itself."""
+        return self._run("check-ignore", "--quiet", "--", str(path)).returncode == 0
+
+    def working_paths(self) -> list[str]:
+        """Return tracked and untracked, not ignored, paths below `path`, relative to it; repositories end in "/"."""
+        listed = self.git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+        return sorted(os.fsdecode(path) for path in listed.split(b"\0") if path)
+
+    def tree(self, commit: str) -> Iterator[GitEntry]:
+        """Yield every entry of the commit below `prefix`."""
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *([self.prefix] if self.prefix else []))
+        for row in listed.split(b"\0"):
+            if row:
+                meta, path = row.split(b"\t", 1)
+                mode, _, blob = meta.split(b" ")
+                yield GitEntry(os.fsdecode(path), _kind(mode), blob.decode())
+
+    def index(self) -> Iterator[GitEntry]:
+        """Yield every entry of the index below `prefix`; of a conflict, our side."""
+        for row in self.git("ls-files", "-z", "--stage", "--full-name").split(b"\0"):
+            if row:
+                meta, path = row.split(b"\t", 1)
+                mode, blob, stage = meta.split(b" ")
+                if stage in (b"0", b"2"):
+                    yield GitEntry(os.fsdecode(path), _kind(mode), blob.decode())
+
+    def staged_paths(self) -> set[str]:
+        """Return the paths whose staged content differs from HEAD's, all of them before the first commit."""
+        if self._run("rev-parse", "--verify", "--quiet", "HEAD").returncode:
+            return {entry.path for entry in self.index()}
+        listed = self.git("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
+        return {os.fsdecode(path) for path in listed.split(b"\0") if path}
+
+    def blobs(self) -> Blobs:
+        return Blobs(self.path, self._env)
+
+
+class Blobs:
+    """Contents of blobs, through one `git cat-file --batch`. Close it, or use it as a context."""
+
+    def __init__(self, path: Path, env: dict[str, str]) -> None:
+        command = ["git", *HARDENED, "cat-file", "--batch"]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            command, cwd=path, env=env, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+
+    def read(self, blob: str) -> bytes:
+        """Return the content. Raises OSError where the object is missing, as in a partial or damaged clone."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin and stdout
+        stdin.write(blob.encode() + b"\n")
+        stdin.flush()
+        header = stdout.readline().split()
+        if len(header) != 3:
+            raise OSError(f"git object {blob} is missing")
+        data = stdout.read(int(header[2]))
+        stdout.read(1)
+        return data
+
+    def close(self) -> None:
+        self._process.communicate()
+
+    def __enter__(self) -> Blobs:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _kind(mode: bytes) -> str:
+    return {b"120000": "symlink", b"160000": "submodule"}.get(mode, "file")

@@ -1,0 +1,166 @@
+"""What a scan answers: findings with their paths, coverage, problems. Immutable, path-relative and free of time.
+
+Every output (text, JSON, SARIF, SQLite, exit code) is made from a `Report` and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SEVERITIES = ("note", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A region of a file: 1-based lines and columns (in characters), `end_column` exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """A stop on the way from source to sink; `code` is the source line there."""
+
+    place: Place
+    message: str
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check as the catalogue describes it. `help` is Markdown, `summary` its first paragraph."""
+
+    id: str
+    name: str
+    severity: str
+    precision: str
+    message: str
+    help: str = ""
+    summary: str = ""
+    cwe: tuple[int, ...] = ()
+    security_severity: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """`analyze: ignore[rules] reason` in a comment at `line`; no rules means every rule."""
+
+    file: str
+    line: int
+    rules: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found at `place`; `path` leads from source to sink and is empty where nothing flows.
+
+    `fingerprint` is made of content only and survives moved lines and renamed files; `line_hash` is GitHub's
+    primaryLocationLineHash. `frame` holds the source lines around `place`, the first being line `frame_line`.
+    """
+
+    check: str
+    message: str
+    place: Place
+    path: tuple[Step, ...] = ()
+    fingerprint: str = ""
+    line_hash: str = ""
+    frame: tuple[str, ...] = ()
+    frame_line: int = 1
+    suppression: Suppression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that was not analysed and should have been, or a warning about the run itself."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+    level: str = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that was analysed. `blob` is git's hash of its bytes."""
+
+    path: str
+    language: str
+    blob: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What was looked at. `skipped` maps a reason to files; `unparsed` a file to its lines without facts.
+
+    Calls: `resolved` reach a function of the repository or a library by its qualified name, `by_name` only a name.
+    """
+
+    parsed: int = 0
+    lines: int = 0
+    languages: Mapping[str, int] = field(default_factory=dict)
+    unparsed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    calls_resolved: int = 0
+    calls_by_name: int = 0
+    calls_unresolved: int = 0
+
+    @property
+    def files(self) -> int:
+        return self.parsed + len(self.unparsed)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer of one scan. `findings` are ordered by place, then check; suppressed ones are among them.
+
+    `prefix` leads from the repository's top to the scanned directory ("" or ending in "/").
+    """
+
+    target: str
+    revision: str = ""
+    prefix: str = ""
+    checks: tuple[Check, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    coverage: Coverage = field(default_factory=Coverage)
+    files: tuple[SourceFile, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    unused_suppressions: tuple[Suppression, ...] = ()
+    statistics: Mapping[str, object] = field(default_factory=dict, compare=False)
+
+    @property
+    def open_findings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.suppression is None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that should have been analysed was."""
+        return not self.coverage.unparsed and not any(problem.level == "error" for problem in self.problems)
+
+    def check(self, check_id: str) -> Check:
+        return next(check for check in self.checks if check.id == check_id)
+
+    def severities(self) -> Counter[str]:
+        """Return the number of open findings by severity."""
+        severity = {check.id: check.severity for check in self.checks}
+        return Counter(severity[finding.check] for finding in self.open_findings)
+
+    def exit_code(self, fail_on: str = "warning") -> int:
+        """Return 3 when incomplete, else 1 when an open finding is at least as severe as `fail_on`, else 0."""
+        if not self.complete:
+            return 3
+        if fail_on == "never":
+            return 0
+        failing = SEVERITIES[SEVERITIES.index(fail_on) :]
+        return int(any(self.severities()[severity] for severity in failing))

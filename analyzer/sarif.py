@@ -1,0 +1,186 @@
+"""SARIF 2.1.0 as GitHub code scanning reads it, within its limits. No time and no run-dependent id is in it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from analyzer.report import Check, Finding, Place, Problem, Report, Step
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+MAX_RESULTS = 25_000
+MAX_GZIPPED_BYTES = 10_000_000
+MAX_FLOW_STEPS = 1_000
+MAX_FULL_DESCRIPTION = 1_024
+MAX_TAGS = 20
+RANK = {"error": 0, "warning": 1, "note": 2}
+
+
+def render_sarif(report: Report, version: str) -> str:
+    """Return the report as a SARIF log. Beyond a limit, the least severe results are left out, and it says so."""
+    kept = _most_severe(report, MAX_RESULTS)
+    while True:
+        text = json.dumps(_log(report, kept, version), indent=2, ensure_ascii=False) + "\n"
+        if not kept or len(text) < MAX_GZIPPED_BYTES or len(gzip.compress(text.encode())) <= MAX_GZIPPED_BYTES:
+            return text
+        kept = _most_severe(report, len(kept) // 2)
+
+
+def _most_severe(report: Report, limit: int) -> list[Finding]:
+    """Return at most `limit` findings, the most severe ones, in the report's order."""
+    if len(report.findings) <= limit:
+        return list(report.findings)
+    rank = {check.id: RANK[check.severity] for check in report.checks}
+    order = sorted(range(len(report.findings)), key=lambda i: (rank[report.findings[i].check], i))
+    return [report.findings[i] for i in sorted(order[:limit])]
+
+
+def _log(report: Report, kept: list[Finding], version: str) -> dict[str, Any]:
+    index = {check.id: i for i, check in enumerate(report.checks)}
+    driver = {
+        "name": "Datalyze",
+        "semanticVersion": version,
+        "rules": [_rule(check) for check in report.checks],
+    }
+    run: dict[str, Any] = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": "datalyze/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(report, len(report.findings) - len(kept))],
+        "results": [_result(finding, index, report) for finding in kept],
+    }
+    if report.revision:
+        run["properties"] = {"revision": report.revision}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(check: Check) -> dict[str, Any]:
+    tags = ["security"] * bool(check.cwe) + [f"external/cwe/cwe-{cwe:03d}" for cwe in check.cwe] + list(check.tags)
+    properties: dict[str, Any] = {
+        "precision": check.precision,
+        "problem.severity": {"note": "recommendation"}.get(check.severity, check.severity),
+        "tags": list(dict.fromkeys(tags))[:MAX_TAGS],
+    }
+    if check.security_severity:
+        properties["security-severity"] = check.security_severity
+    return {
+        "id": check.id,
+        "name": check.name,
+        "shortDescription": {"text": check.name},
+        "fullDescription": {"text": _shorten(check.summary or check.name, MAX_FULL_DESCRIPTION)},
+        "help": {"text": check.help or check.name, "markdown": check.help or check.name},
+        "defaultConfiguration": {"level": check.severity},
+        "properties": properties,
+    }
+
+
+def _result(finding: Finding, index: dict[str, int], report: Report) -> dict[str, Any]:
+    check = report.checks[index[finding.check]]
+    result: dict[str, Any] = {
+        "ruleId": finding.check,
+        "ruleIndex": index[finding.check],
+        "level": check.severity,
+        "message": {"text": finding.message},
+        "locations": [_location(finding.place, report.prefix)],
+        "partialFingerprints": {
+            "primaryLocationLineHash": finding.line_hash,
+            "datalyzeFindingId/v1": finding.fingerprint,
+        },
+    }
+    if finding.path:
+        steps = _shown(finding.path)
+        result["codeFlows"] = [{"threadFlows": [{"locations": [_flow(step, report.prefix) for step in steps]}]}]
+        source = finding.path[0]
+        result["relatedLocations"] = [_location(source.place, report.prefix, source.message, id=0)]
+    if finding.suppression:
+        suppression = {"kind": "inSource"}
+        if finding.suppression.reason:
+            suppression["justification"] = finding.suppression.reason
+        result["suppressions"] = [suppression]
+    return result
+
+
+def _shown(path: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the steps that a thread flow may hold: of a longer path its beginning and its end."""
+    half = MAX_FLOW_STEPS // 2
+    return path if len(path) <= MAX_FLOW_STEPS else path[:half] + path[-half:]
+
+
+def _flow(step: Step, prefix: str) -> dict[str, Any]:
+    return {"location": _location(step.place, prefix, step.message)}
+
+
+def _location(place: Place, prefix: str, message: str = "", id: int | None = None) -> dict[str, Any]:
+    region = {
+        "startLine": place.line,
+        "startColumn": place.column,
+        "endLine": place.end_line,
+        "endColumn": place.end_column,
+    }
+    location: dict[str, Any] = {} if id is None else {"id": id}
+    location["physicalLocation"] = {"artifactLocation": _artifact(prefix + place.file), "region": region}
+    if message:
+        location["message"] = {"text": message}
+    return location
+
+
+def _artifact(path: str) -> dict[str, str]:
+    return {"uri": quote(path, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
+
+
+def _invocation(report: Report, left_out: int) -> dict[str, Any]:
+    notifications = list(_notifications(report))
+    if left_out:
+        text = f"{left_out} of {len(report.findings)} results are left out: they exceed the limits of code scanning."
+        notifications.append({"level": "warning", "message": {"text": text}})
+    return {
+        "executionSuccessful": report.complete,
+        "toolExecutionNotifications": notifications,
+        "properties": {"coverage": coverage_as_dict(report)},
+    }
+
+
+def _notifications(report: Report) -> Iterable[dict[str, Any]]:
+    for problem in report.problems:
+        yield _notification(problem, report.prefix)
+    for file, lines in report.coverage.unparsed.items():
+        shown = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
+        yield _notification(Problem(f"syntax errors left lines without facts: {shown}", file, lines[0]), report.prefix)
+    for unused in report.unused_suppressions:
+        text = f"unused suppression of {', '.join(unused.rules) or 'every rule'}"
+        yield _notification(Problem(text, unused.file, unused.line, "note"), report.prefix)
+
+
+def _notification(problem: Problem, prefix: str) -> dict[str, Any]:
+    notification: dict[str, Any] = {"level": problem.level, "message": {"text": problem.message}}
+    if problem.file:
+        place: dict[str, Any] = {"artifactLocation": _artifact(prefix + problem.file)}
+        if problem.line:
+            place["region"] = {"startLine": problem.line}
+        notification["locations"] = [{"physicalLocation": place}]
+    return notification
+
+
+def coverage_as_dict(report: Report) -> dict[str, Any]:
+    """Return the coverage block that JSON and SARIF share."""
+    coverage = report.coverage
+    return {
+        "filesParsed": coverage.parsed,
+        "filesPartlyParsed": len(coverage.unparsed),
+        "filesFailed": len({problem.file for problem in report.problems if problem.file and problem.level == "error"}),
+        "lines": coverage.lines,
+        "languages": dict(sorted(coverage.languages.items())),
+        "skipped": {reason: len(files) for reason, files in sorted(coverage.skipped.items())},
+        "calls": {
+            "resolved": coverage.calls_resolved,
+            "byNameOnly": coverage.calls_by_name,
+            "unresolved": coverage.calls_unresolved,
+        },
+    }
+
+
+def _shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,247 @@
+"""Where files come from: a working tree, a commit, the staged index, or memory. All answer the same questions.
+
+Paths are relative to the scanned directory, with "/" between parts. Symbolic links are never followed, so a loop of
+links, or a link out of the tree, leads nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from analyzer.errors import AnalyzeError
+from analyzer.git import GitEntry, Repository
+from analyzer.ignore import IgnoreRules
+from analyzer.report import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A path of a tree. `kind` is file, symlink, submodule or special (a pipe, socket or device)."""
+
+    path: str
+    kind: str
+    size: int | None = None
+
+
+class Tree(Protocol):
+    """`target` is what the user named, `revision` a commit or "", `prefix` leads from the repository's top to it."""
+
+    target: str
+    revision: str
+    prefix: str
+
+    def entries(self) -> list[Entry]:
+        """Return every entry, ordered by path."""
+        ...
+
+    def problems(self) -> list[Problem]:
+        """Return what `entries` could not list."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes. Raises OSError."""
+        ...
+
+    def read_top(self, path: str) -> bytes:
+        """Return the bytes of a regular file by its path from the repository's top. Raises OSError."""
+        ...
+
+    def list_top(self, directory: str) -> list[str]:
+        """Return the paths from the top of the regular files directly in `directory`; [] where there is none."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def find_upwards(tree: Tree, name: str) -> tuple[str, bytes] | None:
+    """Return path (from the top) and bytes of the file `name` nearest to the scanned directory, going up to the top."""
+    directory = tree.prefix.rstrip("/")
+    while True:
+        path = posixpath.join(directory, name)
+        try:
+            return path, tree.read_top(path)
+        except OSError:
+            if not directory:
+                return None
+        directory = posixpath.dirname(directory)
+
+
+class WorkingTree:
+    """Files on disk. In a git repository its own list of paths decides (tracked files are never ignored)."""
+
+    revision = ""
+
+    def __init__(self, path: Path) -> None:
+        """`path` is a directory or a file. Raises AnalyzeError: A001 where it is neither, A002 for a bare repository."""
+        if not path.exists():
+            raise AnalyzeError("A001", f"no such file or directory: {path}")
+        self.target = str(path)
+        self._only = path.name if path.is_file() else None
+        self.root = (path.parent if self._only else path).resolve()
+        repository = Repository.find(self.root)
+        if repository and repository.bare:
+            raise AnalyzeError("A002", f"{path} is a bare repository", help="name a commit: --rev HEAD")
+        # An ignored directory that is scanned by name is scanned as a plain one.
+        if repository and repository.prefix and repository.ignores(self.root):
+            repository = None
+        self._repository = repository
+        self.prefix = repository.prefix if repository else ""
+        self._top = self.root.parents[self.prefix.count("/") - 1] if self.prefix else self.root
+        self._problems: list[Problem] = []
+
+    def entries(self) -> list[Entry]:
+        self._problems.clear()
+        if self._only:
+            return [_stat_entry(self.root, self._only)]
+        if self._repository:
+            return [entry for path in self._repository.working_paths() if (entry := self._listed(path))]
+        return sorted(self._walk(), key=lambda entry: entry.path)
+
+    def problems(self) -> list[Problem]:
+        return self._problems
+
+    def read(self, path: str) -> bytes:
+        return read_regular(self.root / path)
+
+    def read_top(self, path: str) -> bytes:
+        return read_regular(self._top / path)
+
+    def list_top(self, directory: str) -> list[str]:
+        try:
+            with os.scandir(self._top / directory) as rows:
+                return sorted(posixpath.join(directory, row.name) for row in rows if row.is_file(follow_symlinks=False))
+        except OSError:
+            return []
+
+    def close(self) -> None:
+        pass
+
+    def _listed(self, path: str) -> Entry | None:
+        """Return the entry of a path that git lists; None where the file was deleted since."""
+        try:
+            return Entry(path, "submodule") if path.endswith("/") else _stat_entry(self.root, path)
+        except FileNotFoundError:
+            return None
+
+    def _walk(self) -> Iterable[Entry]:
+        """Yield the entries of a directory that is no repository, with .gitignore files heeded."""
+        ignore = IgnoreRules()
+        pending = [""]
+        while pending:
+            directory = pending.pop()
+            try:
+                with os.scandir(self.root / directory) as rows:
+                    names = sorted(row.name for row in rows)
+            except OSError as error:
+                self._problems.append(Problem(f"cannot list directory: {error.strerror}", file=directory))
+                continue
+            if ".gitignore" in names:
+                ignore.add_file(directory, _read_or_empty(self.root / directory / ".gitignore"))
+            for name in names:
+                path = posixpath.join(directory, name)
+                entry = _stat_entry(self.root, path)
+                if name == ".git" or ignore.ignores(path, is_directory=entry.kind == "submodule"):
+                    continue
+                if entry.kind == "submodule":
+                    pending.append(path)
+                else:
+                    yield entry
+
+
+class GitTree:
+    """The files of a commit, or of the index, read from git's objects; the working tree is not looked at."""
+
+    def __init__(self, repository: Repository, entries: Iterable[GitEntry], target: str, revision: str) -> None:
+        self.target, self.revision, self.prefix = target, revision, repository.prefix
+        self._files = {entry.path: entry for entry in entries}
+        self._blobs = repository.blobs()
+
+    @classmethod
+    def at(cls, path: Path, revision: str) -> GitTree:
+        """The tree of `revision` below `path`. Raises AnalyzeError G001 … G004."""
+        if not path.is_dir():
+            raise AnalyzeError("A001", f"no such directory: {path}")
+        repository = Repository(path.resolve())
+        commit = repository.resolve(revision)
+        return cls(repository, repository.tree(commit), str(path), commit)
+
+    def entries(self) -> list[Entry]:
+        inside = (entry for entry in self._files.values() if entry.path.startswith(self.prefix))
+        found = [Entry(entry.path[len(self.prefix) :], entry.kind) for entry in inside]
+        return sorted(found, key=lambda entry: entry.path)
+
+    def problems(self) -> list[Problem]:
+        return []
+
+    def read(self, path: str) -> bytes:
+        return self.read_top(self.prefix + path)
+
+    def read_top(self, path: str) -> bytes:
+        entry = self._files.get(path)
+        if entry is None or entry.kind != "file":
+            raise FileNotFoundError(path)
+        return self._blobs.read(entry.blob)
+
+    def list_top(self, directory: str) -> list[str]:
+        files = (path for path, entry in self._files.items() if entry.kind == "file")
+        return sorted(path for path in files if posixpath.dirname(path) == directory)
+
+    def close(self) -> None:
+        self._blobs.close()
+
+
+class MemoryTree:
+    """Files given as a mapping from path to bytes."""
+
+    revision = prefix = ""
+
+    def __init__(self, files: Mapping[str, bytes], target: str = "<memory>") -> None:
+        self.target, self._files = target, files
+
+    def entries(self) -> list[Entry]:
+        return [Entry(path, "file", len(data)) for path, data in sorted(self._files.items())]
+
+    def problems(self) -> list[Problem]:
+        return []
+
+    def read(self, path: str) -> bytes:
+        if path not in self._files:
+            raise FileNotFoundError(path)
+        return self._files[path]
+
+    read_top = read
+
+    def list_top(self, directory: str) -> list[str]:
+        return sorted(path for path in self._files if posixpath.dirname(path) == directory)
+
+    def close(self) -> None:
+        pass
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the bytes of a regular file. Raises OSError for anything else, a symbolic link included."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return file.read()
+
+
+def _stat_entry(root: Path, path: str) -> Entry:
+    """Return the entry; a directory gets the kind submodule, which is what one is where git lists it."""
+    status = os.lstat(root / path)
+    kinds = {stat.S_IFREG: "file", stat.S_IFLNK: "symlink", stat.S_IFDIR: "submodule"}
+    return Entry(path, kinds.get(stat.S_IFMT(status.st_mode), "special"), status.st_size)
+
+
+def _read_or_empty(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError:
+        return b""

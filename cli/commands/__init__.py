@@ -1,0 +1,11 @@
+"""One module a command; each imports click only, and the rest of what it needs when it runs."""
+
+from cli.commands.callgraph import callgraph
+from cli.commands.doctor import doctor
+from cli.commands.facts import facts
+from cli.commands.hook import hook
+from cli.commands.rules import rules
+from cli.commands.run import run
+from cli.commands.scan import scan
+
+COMMANDS = (scan, hook, facts, callgraph, run, rules, doctor)

@@ -1,0 +1,49 @@
+"""`analyze rules`: the catalogue of checks, and their own tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+RULES_DIR = click.option(
+    "--rules-dir", multiple=True, type=click.Path(path_type=Path), help="A directory of your own checks, too."
+)
+
+
+@click.group()
+def rules() -> None:
+    """List, show and test checks."""
+
+
+@rules.command("list")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", help="Format of the list.")
+@RULES_DIR
+def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
+    """List every check: id, severity, precision, CWE and name."""
+    from analyzer.rulebook import all_checks
+    from cli.catalogue import print_checks
+
+    print_checks(all_checks(rules_dir), format)
+
+
+@rules.command("show")
+@click.argument("rule")
+@RULES_DIR
+def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
+    """Show what RULE finds, why it matters, and an example of wrong and right code."""
+    from analyzer.rulebook import find_check
+    from cli.catalogue import print_check
+
+    print_check(find_check(rule, rules_dir))
+
+
+@rules.command("test")
+@click.argument("selectors", nargs=-1)
+@RULES_DIR
+def test_rules(selectors: tuple[str, ...], rules_dir: tuple[Path, ...]) -> None:
+    """Scan the examples of every check (or of those selected) and compare with what their comments expect."""
+    from analyzer.ruletest import run_rule_tests
+    from cli.catalogue import print_test_results
+
+    raise SystemExit(print_test_results(run_rule_tests(selectors, rules_dir)))

@@ -1,0 +1,22 @@
+"""`analyze run`: the bare engine on a Datalog program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.options import JOBS
+
+
+@click.command()
+@click.argument("program", type=click.Path(path_type=Path))
+@click.option("-F", "--facts", type=click.Path(path_type=Path), default=".", help="Directory of NAME.facts (default: .).")
+@click.option("-D", "--output", type=click.Path(path_type=Path), default=".", help="Directory for NAME.csv (default: .).")
+@JOBS
+def run(program: Path, facts: Path, output: Path, jobs: int | None) -> None:
+    """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""
+    from analyzer.program import run_program
+
+    for line in run_program(program, facts, output, jobs):
+        click.echo(line)

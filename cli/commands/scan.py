@@ -1,0 +1,31 @@
+"""`analyze scan`: all checks on a working tree or a commit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.options import OUTPUT, report_options
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--rev", metavar="REV", help="Scan this commit from git's objects; the working tree is not touched.")
+@report_options
+@OUTPUT
+@click.option(
+    "--stats", type=click.Path(path_type=Path), metavar="FILE", help="Write costs per stratum and rule, JSON."
+)
+@click.option("--db", type=click.Path(path_type=Path), metavar="FILE", help="Add findings, files and run to SQLite.")
+def scan(path: Path, rev: str | None, output: Path | None, stats: Path | None, db: Path | None, **flags: Any) -> None:
+    """Report findings in PATH, a directory or a file (default: the current directory)."""
+    from analyzer.scan import ScanRequest, scan
+
+    from cli.output import deliver
+    from cli.progress import Bars
+
+    with Bars() as bars:
+        result = scan(ScanRequest.from_flags(path, rev, flags), bars)
+    deliver(result, output, stats, db)

@@ -1,0 +1,62 @@
+"""The command group: what ends a command other than by its own exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from cli import commands
+
+INTERRUPTED = 130
+
+
+class AnalyzeGroup(click.Group):
+    """A group whose commands end with exit code 2 and a coded message on an AnalyzeError, and 130 on Ctrl-C."""
+
+    def invoke(self, context: click.Context) -> Any:
+        from analyzer.errors import AnalyzeError
+
+        try:
+            return super().invoke(context)
+        except AnalyzeError as error:
+            click.echo(error.render(), err=True)
+            context.exit(2)
+        except KeyboardInterrupt:
+            click.echo("interrupted; what was cached so far is kept", err=True)
+            context.exit(INTERRUPTED)
+
+
+@click.group(cls=AnalyzeGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="datalyze", prog_name="analyze")
+def cli() -> None:
+    """Static program analysis on Datalog: taint, points-to and call graphs for real repositories.
+
+    Exit codes: 0 clean, 1 findings, 2 usage or tool error, 3 something was not analysed.
+    """
+
+
+for command in commands.COMMANDS:
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; an error that nobody foresaw becomes one line, with the traceback on request."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        cli()
+    except SystemExit as exit:
+        if exit.code == INTERRUPTED:  # Threads may still run kernels: do not wait for them.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
+        raise
+    except Exception as error:
+        if os.environ.get("ANALYZE_DEBUG"):
+            raise
+        click.echo(f"error[X000]: internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("help: set ANALYZE_DEBUG=1 to see where, and report it", err=True)
+        sys.exit(2)

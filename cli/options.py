@@ -1,0 +1,43 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+OUTPUT = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to FILE."
+)
+JOBS = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes and threads (default: all cores).")
+
+REPORT_OPTIONS = (
+    click.option("--format", type=click.Choice(["text", "json", "sarif"]), help="Format of the report."),
+    JOBS,
+    click.option(
+        "--rules",
+        multiple=True,
+        metavar="SELECTOR",
+        help="Checks to run: ids, patterns (py/*), tags, cwe-89, or -X to leave X out; repeat or separate by commas.",
+    ),
+    click.option(
+        "--models", multiple=True, type=click.Path(path_type=Path), help="A model file, or a directory of them."
+    ),
+    click.option("--rules-dir", multiple=True, type=click.Path(path_type=Path), help="A directory of your own checks."),
+    click.option(
+        "--fail-on",
+        type=click.Choice(["note", "warning", "error", "never"]),
+        help="The least severe finding that makes the exit code 1 (default: warning).",
+    ),
+    click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out paths, in gitignore syntax."),
+    click.option("--include-vendored", is_flag=True, default=None, help="Scan vendored directories too."),
+    click.option("--max-file-kb", type=click.IntRange(min=1), metavar="KB", help="Skip larger files (default: 1024)."),
+)
+
+
+def report_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `REPORT_OPTIONS`, in their order."""
+    for option in reversed(REPORT_OPTIONS):
+        function = option(function)
+    return function

@@ -1,0 +1,80 @@
+"""Where a report goes: the terminal, a file, a database; and the exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from analyzer.scan import ScanResult
+
+
+def deliver(result: ScanResult, output: Path | None, stats: Path | None = None, db: Path | None = None) -> None:
+    """Write the report as its configuration says, then end the command with the report's exit code."""
+    from analyzer.scan import save_statistics
+
+    if db:
+        from analyzer.database import save_to_database
+
+        save_to_database(result.report, db, result.elapsed_s)
+    if stats:
+        save_statistics(result, stats)
+    if output:
+        write_file(output, render(result))
+    elif result.config.format == "text":
+        print_report(result)
+    else:
+        click.echo(render(result), nl=False)
+    raise SystemExit(result.report.exit_code(result.config.fail_on))
+
+
+def render(result: ScanResult) -> str:
+    """Return the report in the configured format, free of terminal codes."""
+    from analyzer import VERSION
+
+    if result.config.format == "sarif":
+        from analyzer.sarif import render_sarif
+
+        return render_sarif(result.report, VERSION)
+    if result.config.format == "json":
+        from analyzer.jsonreport import render_json
+
+        return render_json(result.report, VERSION)
+    import io
+
+    from rich.console import Console
+
+    from cli.text import render_text
+
+    buffer = io.StringIO()
+    render_text(result, Console(file=buffer, width=FILE_WIDTH, color_system=None))
+    return buffer.getvalue()
+
+
+FILE_WIDTH = 120
+
+
+def print_report(result: ScanResult) -> None:
+    """Print the text report: in colour on a terminal, and as wide as it; plain in a pipe."""
+    import os
+
+    from rich.console import Console
+
+    from cli.text import render_text
+
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = Console(highlight=False, width=FILE_WIDTH)
+    render_text(result, console)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write `text` to `path`. Raises AnalyzeError A003 where that cannot be."""
+    from analyzer.errors import AnalyzeError
+
+    try:
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise AnalyzeError("A003", f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,241 @@
+"""The report for people: findings by check with code frames and paths, then a summary with coverage.
+
+Everything that comes from scanned files passes `printable` first: a source line cannot move the cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.report import SEVERITIES, Check, Finding, Report, Step
+
+if TYPE_CHECKING:
+    from analyzer.scan import ScanResult
+
+STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+MAX_STEPS_SHOWN = 12
+TAB = "    "
+# Control characters and the marks that reorder text are shown as what they are: nothing to act upon.
+HIDDEN = {
+    code: "·"
+    for code in (*range(32), 127, *range(128, 160), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def printable(text: str) -> str:
+    return text.replace("\t", TAB).translate(HIDDEN)
+
+
+def render_text(result: ScanResult, console: Console) -> None:
+    """Print findings, most severe first, and the summary."""
+    report = result.report
+    rank = {check.id: (-SEVERITIES.index(check.severity), check.id) for check in report.checks}
+    ordered = sorted(report.open_findings, key=lambda finding: rank[finding.check])
+    for check_id, findings in groupby(ordered, key=lambda finding: finding.check):
+        _print_check(report.check(check_id), list(findings), console)
+    _print_summary(result, console)
+
+
+def _print_check(check: Check, findings: list[Finding], console: Console) -> None:
+    """Print a check once, with why it matters, then its findings."""
+    console.print()
+    console.print(_heading(check, console.width))
+    if check.summary:
+        console.print(Padding(Text(check.summary, style="dim"), (0, 2, 0, 2)))
+    for finding in findings:
+        console.print()
+        for line in _finding_lines(finding, check, console.width):
+            console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def _heading(check: Check, width: int) -> Text:
+    """Return `error ─ name ───── id · CWE-n`, as wide as the console; the id moves to a line of its own if need be."""
+    left = Text.assemble((f" {check.severity} ", f"{STYLES[check.severity]} reverse"), " ", (check.name, "bold"), " ")
+    reference = " · ".join([check.id, *(f"CWE-{cwe}" for cwe in check.cwe)])
+    room = width - left.cell_len - len(reference) - 1
+    if room < 2:
+        return Text.assemble(left, "\n", (f"  {reference}", "dim"))
+    return Text.assemble(left, ("─" * room, "dim"), " ", (reference, "dim"))
+
+
+def _finding_lines(finding: Finding, check: Check, width: int) -> Iterator[Text]:
+    style = STYLES[check.severity]
+    yield Text.assemble("  ", (printable(str(finding.place)), "bold"))
+    for line in Text(printable(finding.message)).wrap(_measure(), max(20, width - 4)):
+        yield Text.assemble("  ", line)
+    if finding.frame:
+        yield Text()
+        yield from _frame(finding, style, width)
+    if len(finding.path) > 1:
+        yield Text()
+        yield from _path(finding.path, width)
+
+
+def _measure() -> Console:
+    """A console that only measures text."""
+    return Console(width=200, color_system=None)
+
+
+def _frame(finding: Finding, style: str, width: int) -> Iterator[Text]:
+    """Yield the source lines around a finding with its columns underlined."""
+    place = finding.place
+    digits = max(4, len(str(finding.frame_line + len(finding.frame) - 1)))
+    room = width - digits - 7
+    for offset, source in enumerate(finding.frame):
+        number = finding.frame_line + offset
+        inside = place.line <= number <= place.end_line
+        mark = ("  ▸ ", style) if number == place.line else ("    ", "")
+        first, last = _columns(finding, number, source)
+        shown, shift = _window(printable(source), first, room)
+        yield Text.assemble(
+            mark, (f"{number:>{digits}}", "" if inside else "dim"), (" │ ", "dim"), _code(shown, inside)
+        )
+        if inside and last > first:
+            caret = " " * (first - shift) + "~" * max(1, min(last - first, room - (first - shift)))
+            yield Text.assemble(" " * (digits + 4), (" │ ", "dim"), (caret, style))
+
+
+def _columns(finding: Finding, number: int, source: str) -> tuple[int, int]:
+    """Return the 0-based columns of the finding on that line, tabs widened as they are shown."""
+    place = finding.place
+    indent = len(source) - len(source.lstrip())
+    first = place.column - 1 if number == place.line else indent
+    last = place.end_column - 1 if number == place.end_line else len(source.rstrip())
+    return len(printable(source[:first])), len(printable(source[:last]))
+
+
+def _window(text: str, first: int, room: int) -> tuple[str, int]:
+    """Return the part of a line to show, and how far it is shifted, so that column `first` is in it."""
+    if len(text) <= room:
+        return text, 0
+    shift = 0 if first < room - 20 else max(0, first - room // 3)
+    part = text[shift : shift + room]
+    head = "…" + part[1:] if shift else part
+    return (head[:-1] + "…" if shift + room < len(text) else head), shift
+
+
+def _code(text: str, inside: bool) -> Text:
+    """Return a source line in colour where it is the finding's own, dimmed around it."""
+    if not inside:
+        return Text(text, style="dim")
+    return Text(text)
+
+
+def _path(path: tuple[Step, ...], width: int) -> Iterator[Text]:
+    """Yield the steps from source to sink, joined by a line; of a long path the middle is left out."""
+    steps = list(enumerate(path, 1))
+    hidden = len(steps) - MAX_STEPS_SHOWN
+    half = MAX_STEPS_SHOWN // 2
+    places = [f"{step.place.file}:{step.place.line}" for step in path]
+    column = min(max(map(len, places)), max(16, width // 3))
+    for number, step in steps:
+        if hidden > 0 and half < number <= half + hidden:
+            if number == half + 1:
+                yield Text(f"    ┊ … {hidden} more steps", style="dim")
+            continue
+        joint = "╷" if number == 1 else "╵" if number == len(steps) else "│"
+        place = printable(_tail(places[number - 1], column))
+        code = printable(step.code.strip())
+        message = ("  " + printable(step.message), "italic cyan") if step.message else ""
+        yield Text.assemble((f"    {joint} ", "dim"), (f"{place:<{column}}", "cyan"), "  ", code, message)
+
+
+def _tail(place: str, width: int) -> str:
+    return place if len(place) <= width else "…" + place[len(place) - width + 1 :]
+
+
+def _print_summary(result: ScanResult, console: Console) -> None:
+    report = result.report
+    console.print()
+    console.print(Rule(style="dim"))
+    rows = Table.grid(padding=(0, 3, 0, 0))
+    rows.add_column(style="bold", no_wrap=True)
+    rows.add_column()
+    rows.add_row(" Findings", _findings_row(report))
+    rows.add_row(" Files", _files_row(report))
+    rows.add_row(" Calls", _calls_row(report))
+    rows.add_row(" Time", _time_row(result))
+    console.print(rows)
+    notes = list(_notes(report))
+    if notes:
+        console.print()
+    for note in notes:
+        console.print(note)
+    console.print()
+
+
+def _findings_row(report: Report) -> Text:
+    counts = report.severities()
+    suppressed = len(report.findings) - len(report.open_findings)
+    if not report.open_findings:
+        row = Text("none", style="bold green")
+    else:
+        parts = [(plural(counts[name], name), STYLES[name]) for name in reversed(SEVERITIES) if counts[name]]
+        row = Text(" · ").join(Text(text, style=style) for text, style in parts)
+    if suppressed:
+        row.append(f"   ({suppressed} suppressed)", style="dim")
+    return row
+
+
+def _files_row(report: Report) -> Text:
+    coverage = report.coverage
+    languages = ", ".join(f"{count:,} {name}" for name, count in sorted(coverage.languages.items()))
+    row = Text(f"{coverage.parsed:,} parsed")
+    if coverage.unparsed:
+        row.append(f" · {len(coverage.unparsed):,} partly parsed", style="yellow")
+    failed = {problem.file for problem in report.problems if problem.file and problem.level == "error"}
+    if failed:
+        row.append(f" · {len(failed):,} not analysed", style="red")
+    skipped = [f"{len(files):,} {reason}" for reason, files in sorted(coverage.skipped.items())]
+    if skipped:
+        row.append(f" · skipped: {', '.join(skipped)}", style="dim")
+    row.append(f"\n{coverage.lines:,} lines" + (f" ({languages})" if languages else ""), style="dim")
+    return row
+
+
+def _calls_row(report: Report) -> Text:
+    coverage = report.coverage
+    total = coverage.calls_resolved + coverage.calls_by_name + coverage.calls_unresolved
+    share = f" ({coverage.calls_resolved / total:.0%})" if total else ""
+    row = Text(f"{coverage.calls_resolved:,} resolved{share}")
+    row.append(f" · {coverage.calls_by_name:,} by name only · {coverage.calls_unresolved:,} unresolved", style="dim")
+    return row
+
+
+def _time_row(result: ScanResult) -> Text:
+    phases = " · ".join(f"{name} {seconds:.1f}" for name, seconds in result.phases_s.items() if seconds >= 0.05)
+    row = Text(f"{result.elapsed_s:.1f} s")
+    return row.append(f"   ({phases})", style="dim") if phases else row
+
+
+def _notes(report: Report) -> Iterator[Text]:
+    """Yield what was not analysed, and suppressions that suppress nothing."""
+    for problem in report.problems:
+        place = f"{problem.file}:{problem.line} " if problem.line else f"{problem.file} " if problem.file else ""
+        yield _note(problem.level, place, problem.message)
+    for file, lines in report.coverage.unparsed.items():
+        shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+        yield _note(
+            "warning", f"{file}:{lines[0]} ", f"syntax errors: no facts from {plural(len(lines), 'line')} ({shown})"
+        )
+    for unused in report.unused_suppressions:
+        rules = ", ".join(unused.rules) or "every rule"
+        yield _note("note", f"{unused.file}:{unused.line} ", f"unused suppression of {rules}")
+    if not report.complete:
+        yield Text(" Incomplete: something was not analysed (exit code 3).", style="bold yellow")
+
+
+def _note(level: str, place: str, message: str) -> Text:
+    return Text.assemble((f" {level}: ", STYLES[level]), (printable(place), "bold"), printable(message))
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + "s" * (count != 1)
