@@ -1,0 +1,265 @@
+"""Tree building for bodies and terms: callbacks that turn what the grammar matched into nodes of `syntax`.
+
+Bodies are in disjunctive normal form from the start: a tuple of alternatives, each a tuple of literals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lark import Token, Transformer, v_args
+
+from engine.language.diagnostics import Report
+from engine.language.literals import address, integer, unquote
+from engine.language.syntax import (
+    Aggregate,
+    Atom,
+    Constant,
+    Constraint,
+    Functor,
+    HeadAggregate,
+    Literal,
+    Negation,
+    RecordTerm,
+    Span,
+    Term,
+    Variable,
+    Wildcard,
+)
+
+Body = tuple[tuple[Literal, ...], ...]
+
+OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+OPPOSITE |= {"match": "not_match", "contains": "not_contains", "true": "false", "false": "true"}
+OPPOSITE |= {"not_match": "match", "not_contains": "contains"}
+
+LEVELS = (("lor",), ("lxor",), ("land",), ("bor",), ("bxor",), ("band",), ("bshl", "bshr", "bshru"))
+LEVELS += (("+", "-"), ("*", "/", "%"), ("^",))
+PRECEDENCE = {operator: level for level, operators in enumerate(LEVELS) for operator in operators}
+# Prefix operators bind less than `^` only: -x^2 is -(x^2).
+PREFIX_LEVEL = PRECEDENCE["^"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A prefix operator and its operand, before precedence is applied."""
+
+    operator: Token
+    operand: Term | Prefix
+
+
+def negate(body: Body) -> Body:
+    """Return the negation of a body, by De Morgan's laws, in disjunctive normal form."""
+    result: Body = ((),)
+    for alternative in body:
+        result = tuple(chosen + (negate_literal(literal),) for chosen in result for literal in alternative)
+    return result
+
+
+def negate_literal(literal: Literal) -> Literal:
+    if isinstance(literal, Atom):
+        return Negation(literal, span=literal.span)
+    if isinstance(literal, Negation):
+        return literal.atom
+    return replace(literal, op=OPPOSITE[literal.op])
+
+
+@v_args(inline=True)
+class TermBuilder(Transformer):
+    """Callbacks for bodies and terms. `source` names the text being read; problems go to `report`."""
+
+    source: str = ""
+    report: Report
+
+    def span(self, first: object, last: object = None) -> Span:
+        """Return the region from the start of `first` to the end of `last`, tokens or nodes."""
+        start = first if isinstance(first, Token) else first.span
+        last = first if last is None else last
+        end = last if isinstance(last, Token) else last.span
+        return Span(self.source, start.line, start.column, end.end_line, end.end_column)
+
+    def unsupported(self, what: str, span: Span) -> None:
+        self.report.error("E005", f"{what} is not supported", span)
+
+    def unquote(self, token: Token) -> str:
+        try:
+            return unquote(token)
+        except ValueError as error:
+            self.report.error("E002", str(error), self.span(token), "write a backslash as '\\\\'")
+            return str(token)
+
+    # ---- bodies
+
+    def body(self, *alternatives: Body) -> Body:
+        return tuple(literals for alternative in alternatives for literals in alternative)
+
+    def conjunction(self, *terms: Body | Literal) -> Body:
+        result: Body = ((),)
+        for term in terms:
+            alternatives = term if isinstance(term, tuple) else ((term,),)
+            result = tuple(left + right for left in result for right in alternatives)
+        return result
+
+    def negation(self, _: Token, term: Body | Literal) -> Body:
+        return negate(term if isinstance(term, tuple) else ((term,),))
+
+    def compare(self, left: Term, op: str, right: Term) -> Constraint:
+        return Constraint(op, left, right, span=self.span(left, right))
+
+    def comparison(self, token: Token) -> str:
+        return str(token)
+
+    def predicate(self, op: Token, left: Term, right: Term, end: Token) -> Constraint:
+        return Constraint(str(op), left, right, span=self.span(op, end))
+
+    def truth(self, token: Token) -> Constraint:
+        return Constraint(str(token), None, None, span=self.span(token))
+
+    def atom(self, name: Token, arguments: tuple[Term, ...] | None, end: Token) -> Atom:
+        return Atom(str(name), arguments or (), span=self.span(name, end))
+
+    def qname(self, *parts: Token) -> Token:
+        if len(parts) == 1:
+            return parts[0]
+        first, last = parts[0], parts[-1]
+        place = {"line": first.line, "column": first.column, "end_line": last.end_line, "end_column": last.end_column}
+        return Token("IDENT", ".".join(parts), **place)
+
+    def args(self, *arguments: Term) -> tuple[Term, ...]:
+        return arguments
+
+    # ---- operators
+
+    def arg(self, *parts: Term | Token | Prefix) -> Term:
+        """Apply the precedence of operators to operands and operators in turn."""
+        if len(parts) == 1 and not isinstance(parts[0], Prefix):
+            return parts[0]
+        flat: list[Term | Token] = []
+        for part in parts:
+            while isinstance(part, Prefix):
+                flat.append(part.operator)
+                part = part.operand
+            flat.append(part)
+        flat.reverse()
+        return self._climb(flat, 0)
+
+    def _climb(self, pending: list[Term | Token], level: int) -> Term:
+        """Consume an operand and the operators of at least `level` (precedence climbing)."""
+        left = pending.pop()
+        if isinstance(left, Token):
+            left = self._apply_prefix(left, self._climb(pending, PREFIX_LEVEL))
+        while pending and PRECEDENCE[pending[-1]] >= level:
+            operator = str(pending.pop())
+            is_right_associative = operator == "^"
+            right = self._climb(pending, PRECEDENCE[operator] + (not is_right_associative))
+            left = Functor(operator, (left, right), span=self.span(left, right))
+        return left
+
+    def _apply_prefix(self, operator: Token, operand: Term) -> Term:
+        span = self.span(operator, operand)
+        if operator != "-":
+            return Functor(str(operator), (operand,), span=span)
+        is_literal = isinstance(operand, Constant) and operand.type in ("number", "float")
+        if is_literal and operand.value >= 0:
+            return Constant(-operand.value, operand.type, span=span)
+        return Functor("neg", (operand,), span=span)
+
+    def prefixed(self, operator: Token, operand: Term | Prefix) -> Prefix:
+        return Prefix(operator, operand)
+
+    def operator(self, token: Token) -> Token:
+        return token
+
+    def parenthesised(self, term: Term) -> Term:
+        return term
+
+    # ---- primaries
+
+    def variable(self, token: Token) -> Term:
+        if token == "__FILE__":
+            return Constant(self.source, "symbol", span=self.span(token))
+        if token == "__LINE__":
+            return Constant(token.line, "number", span=self.span(token))
+        return Variable(str(token), span=self.span(token))
+
+    def wildcard(self, token: Token) -> Wildcard:
+        return Wildcard(span=self.span(token))
+
+    def string(self, token: Token) -> Constant:
+        return Constant(self.unquote(token), "symbol", span=self.span(token))
+
+    def number(self, token: Token) -> Constant:
+        return Constant(integer(token), "number", span=self.span(token))
+
+    def unsigned(self, token: Token) -> Constant:
+        return Constant(integer(token), "unsigned", span=self.span(token))
+
+    def float(self, token: Token) -> Constant:
+        return Constant(float(token), "float", span=self.span(token))
+
+    def address(self, token: Token) -> Constant:
+        try:
+            value = address(token)
+        except ValueError as error:
+            self.report.error("E003", str(error), self.span(token))
+            value = 0
+        return Constant(value, "number", span=self.span(token))
+
+    def nil(self, token: Token) -> Constant:
+        return Constant(None, "nil", span=self.span(token))
+
+    def record(self, start: Token, arguments: tuple[Term, ...] | None, end: Token) -> RecordTerm:
+        return RecordTerm(arguments or (), span=self.span(start, end))
+
+    def branch_term(self, start: Token, name: Token, arguments: tuple | None, end: Token) -> RecordTerm:
+        return RecordTerm(arguments or (), str(name), span=self.span(start, end))
+
+    def bare_branch(self, start: Token, name: Token) -> RecordTerm:
+        return RecordTerm((), str(name), span=self.span(start, name))
+
+    def counter(self, start: Token, end: Token | None = None) -> Functor:
+        return Functor("autoinc", (), span=self.span(start, end))
+
+    def iteration(self, start: Token, end: Token) -> Functor:
+        self.unsupported("'recursive_iteration_cnt'", self.span(start, end))
+        return Functor("autoinc", (), span=self.span(start, end))
+
+    def cast(self, start: Token, term: Term, type: Token, end: Token) -> Functor:
+        return Functor("as", (term,), str(type), span=self.span(start, end))
+
+    def functor(self, name: Token, arguments: tuple[Term, ...] | None, end: Token) -> Functor:
+        return Functor(str(name), arguments or (), span=self.span(name, end))
+
+    def functor_of_several(self, name: Token, *rest: Term | Token) -> Functor:
+        *arguments, end = rest
+        span = self.span(name, end)
+        if name not in ("min", "max"):
+            self.report.error("E027", f"'{name}' is an aggregate, not a functor", span, f"write '{name} x : {{ … }}'")
+        return Functor(str(name), tuple(arguments), span=span)
+
+    def user_functor(self, start: Token, name: Token, _: object, end: Token) -> Constant:
+        span = self.span(start, end)
+        self.unsupported(f"the user-defined functor '@{name}'", span)
+        return Constant(0, "number", span=span)
+
+    # ---- aggregates
+
+    def aggregate_body(self, body: Body | Atom, end: Token | None = None) -> tuple[Body, object]:
+        return (body, end) if isinstance(body, tuple) else (((body,),), body)
+
+    def aggregate(self, kind: Token, target: Term | None, rest: tuple[Body, object]) -> Aggregate:
+        body, end = rest
+        span = self.span(kind, end)
+        if len(body) != 1:
+            self.unsupported("a disjunction inside an aggregate", span)
+        if (target is None) != (kind == "count"):
+            needs = "takes no target" if kind == "count" else "needs a target"
+            self.report.error("E012", f"the aggregate '{kind}' {needs}", span)
+        return Aggregate(str(kind), target, body[0], span=span)
+
+    def head_aggregate(self, kind: Token, contribution: Term | tuple[Term, ...], end: Token) -> HeadAggregate:
+        *contributors, target = contribution if isinstance(contribution, tuple) else (contribution,)
+        return HeadAggregate(str(kind), target, tuple(contributors), span=self.span(kind, end))
+
+    def contributors(self, *terms: Term) -> tuple[Term, ...]:
+        return terms

@@ -1,0 +1,160 @@
+"""Checking: an expanded program becomes a CheckedProgram, or every error in it is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine.language.check_clauses import check_bound, check_names, check_wildcards
+from engine.language.check_types import TypeChecker
+from engine.language.diagnostics import Report, did_you_mean
+from engine.language.infer import Inference
+from engine.language.lower import Lowering, is_false
+from engine.language.program import CheckedClause, CheckedProgram, Relation
+from engine.language.scopes import resolve_scopes
+from engine.language.stratify import stratify
+from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, Program
+from engine.language.typesystem import TypeSystem
+
+
+def check(program: Program, report: Report, number_bits: int = 32) -> CheckedProgram:
+    """Return the checked program. Raises ProgramError with everything wrong in it, the report's findings included."""
+    types = TypeSystem(program.types, report)
+    relations = check_declarations(program.declarations, types, report)
+    check_directives(program.directives, relations, report)
+    checker = ClauseChecker(types, relations, report, number_bits)
+    clauses = [clause for clause in map(checker.check, program.clauses) if clause is not None]
+    report.raise_if_errors()
+    strata = stratify(list(relations), clauses, report)
+    report.raise_if_errors()
+    return CheckedProgram(
+        types={name: types.resolved(name) for name in types.names()},
+        records=types.records(),
+        relations={name: _relation(declaration, types) for name, declaration in relations.items()},
+        strata=strata,
+        inputs=_of_kind("input", program.directives),
+        outputs=_of_kind("output", program.directives),
+        printsizes=_of_kind("printsize", program.directives),
+        limitsizes=_of_kind("limitsize", program.directives),
+        pragmas=program.pragmas,
+        number_bits=number_bits,
+    )
+
+
+def _of_kind(kind: str, directives: Iterable[Directive]) -> tuple[Directive, ...]:
+    return tuple(directive for directive in directives if directive.kind == kind)
+
+
+def _relation(declaration: Declaration, types: TypeSystem) -> Relation:
+    names = [attribute.name for attribute in declaration.attributes]
+    choice = tuple(tuple(names.index(key) for key in keys) for keys in declaration.choice)
+    columns = types.fields(declaration.attributes)
+    return Relation(
+        declaration.name, columns, declaration.qualifiers, choice, declaration.doc, span=declaration.span
+    )
+
+
+# ---- declarations
+
+
+def check_declarations(
+    declarations: Iterable[Declaration], types: TypeSystem, report: Report
+) -> dict[str, Declaration]:
+    """Return the relations by name; of one declared twice, the first."""
+    found: dict[str, Declaration] = {}
+    for declaration in declarations:
+        first = found.setdefault(declaration.name, declaration)
+        if first is not declaration:
+            help = f"it is first declared in {first.span.source}:{first.span.line}"
+            report.error("E011", f"relation '{declaration.name}' is declared twice", declaration.span, help)
+            continue
+        _check_attributes(declaration, types, report)
+        _check_qualifiers(declaration, report)
+    return found
+
+
+def _check_attributes(declaration: Declaration, types: TypeSystem, report: Report) -> None:
+    seen: set[str] = set()
+    for attribute in declaration.attributes:
+        if attribute.name in seen:
+            message = f"attribute '{attribute.name}' of '{declaration.name}' is declared twice"
+            report.error("E013", message, attribute.span)
+        seen.add(attribute.name)
+        if attribute.type not in types.declarations and types.lookup(attribute.type) is None:
+            help = did_you_mean(attribute.type, types.names(), "declare it with '.type'")
+            report.error("E020", f"type '{attribute.type}' is not declared", attribute.span, help)
+
+
+def _check_qualifiers(declaration: Declaration, report: Report) -> None:
+    attributes = declaration.attributes
+    if "eqrel" in declaration.qualifiers:
+        if len(attributes) != 2:
+            message = f"equivalence relation '{declaration.name}' has {len(attributes)} attributes instead of 2"
+            report.error("E050", message, declaration.span)
+        elif attributes[0].type != attributes[1].type:
+            message = f"the attributes of equivalence relation '{declaration.name}' are of different types"
+            report.error("E050", message, declaration.span)
+    names = [attribute.name for attribute in attributes]
+    for key in (key for keys in declaration.choice for key in keys):
+        if key not in names:
+            message = f"'{declaration.name}' has no attribute '{key}' for its choice domain"
+            report.error("E051", message, declaration.span, did_you_mean(key, names))
+
+
+def check_directives(
+    directives: Iterable[Directive], relations: Mapping[str, Declaration], report: Report
+) -> None:
+    for directive in directives:
+        if directive.relation not in relations:
+            help = did_you_mean(directive.relation, relations)
+            message = f"relation '{directive.relation}' is not declared"
+            report.error("E010", message, directive.span, help)
+        if directive.kind == "limitsize":
+            limit = dict(directive.parameters).get("n", "")
+            if not limit.isdecimal():
+                message = f"'.limitsize {directive.relation}' needs a number n"
+                report.error("E053", message, directive.span, f"write '.limitsize {directive.relation}(n=100)'")
+
+
+# ---- clauses
+
+
+class ClauseChecker:
+    def __init__(
+        self, types: TypeSystem, relations: Mapping[str, Declaration], report: Report, number_bits: int
+    ) -> None:
+        self.types = types
+        self.relations = relations
+        self.report = report
+        self.number_bits = number_bits
+        self.lowering = Lowering(types)
+
+    def check(self, clause: Clause) -> CheckedClause | None:
+        """Return the clause lowered, or None if it has an error or can never hold."""
+        found = Report({})
+        check_names(clause, self.relations, found)
+        check_wildcards(clause, found)
+        self._check_head_aggregates(clause, found)
+        self._check_plan(clause, found)
+        clause = resolve_scopes(clause, found)
+        check_bound(clause, found)
+        inference = Inference(clause, self.types, self.relations)
+        checker = TypeChecker(clause, inference, self.types, self.relations, found, self.number_bits)
+        checker.check()
+        self.report.merge(found)
+        if found.has_errors or any(map(is_false, clause.body)):
+            return None
+        return None if self.report.has_errors else self.lowering.clause(clause, inference)
+
+    def _check_head_aggregates(self, clause: Clause, report: Report) -> None:
+        for term in clause.head.arguments:
+            if isinstance(term, HeadAggregate):
+                message = f"the aggregate '{term.kind}<…>' in a head is not supported"
+                help = f"write 'x = {term.kind} y : {{ … }}' in the body"
+                report.error("E060", message, term.span, help)
+
+    def _check_plan(self, clause: Clause, report: Report) -> None:
+        n_atoms = sum(type(literal).__name__ == "Atom" for literal in clause.body)
+        for version, order in clause.plan:
+            if order and sorted(order) != list(range(1, n_atoms + 1)):
+                message = f"plan {version} is no order of the {n_atoms} atoms of the body"
+                report.error("E052", message, clause.span, f"name each of 1 to {n_atoms} once")

@@ -1,0 +1,169 @@
+"""Component expansion: `.comp` and `.init` become plain declarations and clauses with qualified names.
+
+`.init c = C<T>` yields the relations and types of C and of its bases under names `c.x`. Inside a component a name means
+the component's own relation or type if there is one, else that of the place where it is initialised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from engine.language.diagnostics import Report, did_you_mean
+from engine.language.rename import Renaming, rename
+from engine.language.surface import Component, ComponentType, Init, Item, Override, Pragma
+from engine.language.syntax import Clause, Declaration, TypeDeclaration
+
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The component declarations visible at a place, innermost first."""
+
+    components: Mapping[str, Component]
+    parent: Scope | None = None
+
+    def lookup(self, name: str) -> tuple[Component, Scope] | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.components:
+                return scope.components[name], scope
+            scope = scope.parent
+        return None
+
+    def names(self) -> set[str]:
+        return set(self.components) | (self.parent.names() if self.parent else set())
+
+
+@dataclass
+class Content:
+    """What an instance of a component is made of, bases first; each item with the scope its names are looked up in."""
+
+    items: list[tuple[Item, Scope, Mapping[str, str]]] = field(default_factory=list)
+    overridable: dict[str, bool] = field(default_factory=dict)
+
+
+def expand(items: Iterable[Item], report: Report) -> list[Item]:
+    """Return the items without components: declarations, types, directives, clauses and pragmas only."""
+    items = list(items)
+    scope = Scope(_declared(items, report))
+    return list(Expander(report).expand(((item, scope, {}) for item in items), 0))
+
+
+def _declared(items: Iterable[Item], report: Report) -> dict[str, Component]:
+    found: dict[str, Component] = {}
+    for item in items:
+        if isinstance(item, Component):
+            if item.type.name in found:
+                report.error("E011", f"component '{item.type.name}' is declared twice", item.span)
+            found[item.type.name] = item
+    return found
+
+
+class Expander:
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def expand(self, items: Iterable[tuple[Item, Scope, Mapping[str, str]]], depth: int) -> Iterator[Item]:
+        """Yield the items with every Init replaced by its instance."""
+        for item, scope, bindings in items:
+            if isinstance(item, Init):
+                yield from self.instantiate(item, scope, bindings, depth)
+            elif isinstance(item, Override):
+                if depth == 0:
+                    self.report.error("E043", "'.override' stands outside a component", item.span)
+            elif not isinstance(item, Component):
+                yield item
+
+    def instantiate(self, init: Init, scope: Scope, bindings: Mapping[str, str], depth: int) -> Iterator[Item]:
+        type = _bind_type(init.type, bindings)
+        if depth >= MAX_DEPTH:
+            self.report.error("E042", f"component '{type.name}' contains itself", init.span)
+            return
+        content = Content()
+        if not self.collect(type, scope, frozenset(), content, ()):
+            return
+        expanded = list(self.expand(content.items, depth + 1))
+        new = _qualify(init.name, expanded)
+        for item in expanded:
+            yield rename(item, new)
+
+    def collect(
+        self,
+        type: ComponentType,
+        scope: Scope,
+        overridden: frozenset[str],
+        content: Content,
+        path: tuple[str, ...],
+    ) -> bool:
+        """Add what `type` is made of to the content, its bases first; clauses of overridden relations are dropped."""
+        found = scope.lookup(type.name)
+        if found is None:
+            help = did_you_mean(type.name, scope.names())
+            self.report.error("E040", f"component '{type.name}' is not declared", type.span, help)
+            return False
+        component, home = found
+        if type.name in path:
+            self.report.error("E042", f"component '{type.name}' inherits from itself", component.span)
+            return False
+        formal, actual = component.type.parameters, type.parameters
+        if len(formal) != len(actual):
+            message = f"component '{type.name}' takes {len(formal)} parameters, {len(actual)} given"
+            self.report.error("E041", message, type.span)
+            return False
+        bindings = dict(zip(formal, actual, strict=True))
+        overrides = frozenset(item.relation for item in component.items if isinstance(item, Override))
+        inner = Scope(_declared(component.items, self.report), home)
+        bases = (_bind_type(base, bindings) for base in component.bases)
+        if not all([self.collect(base, inner, overridden | overrides, content, (*path, type.name)) for base in bases]):
+            return False
+        self.check_overrides(component, content)
+        self.add_items(component, inner, bindings, overridden, content)
+        return True
+
+    def add_items(
+        self,
+        component: Component,
+        scope: Scope,
+        bindings: Mapping[str, str],
+        overridden: frozenset[str],
+        content: Content,
+    ) -> None:
+        for item in component.items:
+            if isinstance(item, Clause) and item.head.relation in overridden:
+                continue
+            if isinstance(item, Pragma):
+                self.report.error("E005", "'.pragma' inside a component is not supported", item.span)
+                continue
+            if isinstance(item, Declaration):
+                content.overridable[item.name] = "overridable" in item.qualifiers
+            content.items.append((rename(item, Renaming(types=bindings)), scope, bindings))
+
+    def check_overrides(self, component: Component, content: Content) -> None:
+        for item in component.items:
+            if not isinstance(item, Override):
+                continue
+            if item.relation not in content.overridable:
+                message = f"no base component declares the overridden relation '{item.relation}'"
+                self.report.error("E043", message, item.span, did_you_mean(item.relation, content.overridable))
+            elif not content.overridable[item.relation]:
+                help = f"add the qualifier 'overridable' to the declaration of '{item.relation}'"
+                self.report.error("E043", f"relation '{item.relation}' is not overridable", item.span, help)
+
+
+def _qualify(prefix: str, items: Iterable[Item]) -> Renaming:
+    """Return the renaming that puts `prefix.` before every name that the items declare."""
+    relations, types, branches = {}, {}, {}
+    for item in items:
+        if isinstance(item, Declaration):
+            relations[item.name] = f"{prefix}.{item.name}"
+        elif isinstance(item, TypeDeclaration):
+            types[item.name] = f"{prefix}.{item.name}"
+            branches.update((name, f"{prefix}.{name}") for name, _ in item.branches)
+    return Renaming(relations, types, branches)
+
+
+def _bind_type(type: ComponentType, bindings: Mapping[str, str]) -> ComponentType:
+    parameters = tuple(bindings.get(p, p) for p in type.parameters)
+    return replace(type, name=bindings.get(type.name, type.name), parameters=parameters)

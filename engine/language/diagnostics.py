@@ -1,0 +1,150 @@
+"""Diagnostics: a code, a place, a message and help, rendered with the source line and a caret.
+
+The codes are listed in CODES and explained in `docs/errors.md`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from engine.language.syntax import Span
+
+CODES = {
+    # Reading
+    "E001": "syntax error",
+    "E002": "malformed literal or comment",
+    "E003": "number out of range",
+    "E004": "include that cannot be found, or that includes itself",
+    "E005": "feature of Soufflé that is not supported",
+    "E006": "directive not allowed in an untrusted source",
+    # Names and shapes
+    "E010": "undeclared relation",
+    "E011": "relation declared twice",
+    "E012": "wrong number of arguments",
+    "E013": "attribute or field declared twice",
+    "E014": "variable not bound",
+    "E015": "`_` where a value is needed",
+    "E016": "fact that is not constant",
+    "E017": "variable bound inside an aggregate used outside it",
+    "E018": "aggregates that depend on each other",
+    "E019": "aggregate or generator where none is allowed",
+    # Types
+    "E020": "undeclared type",
+    "E021": "type declared twice",
+    "E022": "type defined by itself",
+    "E023": "invalid base or member type",
+    "E024": "argument not of the declared type",
+    "E025": "contradictory types",
+    "E026": "constant of the wrong type",
+    "E027": "functor applied to the wrong types",
+    "E028": "record of unknown type or wrong length",
+    "E029": "unknown, ambiguous or ill-formed branch",
+    # Strata
+    "E030": "negation in a cycle",
+    "E031": "aggregate in a cycle",
+    # Components
+    "E040": "undeclared component",
+    "E041": "wrong component parameters",
+    "E042": "component that contains itself",
+    "E043": "override of a relation that is not overridable",
+    # Qualifiers and hints
+    "E050": "malformed equivalence relation",
+    "E051": "unknown key in a choice domain",
+    "E052": "malformed plan",
+    "E053": "malformed directive",
+    "E054": "inlining that is not possible",
+    # Aggregates in heads
+    "E060": "recursive aggregate that is not supported",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One error. `line_text` is the source line that `span` begins on."""
+
+    code: str
+    message: str
+    span: Span
+    help: str = ""
+    line_text: str = ""
+
+    def render(self) -> str:
+        """Return the text shown to users: message, place, source line with a caret under the span, help."""
+        span = self.span
+        lines = [f"error[{self.code}]: {self.message}"]
+        if span.line:
+            lines.append(f"  --> {span.source}:{span.line}:{span.column}")
+        if self.line_text:
+            gutter = f"{span.line} | "
+            lines += [gutter + self.line_text, " " * (len(gutter) - 2) + "| " + self._carets()]
+        if self.help:
+            lines.append(f"help: {self.help}")
+        return "\n".join(lines)
+
+    def _carets(self) -> str:
+        span = self.span
+        end = span.end_column if span.end_line == span.line else len(self.line_text) + 1
+        # Tabs are kept so that the caret stands under its text whatever their width.
+        indent = "".join("\t" if c == "\t" else " " for c in self.line_text[: span.column - 1])
+        return indent + "^" * max(1, end - span.column)
+
+
+class ProgramError(Exception):
+    """A program is wrong: `diagnostics` holds every error found, in source order."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def render(self) -> str:
+        return "\n\n".join(diagnostic.render() for diagnostic in self.diagnostics)
+
+
+class Report:
+    """Collects diagnostics; `texts` are the sources by name, for the lines shown."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._lines = {name: text.split("\n") for name, text in texts.items()}
+        self._found: dict[Diagnostic, None] = {}
+
+    def add_source(self, name: str, text: str) -> None:
+        self._lines[name] = text.split("\n")
+
+    def merge(self, other: Report) -> None:
+        for found in other._found:
+            self.error(found.code, found.message, found.span, found.help)
+
+    def error(self, code: str, message: str, span: Span, help: str = "") -> None:
+        """Record a diagnostic; the same one twice (from a rule that was expanded twice) is kept once."""
+        assert code in CODES, code
+        lines = self._lines.get(span.source, [])
+        text = lines[span.line - 1].rstrip("\r") if 0 < span.line <= len(lines) else ""
+        self._found[Diagnostic(code, message, span, help, text)] = None
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Everything recorded, in source order."""
+        key = {name: position for position, name in enumerate(self._lines)}
+        return sorted(
+            self._found,
+            key=lambda d: (key.get(d.span.source, -1), d.span.line, d.span.column, d.code),
+        )
+
+    @property
+    def has_errors(self) -> bool:
+        return bool(self._found)
+
+    def raise_if_errors(self) -> None:
+        if self.has_errors:
+            raise ProgramError(self.diagnostics)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return help that names the nearest of the known names, or `otherwise` when none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"did you mean '{near[0]}'?" if near else otherwise
