@@ -1,6 +1,18 @@
 """Fact extraction: source text in, facts out.
 
-What flows in: the bytes of one file and its language. What flows out: that file's facts, path-free, as integer columns
-with a local symbol table, in the relations of `schema.dl` — the only contract between extractors and rules.
+What flows in: the bytes of one file and its language. What flows out: that file's facts, path-free, as integer
+columns with a local symbol table, in the relations of `schema.dl` — the only contract between extractors and rules.
+`mount` puts the facts of files together at their paths: global columns, ready to be loaded by the engine.
+
+Open `schema.dl` first, then `builder` (entities and rows), `body` (a function under construction: control flow in
+`cfg`, variables in `ssa`), `python` (the extractor for Python), `mount`.
 This package imports none of our other packages.
 """
+
+from facts.export import export
+from facts.filefacts import NIL, FileFacts
+from facts.languages import LANGUAGES, extract, language_of
+from facts.mount import Mounted, mount
+from facts.schema import text as schema_text
+
+__all__ = ["LANGUAGES", "NIL", "FileFacts", "Mounted", "export", "extract", "language_of", "mount", "schema_text"]

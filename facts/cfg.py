@@ -1,0 +1,179 @@
+"""Control flow of one body: blocks, edges, and where jumps and exceptions lead."""
+
+from dataclasses import dataclass, field
+
+from facts.builder import Builder, tail
+from facts.dominators import immediate_dominators
+
+
+class Block:
+    """A straight run of instructions. Variables' values at its end stand in `definitions`."""
+
+    __slots__ = ("entity", "predecessors", "successors", "caught_by", "instructions", "definitions", "sealed",
+                 "open_phis", "fresh", "unstored", "raises")
+
+    def __init__(self, entity: int) -> None:
+        self.entity = entity
+        self.predecessors: list[Block] = []
+        self.successors: list[Block] = []
+        self.caught_by: list[Block] = []
+        self.instructions: list[int] = []
+        self.definitions: dict = {}
+        self.sealed = False
+        self.open_phis: list = []
+        # What is known of cells here (see facts.body): values loaded or stored since other code could run, and bindings
+        # that no other code has seen yet.
+        self.fresh: dict = {}
+        self.unstored: dict = {}
+        self.raises = False
+
+
+@dataclass
+class Loop:
+    """What `break` and `continue` lead to; `label` where the language names loops."""
+
+    after: Block
+    again: Block | None
+    label: str = ""
+
+
+@dataclass
+class Guard:
+    """Code whose exceptions reach `handlers`; when `everything` is caught they reach nothing further out."""
+
+    handlers: list[Block]
+    everything: bool
+
+
+@dataclass
+class Finally:
+    """Code that every way out of a region passes. `jumps` are the ways taken: (kind, label)."""
+
+    block: Block
+    jumps: dict[tuple[str, str], None] = field(default_factory=dict)
+
+
+class Graph:
+    """The blocks of a body under construction, and the block that code is added to.
+
+    `block` is None after a jump: no code can follow there. Frames are the loops, guards and finally regions that
+    enclose the code at hand, innermost last.
+    """
+
+    def __init__(self, facts: Builder, body: int) -> None:
+        self.facts, self.entity = facts, body
+        self.blocks: list[Block] = []
+        self.frames: list[Loop | Guard | Finally] = []
+        self.catchers: list[Block] = []
+        self.loops = 0
+        self.entry = self.new_block("entry")
+        self.block: Block | None = self.entry
+
+    def new_block(self, label: str) -> Block:
+        """Return a new block, to which nothing leads yet."""
+        block = Block(self.facts.entity(self.entity, "block " + tail(label)))
+        self.blocks.append(block)
+        return block
+
+    def link(self, source: Block, target: Block) -> None:
+        """Let control pass from the end of `source` to the start of `target`."""
+        if target not in source.successors:
+            source.successors.append(target)
+            target.predecessors.append(source)
+
+    def goto(self, target: Block) -> None:
+        """End the current block by passing to `target`; nothing if no code can get here."""
+        if self.block is not None:
+            self.link(self.block, target)
+            self.block = None
+
+    def branch(self, condition: int, on_true: Block, on_false: Block) -> None:
+        """End the current block by a test of `condition`."""
+        if self.block is not None:
+            self.facts.emit("branch", self.block.entity, condition, on_true.entity, on_false.entity)
+            self.link(self.block, on_true)
+            self.goto(on_false)
+
+    def enter(self, frame: Loop | Guard | Finally) -> None:
+        """Let `frame` enclose the code that follows."""
+        self.frames.append(frame)
+        self.loops += isinstance(frame, Loop)
+        self.catchers = self._catchers()
+
+    def leave(self) -> None:
+        """End the innermost frame."""
+        self.loops -= isinstance(self.frames.pop(), Loop)
+        self.catchers = self._catchers()
+
+    def _catchers(self) -> list[Block]:
+        """Return the blocks that an exception raised here may reach."""
+        reached: list[Block] = []
+        for frame in reversed(self.frames):
+            if isinstance(frame, Finally):
+                return [*reached, frame.block]
+            if isinstance(frame, Guard):
+                reached += frame.handlers
+                if frame.everything:
+                    break
+        return reached
+
+    def may_raise(self, block: Block) -> None:
+        """State that something in `block` may raise."""
+        block.raises = True
+        for handler in self.catchers:
+            if handler not in block.caught_by:
+                block.caught_by.append(handler)
+                handler.predecessors.append(block)
+
+    def jump(self, kind: str, label: str = "") -> None:
+        """Leave by `break`, `continue` or `return`: through the finally regions on the way, the innermost first."""
+        target = self._target(kind, label)
+        if target is not None:
+            self.goto(target)
+        self.block = None
+
+    def resume(self, region: Finally) -> None:
+        """At the end of a finally region that is no longer a frame, go on with the jumps that passed it."""
+        for kind, label in region.jumps:
+            target = self._target(kind, label)
+            if target is not None and self.block is not None:
+                self.link(self.block, target)
+
+    def _target(self, kind: str, label: str) -> Block | None:
+        for frame in reversed(self.frames):
+            if isinstance(frame, Finally):
+                frame.jumps[kind, label] = None
+                return frame.block
+            if isinstance(frame, Loop) and kind != "return" and label in ("", frame.label):
+                target = frame.after if kind == "break" else frame.again
+                if target is not None:
+                    return target
+        return None
+
+    def emit_flow(self) -> None:
+        """Emit blocks, edges, dominators and the order of instructions."""
+        emit = self.facts.emit
+        emit("entry", self.entity, self.entry.entity)
+        for block in self.blocks:
+            emit("block", block.entity, self.entity)
+            for target in block.successors:
+                emit("edge", block.entity, target.entity)
+            for handler in block.caught_by:
+                emit("exception_edge", block.entity, handler.entity)
+            earlier = None
+            for index, instruction in enumerate(dict.fromkeys(block.instructions)):
+                emit("in_block", instruction, block.entity)
+                emit("order_in_block", instruction, index)
+                if earlier is not None:
+                    emit("follows", instruction, earlier)
+                earlier = instruction
+        self._emit_dominators()
+
+    def _emit_dominators(self) -> None:
+        if len(self.blocks) == 1:
+            return
+        number = {id(block): index for index, block in enumerate(self.blocks)}
+        successors = [[number[id(target)] for target in (*block.successors, *block.caught_by)] for block in self.blocks]
+        for block, dominator in zip(self.blocks, immediate_dominators(successors), strict=True):
+            if dominator >= 0:
+                self.facts.emit("immediate_dominator", block.entity, self.blocks[dominator].entity)

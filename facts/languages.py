@@ -1,0 +1,39 @@
+"""The languages that have an extractor. Adding one touches its own folder and a line here."""
+
+import importlib
+from dataclasses import dataclass
+
+from facts.filefacts import FileFacts
+from facts.layout import Layout
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language: its name, the file suffixes that tell it, and the module whose `extract(data)` makes the facts."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    module: str
+
+
+LANGUAGES = {language.name: language for language in (
+    Language("python", (".py", ".pyw", ".pyi"), "facts.python"),
+)}
+
+
+def language_of(path: str) -> str | None:
+    """Return the language of a file by its name, None if no extractor reads it."""
+    return next((name for name, language in LANGUAGES.items() if path.lower().endswith(language.suffixes)), None)
+
+
+def extract(data: bytes, language: str) -> FileFacts:
+    """Return the facts of one file: a function of its bytes.
+
+    Raises KeyError for a language that has no extractor.
+    """
+    return importlib.import_module(LANGUAGES[language].module).extract(data)
+
+
+def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> Layout:
+    """Return names and import targets of the modules of a language, from their paths and what they import."""
+    return importlib.import_module(LANGUAGES[language].module + ".layout").layout(imports)

@@ -1,0 +1,127 @@
+"""Puts the facts of many files together: global symbols and entities, paths, module names, resolved imports."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from facts import schema
+from facts.builder import Symbols
+from facts.filefacts import Columns, FileFacts
+from facts.languages import LANGUAGES, module_layout
+
+NIL = 0
+"""The record id of no entity."""
+
+
+@dataclass
+class Mounted:
+    """The facts of a set of files, each at its path.
+
+    `entities` is int32, 3 × n: scope (a record id, 0 for none), label (an index into `symbols`), ordinal. Column i is
+    the entity with record id i + 1. `relations` holds an int32 array of arity × rows for every relation of the schema.
+    """
+
+    symbols: list[str]
+    entities: Columns
+    relations: dict[str, Columns]
+
+
+def mount(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
+    """Return the facts of files at their paths: posix paths relative to the mounted root, each once.
+
+    The result depends on the files and their order only. Modules get their names, and imports their targets, by the
+    layout of the paths (see the language's `layout` module).
+    """
+    collector = _Collector()
+    for path, facts in files:
+        collector.add(path, facts)
+    for language in LANGUAGES:
+        collector.lay_out(language)
+    return collector.result()
+
+
+class _Collector:
+    """Global columns, gathered file by file."""
+
+    def __init__(self) -> None:
+        self._symbols = Symbols()
+        self._declared = schema.relations()
+        self._local = schema.local_relations()
+        self._entities: list[Columns] = []
+        self._count = 0
+        self._rows: dict[str, list[Columns]] = defaultdict(list)
+        # By language: the modules' record ids and imports (level, name), by path.
+        self._modules: dict[str, dict[str, int]] = defaultdict(dict)
+        self._imports: dict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
+
+    def add(self, path: str, facts: FileFacts) -> None:
+        """Add one file's facts."""
+        symbols = self._symbols.numbers(facts.symbols)
+        file = self._symbols[path]
+        offset = self._count + 1
+        self._modules[facts.language][path] = offset
+        self._imports[facts.language][path] = _imported(facts)
+        scopes, labels, ordinals = facts.entities
+        labels = symbols[labels]
+        labels[0] = file
+        self._add_entities(np.stack([_shifted(scopes, offset), labels, ordinals]))
+        for name, columns in facts.relations.items():
+            local = self._local[name]
+            shifted = [_shifted(column, offset) if kind == schema.ENTITY else symbols[column] if kind == schema.SYMBOL
+                       else column for kind, column in zip(local.kinds, columns, strict=True)]
+            if "file" in self._declared[name].columns:
+                shifted.insert(self._declared[name].columns.index("file"), np.full(columns.shape[1], file, np.int32))
+            self._rows[name].append(np.stack(shifted))
+
+    def _add_entities(self, entities: Columns) -> None:
+        self._entities.append(entities.astype(np.int32))
+        self._count += entities.shape[1]
+
+    def lay_out(self, language: str) -> None:
+        """Name the modules of a language and resolve their imports."""
+        ids = self._modules[language]
+        if not ids:
+            return
+        layout = module_layout(language, self._imports[language])
+        for directory in layout.directories:
+            ids[directory] = self._count + 1
+            self._add_entities(np.array([[NIL], [self._symbols[directory]], [0]], np.int32))
+        text = self._symbols.__getitem__
+        self._add_rows("module", ((ids[path], text(name), text(package), text(path))
+                                  for path, name, package in layout.names))
+        self._add_rows("submodule", ((ids[package], text(name), ids[child])
+                                     for package, name, child in layout.children))
+        self._add_rows("resolves", ((ids[importer], level, text(name), ids[target])
+                                    for importer, level, name, target in layout.resolved))
+
+    def _add_rows(self, relation: str, rows: Iterable[tuple[int, ...]]) -> None:
+        rows = list(rows)
+        if rows:
+            self._rows[relation].append(np.array(rows, np.int32).T)
+
+    def result(self) -> Mounted:
+        """Return what was gathered; relations without rows too."""
+        relations = {name: np.concatenate(self._rows[name], axis=1) if name in self._rows
+                     else np.empty((relation.arity, 0), np.int32) for name, relation in self._declared.items()}
+        entities = np.concatenate(self._entities, axis=1) if self._entities else np.empty((3, 0), np.int32)
+        return Mounted(list(self._symbols), entities, relations)
+
+
+def _shifted(column: Columns, offset: int) -> Columns:
+    """Return local entities as record ids."""
+    return np.where(column < 0, NIL, column + offset).astype(np.int32)
+
+
+def _imported(facts: FileFacts) -> list[tuple[int, str]]:
+    """Return the modules that a file names in imports: (level, dotted name), each once, in order."""
+    found: dict[tuple[int, str], None] = {}
+    for name in ("import_module", "import_member", "import_star"):
+        columns = facts.relations.get(name)
+        if columns is None:
+            continue
+        names = schema.local_relations()[name].columns
+        levels, texts = columns[names.index("level")].tolist(), columns[names.index("name")].tolist()
+        found.update(((level, facts.symbols[text]), None) for level, text in zip(levels, texts, strict=True))
+    return list(found)

@@ -1,0 +1,170 @@
+"""Statements that steer: if, loops, jumps, assert; and those without effect."""
+
+from tree_sitter import Node
+
+from facts.builder import tail
+from facts.cfg import Loop
+from facts.python import tree
+from facts.python.assignments import assign_target
+from facts.python.expressions import awaited, display
+from facts.python.literals import constant
+from facts.python.operators import decide
+from facts.python.tree import STATEMENTS, children, has_token, only_child, with_fields
+from facts.python.unit import Unit
+
+
+@STATEMENTS("if_statement")
+def _if(unit: Unit, node: Node) -> None:
+    body = unit.body
+    after = None
+    tests = [node, *with_fields(node, tree.ALTERNATIVE)]
+    for test in tests:
+        if test.type == "else_clause":
+            unit.statements(test.child_by_field_id(tree.BODY))
+            break
+        condition = test.child_by_field_id(tree.CONDITION)
+        label = tail(unit.text(condition)) if condition is not None else ""
+        after = after or body.new_block("after " + label)
+        then = body.new_block("then " + label)
+        otherwise = after if test is tests[-1] else body.new_block("else " + label)
+        _decide(unit, condition, then, otherwise)
+        body.start(then)
+        unit.statements(test.child_by_field_id(tree.CONSEQUENCE))
+        body.goto(after)
+        if otherwise is after:
+            break
+        body.start(otherwise)
+    body.goto(after)
+    continue_at(unit, after)
+
+
+def _decide(unit: Unit, condition: Node | None, on_true, on_false) -> None:
+    if condition is None:
+        unit.body.branch(unit.unknown(None), on_true, on_false)
+    else:
+        decide(unit, condition, on_true, on_false)
+
+
+def continue_at(unit: Unit, block) -> None:
+    """Go on at `block`, if control can get there."""
+    unit.body.seal(block)
+    unit.body.block = block if block.predecessors else None
+
+
+@STATEMENTS("while_statement")
+def _while(unit: Unit, node: Node) -> None:
+    body = unit.body
+    condition = node.child_by_field_id(tree.CONDITION)
+    label = tail(unit.text(condition))
+    head, inside = body.new_block("while " + label), body.new_block("in while " + label)
+    otherwise, after = body.new_block("else while " + label), body.new_block("after while " + label)
+    body.goto(head)
+    body.start(head, sealed=False)
+    body.enter(Loop(after, head))
+    decide(unit, condition, inside, otherwise)
+    body.start(inside)
+    unit.statements(node.child_by_field_id(tree.BODY))
+    _end_loop(unit, node, head, otherwise, after)
+
+
+@STATEMENTS("for_statement")
+def _for(unit: Unit, node: Node) -> None:
+    body = unit.body
+    source = _iterated(unit, node)
+    label = tail("for " + unit.text(node.child_by_field_id(tree.LEFT)))
+    head, inside = body.new_block(label), body.new_block("in " + label)
+    otherwise, after = body.new_block("else " + label), body.new_block("after " + label)
+    body.goto(head)
+    body.start(head, sealed=False)
+    body.enter(Loop(after, head))
+    item = iteration(unit, source, node)
+    body.link(head, otherwise)
+    body.goto(inside)
+    body.start(inside)
+    assign_target(unit, node.child_by_field_id(tree.LEFT), item, "loop")
+    unit.statements(node.child_by_field_id(tree.BODY))
+    _end_loop(unit, node, head, otherwise, after)
+
+
+def _iterated(unit: Unit, node: Node) -> int:
+    parts = list(with_fields(node, tree.RIGHT))
+    return unit.value(parts[0]) if len(parts) == 1 else display(unit, "tuple", parts, node)
+
+
+def iteration(unit: Unit, source: int, node: Node) -> int:
+    """Return the next element of `source`; awaited in `async for`."""
+    place = node.child_by_field_id(tree.LEFT)
+    item = unit.body.running(unit.entity(tail("next " + unit.label(source)), place))
+    unit.emit("iterate", item, source)
+    return awaited(unit, item, place) if has_token(node, "async") else item
+
+
+def _end_loop(unit: Unit, node: Node, head, otherwise, after) -> None:
+    """Close a loop at the end of its body, and go on with its `else` and behind it."""
+    body = unit.body
+    body.goto(head)
+    body.leave()
+    body.seal(head)
+    body.start(otherwise)
+    alternative = node.child_by_field_id(tree.ALTERNATIVE)
+    if alternative is not None:
+        unit.statements(alternative.child_by_field_id(tree.BODY))
+    body.goto(after)
+    continue_at(unit, after)
+
+
+@STATEMENTS("break_statement")
+def _break(unit: Unit, node: Node) -> None:
+    unit.body.jump("break")
+
+
+@STATEMENTS("continue_statement")
+def _continue(unit: Unit, node: Node) -> None:
+    unit.body.jump("continue")
+
+
+@STATEMENTS("return_statement")
+def _return(unit: Unit, node: Node) -> None:
+    child = only_child(node)
+    value = unit.value(child) if child is not None else constant(unit, "none", "None")
+    unit.emit("returns", unit.body.entity, value)
+    unit.body.jump("return")
+
+
+@STATEMENTS("assert_statement")
+def _assert(unit: Unit, node: Node) -> None:
+    condition, *message = children(node)
+    value = unit.value(condition)
+    body = unit.body
+    statement = body.instruction(unit.entity(tail("assert " + unit.label(value)), node))
+    unit.emit("assertion", statement, body.entity, value)
+    holds = body.new_block("holds " + unit.label(value))
+    fails = body.new_block("fails " + unit.label(value))
+    body.branch(value, holds, fails)
+    body.start(fails)
+    for part in message:
+        unit.value(part)
+    body.may_raise(body.block)
+    body.stop()
+    body.start(holds)
+
+
+@STATEMENTS("expression_statement")
+def _expression(unit: Unit, node: Node) -> None:
+    parts = children(node)
+    if len(parts) > 1:
+        display(unit, "tuple", parts, node)
+    elif parts and not _is_documentation(parts[0]):
+        unit.value(parts[0])
+
+
+def _is_documentation(node: Node) -> bool:
+    """Whether a statement is a plain string: a docstring or a comment, which computes nothing."""
+    strings = children(node) if node.type == "concatenated_string" else [node]
+    return all(string.type == "string" and not any(part.type == "interpolation" for part in string.named_children)
+               for string in strings)
+
+
+@STATEMENTS("pass_statement", "global_statement", "nonlocal_statement")
+def _nothing(unit: Unit, node: Node) -> None:
+    """`pass` does nothing; `global` and `nonlocal` give names their meaning in `scopes`."""

@@ -1,0 +1,174 @@
+"""try, raise and with: where exceptions go."""
+
+from tree_sitter import Node
+
+from facts.builder import tail
+from facts.cfg import Block, Finally, Guard
+from facts.filefacts import NIL
+from facts.python import tree
+from facts.python.assignments import assign_target, store_attribute
+from facts.python.control import continue_at
+from facts.python.expressions import awaited, call
+from facts.python.tree import STATEMENTS, children, has_token, with_fields
+from facts.python.unit import Unit
+
+# Context managers that end the exceptions of their block, by the name they are called by.
+_SUPPRESSING = {"suppress", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "assertRaisesMessage"}
+
+
+@STATEMENTS("try_statement")
+def _try(unit: Unit, node: Node) -> None:
+    clauses = children(node)
+    last = next((clause for clause in clauses if clause.type == "finally_clause"), None)
+    if last is None:
+        after = unit.body.new_block("after try")
+        _guarded(unit, node, clauses, after)
+        continue_at(unit, after)
+        return
+    region = Finally(unit.body.new_block("finally"))
+    unit.body.enter(region)
+    normal = _guarded(unit, node, clauses, region.block)
+    unit.body.leave()
+    _finally(unit, last, region, normal)
+
+
+def _guarded(unit: Unit, node: Node, clauses: list[Node], after: Block) -> bool:
+    """Execute body, handlers and `else`; whether any of them passes on to `after`."""
+    body = unit.body
+    handlers = [clause for clause in clauses if clause.type == "except_clause"]
+    blocks = [body.new_block("except " + _types_text(unit, handler)) for handler in handlers]
+    _start_new(unit, "try")
+    body.enter(Guard(blocks, any(_types_text(unit, handler) in ("", "BaseException") for handler in handlers)))
+    unit.statements(node.child_by_field_id(tree.BODY))
+    body.leave()
+    if body.block is not None:
+        _start_new(unit, "else try")
+    for clause in clauses:
+        if clause.type == "else_clause":
+            unit.statements(clause.child_by_field_id(tree.BODY))
+    passes = body.block is not None
+    body.goto(after)
+    for handler, block in zip(handlers, blocks, strict=True):
+        body.start(block)
+        _handler(unit, handler)
+        passes |= body.block is not None
+        body.goto(after)
+    return passes
+
+
+def _start_new(unit: Unit, label: str) -> None:
+    block = unit.body.new_block(label)
+    unit.body.goto(block)
+    unit.body.start(block)
+
+
+def _types_text(unit: Unit, handler: Node) -> str:
+    types, _ = _caught(handler)
+    return tail(", ".join(unit.text(kind) for kind in types))
+
+
+def _caught(handler: Node) -> tuple[list[Node], Node | None]:
+    """Return the exception types that a handler names, and the target it binds."""
+    values = list(with_fields(handler, tree.VALUE))
+    target = handler.child_by_field_id(tree.ALIAS)
+    if len(values) == 2:
+        # Python 2: except Type, name
+        values, target = values[:1], values[1]
+    elif values and values[0].type == "as_pattern":
+        *values, target = children(values[0])
+    types = values
+    while types and len(types) == 1 and types[0].type in ("tuple", "parenthesized_expression"):
+        types = children(types[0])
+    return types, target
+
+
+def _handler(unit: Unit, node: Node) -> None:
+    types, target = _caught(node)
+    value = unit.entity(tail("caught " + _types_text(unit, node)), node)
+    kinds = [unit.value(kind) for kind in types] or [NIL]
+    unit.body.instruction(value)
+    for kind in kinds:
+        unit.emit("catch", value, kind)
+    if target is not None:
+        assign_target(unit, target, value, "exception")
+    unit.caught.append(value)
+    unit.statements(next((child for child in children(node) if child.type == "block"), None))
+    unit.caught.pop()
+
+
+def _finally(unit: Unit, node: Node, region: Finally, normal: bool) -> None:
+    """Execute a `finally` once for all ways that lead through it, then go on with each of them."""
+    body = unit.body
+    body.start(region.block)
+    unit.statements(next((child for child in children(node) if child.type == "block"), None))
+    if body.block is None:
+        return
+    body.resume(region)
+    body.may_raise(body.block)
+    if normal:
+        _start_new(unit, "after try")
+    else:
+        body.stop()
+
+
+@STATEMENTS("raise_statement")
+def _raise(unit: Unit, node: Node) -> None:
+    cause = node.child_by_field_id(tree.CAUSE)
+    raised = [child for child in children(node) if child != cause]
+    if raised:
+        value = _raised(unit, raised[0])
+    elif unit.caught:
+        value = unit.caught[-1]
+    else:
+        value = unit.entity("current exception", node)
+    if cause is not None:
+        store_attribute(unit, value, "__cause__", unit.value(cause), node)
+    statement = unit.body.running(unit.entity(tail("raise " + unit.label(value)), node))
+    unit.emit("raises", statement, unit.body.entity, value)
+    unit.body.stop()
+
+
+def _raised(unit: Unit, node: Node) -> int:
+    """Return what is raised; Python 2's `raise Type, argument` makes the exception."""
+    if node.type != "expression_list":
+        return unit.value(node)
+    kind, *arguments = [unit.value(child) for child in children(node)]
+    return call(unit, kind, [("", argument) for argument in arguments[:1]], node)
+
+
+@STATEMENTS("with_statement")
+def _with(unit: Unit, node: Node) -> None:
+    body = unit.body
+    clause = next(child for child in children(node) if child.type == "with_clause")
+    is_async = has_token(node, "async")
+    suppressing = False
+    for item in children(clause):
+        suppressing |= _enter(unit, item, is_async)
+    if not suppressing:
+        unit.statements(node.child_by_field_id(tree.BODY))
+        if body.block is not None:
+            body.other_code()
+        return
+    after = body.new_block("after with")
+    _start_new(unit, "with")
+    body.enter(Guard([after], everything=False))
+    unit.statements(node.child_by_field_id(tree.BODY))
+    body.leave()
+    body.goto(after)
+    continue_at(unit, after)
+
+
+def _enter(unit: Unit, item: Node, is_async: bool) -> bool:
+    """Enter one context manager; whether it is known to suppress exceptions."""
+    node = item.child_by_field_id(tree.VALUE)
+    target = None
+    if node is not None and node.type == "as_pattern":
+        node, target = children(node)
+    manager = unit.value(node)
+    value = unit.body.running(unit.entity(tail("enter " + unit.label(manager)), item))
+    unit.emit("enter", value, manager)
+    if is_async:
+        value = awaited(unit, value, item)
+    if target is not None:
+        assign_target(unit, target, value, "resource")
+    return unit.label(manager).removesuffix("()").rpartition(".")[2] in _SUPPRESSING

@@ -1,0 +1,242 @@
+"""Names, attributes, subscripts, calls, displays and the other expressions that make values."""
+
+from tree_sitter import Node
+
+from facts.builder import tail
+from facts.filefacts import NIL
+from facts.python import tree
+from facts.python.literals import constant
+from facts.python.tree import EXPRESSIONS, children, only_child, with_fields
+from facts.python.unit import Unit
+
+
+@EXPRESSIONS("identifier")
+def _identifier(unit: Unit, node: Node) -> int:
+    return unit.read(unit.text(node))
+
+
+@EXPRESSIONS("parenthesized_expression")
+def _parenthesized(unit: Unit, node: Node) -> int:
+    while node is not None and node.kind_id in _PARENTHESES:
+        node = only_child(node)
+    return unit.value(node)
+
+
+_PARENTHESES = tree.kind_ids("parenthesized_expression")
+
+
+@EXPRESSIONS("attribute")
+def _attribute(unit: Unit, node: Node) -> int:
+    base = unit.value(node.child_by_field_id(tree.OBJECT))
+    return load_attribute(unit, base, unit.text(node.child_by_field_id(tree.ATTRIBUTE)), node)
+
+
+def load_attribute(unit: Unit, base: int, name: str, node: Node) -> int:
+    """Return the attribute `name` of `base`."""
+    value = unit.body.instruction(unit.entity(tail(f"{unit.label(base)}.{name}"), node))
+    unit.emit("load_attribute", value, base, name)
+    return value
+
+
+# ---- Subscripts
+
+@EXPRESSIONS("subscript")
+def _subscript(unit: Unit, node: Node) -> int:
+    base = unit.value(node.child_by_field_id(tree.VALUE))
+    index = index_of(unit, node)
+    if isinstance(index, tuple):
+        value = unit.body.instruction(unit.entity(tail(unit.label(base) + "[:]"), node))
+        unit.emit("load_slice", value, base, *index)
+        return value
+    return load_index(unit, base, index, node)
+
+
+def load_index(unit: Unit, base: int, index: int, node: Node) -> int:
+    """Return the element of `base` at `index`."""
+    value = unit.body.instruction(unit.entity(tail(f"{unit.label(base)}[{unit.label(index)}]"), node))
+    unit.emit("load_index", value, base, index)
+    return value
+
+
+def index_of(unit: Unit, node: Node) -> int | tuple[int, int, int]:
+    """Evaluate what stands in a subscript's brackets: one index, or start, stop and step of a slice."""
+    indices = list(with_fields(node, tree.SUBSCRIPT))
+    if len(indices) != 1:
+        return display(unit, "tuple", indices, node)
+    return slice_bounds(unit, indices[0]) if indices[0].type == "slice" else unit.value(indices[0])
+
+
+def slice_bounds(unit: Unit, node: Node) -> tuple[int, int, int]:
+    """Evaluate `start:stop:step`; NIL for what is not given."""
+    bounds, position = [NIL, NIL, NIL], 0
+    for child in node.children:
+        if child.type == ":":
+            position += 1
+        elif child.is_named and child.kind_id not in tree.EXTRAS:
+            bounds[min(position, 2)] = unit.value(child)
+    return tuple(bounds)
+
+
+@EXPRESSIONS("slice")
+def _slice(unit: Unit, node: Node) -> int:
+    """A slice among several indices, `a[1:2, 3]`: an object of kind slice that holds its bounds."""
+    value = unit.entity("slice", node)
+    unit.emit("allocate", value, "slice")
+    for position, bound in enumerate(slice_bounds(unit, node)):
+        if bound != NIL:
+            unit.emit("position_item", value, position, bound)
+    return value
+
+
+# ---- Displays
+
+@EXPRESSIONS("list", "tuple", "set", "expression_list", "pattern_list", "list_pattern", "tuple_pattern")
+def _display(unit: Unit, node: Node) -> int:
+    kind = {"list": "list", "list_pattern": "list", "set": "set"}.get(node.type, "tuple")
+    return display(unit, kind, children(node), node)
+
+
+def display(unit: Unit, kind: str, parts: list[Node], node: Node) -> int:
+    """Return a new container of the parts' values; positions are known up to the first `*part`."""
+    container = unit.entity(kind, node)
+    unit.emit("allocate", container, kind)
+    position = 0
+    for part in parts:
+        if part.type in ("list_splat", "parenthesized_list_splat", "list_splat_pattern"):
+            unit.emit("spread", container, unit.value(splatted(part)), position)
+            position = -1
+        elif kind == "set" or position < 0:
+            unit.emit("element", container, unit.value(part))
+        else:
+            unit.emit("position_item", container, position, unit.value(part))
+            position += 1
+    return container
+
+
+def splatted(node: Node) -> Node | None:
+    """Return the expression after the stars of `*x`, `(*x)` or `**x`."""
+    inner = only_child(node)
+    return splatted(inner) if inner is not None and inner.type == "list_splat" else inner
+
+
+@EXPRESSIONS("dictionary")
+def _dictionary(unit: Unit, node: Node) -> int:
+    container = unit.entity("dict", node)
+    unit.emit("allocate", container, "dict")
+    for part in children(node):
+        if part.type == "pair":
+            key = unit.value(part.child_by_field_id(tree.KEY))
+            unit.emit("item", container, key, unit.value(part.child_by_field_id(tree.VALUE)))
+        elif part.type == "dictionary_splat":
+            unit.emit("spread", container, unit.value(splatted(part)), -1)
+        else:
+            unit.unknown(part)
+    return container
+
+
+@EXPRESSIONS("list_splat", "parenthesized_list_splat", "dictionary_splat", "list_splat_pattern")
+def _lone_splat(unit: Unit, node: Node) -> int:
+    """A starred expression outside of displays and calls: the values it stands for, as a tuple."""
+    return display(unit, "tuple", [node], node) if node.type != "dictionary_splat" else unit.value(splatted(node))
+
+
+# ---- Calls
+
+@EXPRESSIONS("call")
+def _call(unit: Unit, node: Node) -> int:
+    callee = unit.value(node.child_by_field_id(tree.FUNCTION))
+    arguments = node.child_by_field_id(tree.ARGUMENTS)
+    if arguments is None or arguments.type != "argument_list":
+        return call(unit, callee, [("", unit.value(arguments))], node)
+    return call(unit, callee, evaluate_arguments(unit, arguments), node)
+
+
+def evaluate_arguments(unit: Unit, node: Node) -> list[tuple[str, int]]:
+    """Evaluate arguments in order: (keyword, `*`, `**` or the empty string, value)."""
+    result = []
+    for argument in children(node):
+        kind = argument.type
+        if kind == "keyword_argument":
+            name = unit.text(argument.child_by_field_id(tree.NAME))
+            result.append((name, unit.value(argument.child_by_field_id(tree.VALUE))))
+        elif kind == "dictionary_splat":
+            result.append(("**", unit.value(splatted(argument))))
+        elif (starred := starred_argument(argument)) is not None:
+            result.append(("*", unit.value(splatted(starred))))
+        else:
+            result.append(("", unit.value(argument)))
+    return result
+
+
+def starred_argument(node: Node) -> Node | None:
+    """Return the `*x` that an argument is, through parentheses; None for another expression."""
+    while node is not None and node.type == "parenthesized_expression":
+        node = only_child(node)
+    return node if node is not None and node.type in ("list_splat", "parenthesized_list_splat") else None
+
+
+def call(unit: Unit, callee: int, arguments: list[tuple[str, int]], node: Node) -> int:
+    """Return the result of a call; arguments as `evaluate_arguments` gives them."""
+    result = unit.entity(tail(unit.label(callee) + "()"), node)
+    unit.body.running(result)
+    unit.emit("call", result, unit.body.entity, callee)
+    position, starred = 0, False
+    for keyword, value in arguments:
+        if keyword == "**":
+            unit.emit("keyword_rest_argument", result, value)
+        elif keyword == "*":
+            unit.emit("rest_argument", result, position, value)
+            starred = True
+        elif keyword:
+            unit.emit("keyword_argument", result, keyword, value)
+        elif starred:
+            unit.emit("rest_argument", result, position, _boxed(unit, value, node))
+        else:
+            unit.emit("argument", result, position, value)
+            position += 1
+    return result
+
+
+def _boxed(unit: Unit, value: int, node: Node) -> int:
+    """Return a tuple that holds `value`: a positional argument behind `*args`, whose position is unknown."""
+    container = unit.entity("tuple", node)
+    unit.emit("allocate", container, "tuple")
+    unit.emit("element", container, value)
+    return container
+
+
+@EXPRESSIONS("named_expression")
+def _named(unit: Unit, node: Node) -> int:
+    source = unit.value(node.child_by_field_id(tree.VALUE))
+    name = node.child_by_field_id(tree.NAME)
+    return unit.assign(unit.text(name), source, "variable", name)
+
+
+# ---- Coroutines and generators
+
+@EXPRESSIONS("await")
+def _await(unit: Unit, node: Node) -> int:
+    return awaited(unit, unit.value(only_child(node)), node)
+
+
+def awaited(unit: Unit, source: int, node: Node) -> int:
+    """Return what awaiting `source` gives."""
+    value = unit.body.running(unit.entity(tail("await " + unit.label(source)), node))
+    unit.emit("await", value, source)
+    return value
+
+
+@EXPRESSIONS("yield")
+def _yield(unit: Unit, node: Node) -> int:
+    parts = children(node)
+    if tree.has_token(node, "from"):
+        source = unit.value(parts[0])
+        result = unit.body.running(unit.entity(tail("yield from " + unit.label(source)), node))
+        unit.emit("delegates", unit.body.entity, source, result)
+        return result
+    if len(parts) > 1:
+        value = display(unit, "tuple", parts, node)
+    else:
+        value = unit.value(parts[0]) if parts else constant(unit, "none", "None")
+    unit.emit("yields", unit.body.entity, value)
+    return unit.body.running(unit.entity(tail("yield " + unit.label(value)), node))

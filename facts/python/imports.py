@@ -1,0 +1,114 @@
+"""Imports, exports, and the Python 2 statements that are calls today; comments that speak to the analyser."""
+
+import re
+
+from tree_sitter import Node
+
+from facts.body import MODULE
+from facts.python import tree
+from facts.python.expressions import call
+from facts.python.literals import unescape
+from facts.python.tree import STATEMENTS, children, only_child, with_fields
+from facts.python.unit import Unit
+
+_DIRECTIVE = re.compile(r"#\s*analyze:")
+
+
+@STATEMENTS("import_statement")
+def _import(unit: Unit, node: Node) -> None:
+    for name in with_fields(node, tree.NAME):
+        if name.type == "aliased_import":
+            alias = name.child_by_field_id(tree.ALIAS)
+            value = _module(unit, _dotted(unit, name.child_by_field_id(tree.NAME)), unit.text(alias), name)
+            unit.bind(unit.text(alias), value, "import")
+            continue
+        dotted = _dotted(unit, name)
+        first = dotted.partition(".")[0]
+        value = _module(unit, first, first, name)
+        if first != dotted:
+            _module(unit, dotted, "import " + dotted, name)
+        unit.bind(first, value, "import")
+
+
+def _module(unit: Unit, name: str, label: str, node: Node) -> int:
+    value = unit.body.running(unit.entity(label, node))
+    unit.emit("import_module", value, MODULE, 0, name)
+    return value
+
+
+def _dotted(unit: Unit, node: Node) -> str:
+    return ".".join(unit.text(part) for part in children(node))
+
+
+@STATEMENTS("import_from_statement", "future_import_statement")
+def _import_from(unit: Unit, node: Node) -> None:
+    level, module = _source(unit, node)
+    names = list(with_fields(node, tree.NAME))
+    if not names:
+        unit.emit("import_star", MODULE, level, module)
+        unit.body.other_code()
+    for name in names:
+        alias = name.child_by_field_id(tree.ALIAS) if name.type == "aliased_import" else None
+        member = _dotted(unit, name.child_by_field_id(tree.NAME) if alias is not None else name)
+        bound = unit.text(alias) if alias is not None else member
+        value = unit.body.running(unit.entity(bound, name))
+        unit.emit("import_member", value, MODULE, level, module, member)
+        unit.bind(bound, value, "import")
+
+
+def _source(unit: Unit, node: Node) -> tuple[int, str]:
+    """Return level and name of the module that is imported from."""
+    if node.type == "future_import_statement":
+        return 0, "__future__"
+    source = node.child_by_field_id(tree.MODULE_NAME)
+    if source.type != "relative_import":
+        return 0, _dotted(unit, source)
+    prefix, *rest = children(source)
+    return unit.text(prefix).count("."), _dotted(unit, rest[0]) if rest else ""
+
+
+@STATEMENTS("print_statement")
+def _print(unit: Unit, node: Node) -> None:
+    callee = unit.read("print")
+    arguments = []
+    for child in children(node):
+        if child.type == "chevron":
+            arguments.append(("file", unit.value(only_child(child))))
+        else:
+            arguments.append(("", unit.value(child)))
+    call(unit, callee, arguments, node)
+
+
+@STATEMENTS("exec_statement")
+def _exec(unit: Unit, node: Node) -> None:
+    callee = unit.read("exec")
+    call(unit, callee, [("", unit.value(child)) for child in children(node)], node)
+
+
+def directives(unit: Unit) -> None:
+    """State the comments that speak to the analyser."""
+    for comment in unit.scopes.comments:
+        text = unit.text(comment)
+        if _DIRECTIVE.match(text):
+            unit.emit("directive_comment", unit.facts.text.line_of(comment.start_byte), text)
+
+
+def exports(unit: Unit, root: Node) -> None:
+    """State the names that the top level adds to `__all__`: by assignment, `+=`, `append` or `extend`."""
+    for statement in root.named_children:
+        if statement.type == "expression_statement" and unit.source.startswith(b"__all__", statement.start_byte):
+            for text in _strings(unit, statement):
+                unit.emit("exports", MODULE, text)
+
+
+def _strings(unit: Unit, node: Node) -> list[str]:
+    """Return the plain strings below a node."""
+    found, work = [], [node]
+    while work:
+        node = work.pop()
+        if node.type == "string":
+            parts = [part for part in node.named_children if part.type == "string_content"]
+            found.append("".join(unescape(unit.text(part)) for part in parts))
+        else:
+            work.extend(node.named_children)
+    return found

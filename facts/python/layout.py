@@ -1,0 +1,158 @@
+"""Python's modules by their paths: dotted names, packages, and which file an import means.
+
+A directory with `__init__.py` is a package; its name starts at the highest directory of such a chain. A module outside
+of packages is named by its path from the mounted root, or from a directory `src` on the way. Other directories that
+hold modules are namespace packages.
+
+An absolute import is looked for, as Python would with the script's directory and the roots on its path, in
+1. the importer's own directory, if that is no package (the directory of a script comes first on Python's path);
+2. the directory that holds the importer's package, and those around it, up to the mounted root;
+3. all packages by name, those nearest to the importer first (`src/pkg` from `tests/`).
+Names of the standard library are only looked for in 1.
+"""
+
+import posixpath
+import sys
+from collections import defaultdict
+
+from facts.layout import Layout
+
+_SUFFIXES = (".py", ".pyi", ".pyw")
+_SOURCE_DIRECTORIES = {"src"}
+
+
+def layout(imports: dict[str, list[tuple[int, str]]]) -> Layout:
+    """Return names and targets for the modules at the paths that `imports` has: their imports as (level, name)."""
+    tree = _Tree(sorted(imports))
+    result = Layout(directories=[path + "/" for path in tree.namespaces])
+    for path, name in tree.names.items():
+        is_package = path.endswith("/") or _stem(path) == "__init__"
+        result.names.append((path, name, name if is_package else name.rpartition(".")[0]))
+    result.children = tree.children()
+    for importer, wanted in imports.items():
+        for level, name in wanted:
+            target = tree.resolve(importer, level, name)
+            if target is not None:
+                result.resolved.append((importer, level, name, target))
+    return result
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(posixpath.basename(path))[0]
+
+
+def _up(directory: str) -> str:
+    return posixpath.dirname(directory)
+
+
+class _Tree:
+    """The modules of a mount by directory and name."""
+
+    def __init__(self, paths: list[str]) -> None:
+        self._modules: dict[tuple[str, str], str] = {}
+        self._packages: dict[str, str] = {}
+        for path in sorted(paths, key=lambda path: _SUFFIXES.index(posixpath.splitext(path)[1].lower())):
+            directory, stem = _up(path), _stem(path)
+            if stem == "__init__":
+                self._packages.setdefault(directory, path)
+            else:
+                self._modules.setdefault((directory, stem), path)
+        self._paths = paths
+        self.namespaces = self._namespaces()
+        self.names = {path: self._name(path) for path in paths}
+        self.names.update((directory + "/", self._dotted(directory)) for directory in self.namespaces)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path, name in self.names.items():
+            self._by_name[name].append(path)
+
+    def _namespaces(self) -> list[str]:
+        found = set()
+        for path in self._paths:
+            directory = _up(path)
+            while directory and directory not in found:
+                if directory not in self._packages:
+                    found.add(directory)
+                directory = _up(directory)
+        return sorted(found)
+
+    def _name(self, path: str) -> str:
+        directory, stem = _up(path), _stem(path)
+        parts = [self._dotted(directory)] if directory else []
+        if stem != "__init__" or not directory:
+            parts.append(stem)
+        return ".".join(part for part in parts if part)
+
+    def _dotted(self, directory: str) -> str:
+        """Return the dotted name of a directory."""
+        root = self._root(directory) if directory in self._packages else self._source_root(directory)
+        return directory[len(root):].strip("/").replace("/", ".")
+
+    def _root(self, directory: str) -> str:
+        """Return the directory that holds the outermost package around `directory`, itself if it is no package."""
+        while directory and directory in self._packages:
+            directory = _up(directory)
+        return directory
+
+    @staticmethod
+    def _source_root(directory: str) -> str:
+        parts = directory.split("/")
+        sources = [index for index, part in enumerate(parts) if part in _SOURCE_DIRECTORIES]
+        return "/".join(parts[:sources[-1] + 1]) if sources else ""
+
+    def children(self) -> list[tuple[str, str, str]]:
+        """Return (package, name, module) for every module in a package or namespace package."""
+        found = []
+        for path in self.names:
+            own = path.rstrip("/") if path.endswith("/") else _up(path) if _stem(path) == "__init__" else None
+            parent = _up(path) if own is None else _up(own)
+            name = _stem(path) if own is None else posixpath.basename(own)
+            package = self._package(parent) if name else None
+            if package is not None and self._find(parent, name) == path:
+                found.append((package, name, path))
+        return found
+
+    def _package(self, directory: str) -> str | None:
+        """Return the module that a directory is."""
+        if directory in self._packages:
+            return self._packages[directory]
+        return directory + "/" if directory + "/" in self.names else None
+
+    def _find(self, directory: str, dotted: str) -> str | None:
+        """Return the module that `dotted` names from a directory; the directory's own package for the empty name."""
+        if not dotted:
+            return self._package(directory)
+        path = posixpath.join(directory, dotted.replace(".", "/"))
+        if path in self._packages:
+            return self._packages[path]
+        return self._modules.get((_up(path), posixpath.basename(path))) or self._package(path)
+
+    def resolve(self, importer: str, level: int, name: str) -> str | None:
+        """Return the module that an import means, None if it is not in the mount."""
+        directory = _up(importer)
+        if level:
+            for _ in range(level - 1):
+                directory = _up(directory)
+            return self._find(directory, name)
+        if directory not in self._packages:
+            found = self._find(directory, name)
+            if found is not None and (found[-1] != "/" or not _is_standard(name)):
+                return found
+        if _is_standard(name):
+            return None
+        return self._from_roots(directory, name) or self._nearest(importer, name)
+
+    def _from_roots(self, directory: str, name: str) -> str | None:
+        root = self._root(directory)
+        while True:
+            found = self._find(root, name)
+            if found is not None or not root:
+                return found
+            root = _up(root)
+
+    def _nearest(self, importer: str, name: str) -> str | None:
+        candidates = self._by_name.get(name, [])
+        return min(candidates, key=lambda path: (-len(posixpath.commonprefix([importer, path])), path), default=None)
+
+
+def _is_standard(name: str) -> bool:
+    return name.partition(".")[0] in sys.stdlib_module_names

@@ -1,0 +1,133 @@
+"""Constants and strings: `constant` rows in canonical form; f-strings as `format` operations."""
+
+import re
+
+from tree_sitter import Node
+
+from facts.builder import head
+from facts.python import tree
+from facts.python.tree import EXPRESSIONS, children
+from facts.python.unit import Unit
+
+_ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|.)", re.DOTALL)
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_KINDS = {"true": ("boolean", "true"), "false": ("boolean", "false"), "none": ("none", "None"),
+          "ellipsis": ("ellipsis", "...")}
+
+
+def constant(unit: Unit, kind: str, text: str) -> int:
+    """Return the constant that is not a string: one value per body, whatever the number of places."""
+    return unit.body.load_constant(kind, text)
+
+
+@EXPRESSIONS("true", "false", "none", "ellipsis")
+def _word(unit: Unit, node: Node) -> int:
+    return constant(unit, *_KINDS[node.type])
+
+
+@EXPRESSIONS("integer", "float")
+def _number(unit: Unit, node: Node) -> int:
+    return constant(unit, *number(unit.text(node)))
+
+
+def number(text: str) -> tuple[str, str]:
+    """Return kind and canonical form of a number literal; its text where it is none that Python 3 reads."""
+    digits = text.replace("_", "").lower().rstrip("l")
+    if digits.endswith("j"):
+        return "complex", digits
+    try:
+        if digits[:2] in ("0x", "0o", "0b"):
+            return "integer", str(int(digits, 0))
+        if digits.isdigit():
+            # A leading zero means octal in Python 2.
+            octal = digits.startswith("0") and digits.strip("0") and not set(digits) & set("89")
+            return "integer", str(int(digits, 8 if octal else 10))
+        return "float", repr(float(digits))
+    except ValueError:
+        # More digits than Python turns into a number (int_max_str_digits).
+        return "integer", digits
+
+
+@EXPRESSIONS("string", "concatenated_string")
+def _string(unit: Unit, node: Node) -> int:
+    strings = children(node) if node.type == "concatenated_string" else [node]
+    parts: list[str | int] = []
+    is_bytes = False
+    for string in strings:
+        start = unit.text(string.children[0]).lower()
+        is_bytes |= "b" in start
+        _parts_of(unit, string, raw="r" in start, parts=parts)
+    if all(isinstance(part, str) for part in parts):
+        return string_value(unit, "bytes" if is_bytes else "string", "".join(parts), node)
+    return _format(unit, parts, node)
+
+
+def string_value(unit: Unit, kind: str, text: str, node: Node) -> int:
+    """Return a string constant that stands where `node` stands."""
+    value = unit.entity(repr(head(text)), node)
+    unit.emit("constant", value, kind, text)
+    return value
+
+
+def _parts_of(unit: Unit, node: Node, raw: bool, parts: list) -> None:
+    """Add the texts and interpolated values of a string or format specifier to `parts`."""
+    position = None
+    for child in node.children:
+        kind = child.type
+        if kind == "string_content":
+            text = unit.text(child)
+            if child.child_count and any(part.type == "escape_interpolation" for part in child.children):
+                text = text.replace("{{", "{").replace("}}", "}")
+            parts.append(text if raw or "\\" not in text else unescape(text))
+        elif kind in ("interpolation", "format_expression"):
+            if node.type == "format_specifier" and position is not None:
+                parts.append(_between(unit, position, child.start_byte))
+            _interpolation(unit, child, parts)
+            position = child.end_byte
+        elif kind == ":" and node.type == "format_specifier":
+            position = child.end_byte
+    if node.type == "format_specifier" and position is not None:
+        parts.append(_between(unit, position, node.end_byte))
+
+
+def _between(unit: Unit, start: int, end: int) -> str:
+    return unit.source[start:end].decode()
+
+
+def _interpolation(unit: Unit, node: Node, parts: list) -> None:
+    parts.append(unit.value(node.child_by_field_id(tree.EXPRESSION)))
+    specifier = node.child_by_field_id(tree.FORMAT_SPECIFIER)
+    if specifier is not None and any(child.is_named for child in specifier.children):
+        nested: list = []
+        _parts_of(unit, specifier, True, nested)
+        parts.append(_format(unit, nested, specifier))
+
+
+def _format(unit: Unit, parts: list, node: Node) -> int:
+    """Return the string that is built from `parts`."""
+    operands = [string_value(unit, "string", part, node) if isinstance(part, str) else part
+                for part in parts if part != ""]
+    value = unit.body.instruction(unit.entity("format", node))
+    unit.emit("operation", value, "format")
+    for position, operand in enumerate(operands):
+        unit.emit("operand", value, position, operand)
+    return value
+
+
+def unescape(text: str) -> str:
+    """Return what the escapes of a string literal stand for; unknown ones stay as they are."""
+    return _ESCAPE.sub(_unescape, text)
+
+
+def _unescape(match: re.Match) -> str:
+    escape = match[1]
+    if escape in _SIMPLE:
+        return _SIMPLE[escape]
+    if escape in ("\n", "\r\n"):
+        return ""
+    try:
+        if escape[0] in "xuU" and len(escape) > 1:
+            return chr(int(escape[1:], 16))
+        return chr(int(escape, 8))
+    except ValueError:
+        return match[0]
