@@ -78,7 +78,7 @@ class WorkingTree:
     revision = ""
 
     def __init__(self, path: Path) -> None:
-        """`path` is a directory or a file. Raises AnalyzeError: A001 where it is neither, A002 for a bare repository."""
+        """`path` is a directory or a file. Raises AnalyzeError: A001 it is neither, A002 it is a bare repository."""
         if not path.exists():
             raise AnalyzeError("A001", f"no such file or directory: {path}")
         self.target = str(path)
