@@ -122,13 +122,6 @@ def _window(text: str, first: int, room: int) -> tuple[str, int]:
     return (head[:-1] + "…" if shift + room < len(text) else head), shift
 
 
-def _code(text: str, inside: bool) -> Text:
-    """Return a source line in colour where it is the finding's own, dimmed around it."""
-    if not inside:
-        return Text(text, style="dim")
-    return Text(text)
-
-
 def _path(path: tuple[Step, ...], width: int) -> Iterator[Text]:
     """Yield the steps from source to sink, joined by a line; of a long path the middle is left out."""
     steps = list(enumerate(path, 1))
@@ -139,9 +132,9 @@ def _path(path: tuple[Step, ...], width: int) -> Iterator[Text]:
     for number, step in steps:
         if hidden > 0 and half < number <= half + hidden:
             if number == half + 1:
-                yield Text(f"    ┊ … {hidden} more steps", style="dim")
+                yield Text(f"    ┊ {hidden} more steps", style="dim")
             continue
-        joint = "╷" if number == 1 else "╵" if number == len(steps) else "│"
+        joint = "●" if number == 1 else "▼" if number == len(steps) else "│"
         place = printable(_tail(places[number - 1], column))
         code = printable(step.code.strip())
         message = ("  " + printable(step.message), "italic cyan") if step.message else ""
@@ -161,6 +154,7 @@ def _print_summary(result: ScanResult, console: Console) -> None:
     rows.add_column()
     rows.add_row(" Findings", _findings_row(report))
     rows.add_row(" Files", _files_row(report))
+    rows.add_row(" Lines", _lines_row(report))
     rows.add_row(" Calls", _calls_row(report))
     rows.add_row(" Time", _time_row(result))
     console.print(rows)
@@ -187,7 +181,6 @@ def _findings_row(report: Report) -> Text:
 
 def _files_row(report: Report) -> Text:
     coverage = report.coverage
-    languages = ", ".join(f"{count:,} {name}" for name, count in sorted(coverage.languages.items()))
     row = Text(f"{coverage.parsed:,} parsed")
     if coverage.unparsed:
         row.append(f" · {len(coverage.unparsed):,} partly parsed", style="yellow")
@@ -197,8 +190,12 @@ def _files_row(report: Report) -> Text:
     skipped = [f"{len(files):,} {reason}" for reason, files in sorted(coverage.skipped.items())]
     if skipped:
         row.append(f" · skipped: {', '.join(skipped)}", style="dim")
-    row.append(f"\n{coverage.lines:,} lines" + (f" ({languages})" if languages else ""), style="dim")
     return row
+
+
+def _lines_row(report: Report) -> Text:
+    languages = ", ".join(f"{count:,} {name} files" for name, count in sorted(report.coverage.languages.items()))
+    return Text.assemble(f"{report.coverage.lines:,}", (f"   ({languages})" if languages else "", "dim"))
 
 
 def _calls_row(report: Report) -> Text:

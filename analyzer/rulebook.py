@@ -1,0 +1,179 @@
+"""Which Datalog is evaluated: the bundled library and models, the user's, and the selected checks.
+
+Rules found in a scanned tree are not trusted: they may name no files, and one that is wrong costs only itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import engine
+import facts
+from analyzer.errors import AnalyzeError, suggest
+from analyzer.report import Check, Problem
+from analyzer.trees import Tree
+from rules import catalogue
+
+USER_DIRECTORY = ".analyze"
+
+
+@dataclass(slots=True)
+class Rulebook:
+    """Sources to compile, and the checks among them. `user` holds the names of sources that are not bundled."""
+
+    sources: list[engine.Source] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    user: set[str] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class UserFile:
+    """A rule or model file that is not bundled; `help` is the page beside a check."""
+
+    name: str
+    text: str
+    is_check: bool
+    help: str = ""
+
+
+def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> Rulebook:
+    """Return the sources of the library, all models and the selected checks. Raises AnalyzeError R002 (selector)."""
+    book = Rulebook()
+    book.sources.append(engine.Source("facts/schema.dl", facts.schema_text()))
+    book.sources += [engine.Source(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())]
+    checks = list(catalogue.checks())
+    for file in user_files:
+        if file.is_check:
+            checks += _read_user_check(file, book)
+        else:
+            book.sources.append(engine.Source(file.name, file.text, trusted=False))
+            book.user.add(file.name)
+    book.known = {check.id for check in checks}
+    for check in select(checks, selectors):
+        trusted = check.file.name not in book.user
+        book.sources.append(engine.Source(check.file.name, check.file.text, trusted=trusted))
+        book.checks.append(as_report_check(check))
+    book.checks.sort(key=lambda check: check.id)
+    return book
+
+
+def _read_user_check(file: UserFile, book: Rulebook) -> list[catalogue.Check]:
+    """Return the check, or nothing, the reason being recorded."""
+    try:
+        check = catalogue.read_check(file.name, file.text, file.help)
+    except catalogue.HeaderError as error:
+        book.problems.append(Problem(f"check left out: {error}", file.name, error.line))
+        return []
+    book.user.add(file.name)
+    return [check]
+
+
+def as_report_check(check: catalogue.Check) -> Check:
+    return Check(
+        id=check.id, name=check.name, severity=check.severity, precision=check.precision, message=check.message,
+        help=check.help, summary=check.summary, cwe=check.cwe, security_severity=check.security_severity, tags=check.tags,
+    )  # fmt: skip
+
+
+def select(checks: Sequence[catalogue.Check], selectors: Sequence[str]) -> list[catalogue.Check]:
+    """Return the checks that some selector names and no `-selector` does; without positive ones, all but the latter.
+
+    Raises AnalyzeError R002 for a selector that fits no check.
+    """
+    wanted = [selector for selector in selectors if not selector.startswith("-")]
+    unwanted = [selector[1:] for selector in selectors if selector.startswith("-")]
+    for selector in (*wanted, *unwanted):
+        if not any(fits(check, selector) for check in checks):
+            help = suggest(selector, [check.id for check in checks])
+            raise AnalyzeError("R002", f"no check fits the selector '{selector}'", help=help)
+    chosen = [check for check in checks if not wanted or any(fits(check, selector) for selector in wanted)]
+    return [check for check in chosen if not any(fits(check, selector) for selector in unwanted)]
+
+
+def fits(check: catalogue.Check, selector: str) -> bool:
+    """Whether a selector (id or pattern, tag, `cwe-N`, `severity:NAME`, `security`) names the check."""
+    words = {*check.tags, f"severity:{check.severity}", *(f"cwe-{number}" for number in check.cwe)}
+    words |= {"security"} if check.cwe else set()
+    return selector in words or fnmatchcase(check.id, selector)
+
+
+def files_in_tree(tree: Tree, models: Sequence[str], rules_dirs: Sequence[str]) -> list[UserFile]:
+    """Return the rules and models of the scanned tree: of `.analyze/` there and upwards, and of configured paths."""
+    found: list[UserFile] = []
+    parts = tree.prefix.rstrip("/").split("/") if tree.prefix else []
+    for depth in range(len(parts), -1, -1):
+        base = "/".join([*parts[:depth], USER_DIRECTORY])
+        found += _tree_directory(tree, f"{base}/rules", True) + _tree_directory(tree, f"{base}/models", False)
+    for path in models:
+        found += [_tree_file(tree, path, False)] if path.endswith(".dl") else _tree_directory(tree, path, False)
+    for path in rules_dirs:
+        found += _tree_directory(tree, path, True)
+    return found
+
+
+def _tree_directory(tree: Tree, directory: str, is_check: bool) -> list[UserFile]:
+    names = [name for name in tree.list_top(directory.rstrip("/")) if name.endswith(".dl")]
+    return [_tree_file(tree, name, is_check) for name in names]
+
+
+def _tree_file(tree: Tree, name: str, is_check: bool) -> UserFile:
+    """Raises AnalyzeError R003 where the file cannot be read."""
+    if name.startswith("/") or ".." in name.split("/"):
+        raise AnalyzeError("R003", f"{name} lies outside the scanned repository", help="use --models or --rules-dir")
+    try:
+        text = tree.read_top(name).decode("utf-8", "replace")
+    except OSError:
+        raise AnalyzeError("R003", f"cannot read {name}, which the configuration names") from None
+    try:
+        page = tree.read_top(name.removesuffix(".dl") + ".md").decode("utf-8", "replace")
+    except OSError:
+        page = ""
+    return UserFile(name, text, is_check, page)
+
+
+def files_on_disk(models: Iterable[Path], rules_dirs: Iterable[Path]) -> list[UserFile]:
+    """Return the rules and models that the command line names. Raises AnalyzeError R003."""
+    found = [_disk_file(path, False) for given in models for path in _datalog_files(given)]
+    return found + [_disk_file(path, True) for given in rules_dirs for path in _datalog_files(given)]
+
+
+def _datalog_files(given: Path) -> list[Path]:
+    if given.is_dir():
+        return sorted(given.rglob("*.dl"))
+    if given.is_file():
+        return [given]
+    raise AnalyzeError("R003", f"no such file or directory: {given}")
+
+
+def _disk_file(path: Path, is_check: bool) -> UserFile:
+    page = path.with_suffix(".md")
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        help = page.read_text(encoding="utf-8", errors="replace") if is_check and page.is_file() else ""
+    except OSError as error:
+        raise AnalyzeError("R003", f"cannot read {path}: {error.strerror}") from None
+    return UserFile(str(path), text, is_check, help)
+
+
+def all_checks(rules_dirs: Iterable[Path] = ()) -> list[catalogue.Check]:
+    """Return the bundled checks and those of `rules_dirs`, ordered by id. Raises AnalyzeError R004 (header)."""
+    checks = list(catalogue.checks())
+    for file in files_on_disk((), rules_dirs):
+        try:
+            checks.append(catalogue.read_check(file.name, file.text, file.help))
+        except catalogue.HeaderError as error:
+            raise AnalyzeError("R004", str(error), file=file.name, line=error.line) from None
+    return sorted(checks, key=lambda check: check.id)
+
+
+def find_check(check_id: str, rules_dirs: Iterable[Path] = ()) -> catalogue.Check:
+    """Return the check of that id. Raises AnalyzeError R002."""
+    checks = {check.id: check for check in all_checks(rules_dirs)}
+    if check_id not in checks:
+        raise AnalyzeError("R002", f"no check '{check_id}'", help=suggest(check_id, list(checks)))
+    return checks[check_id]

@@ -1,0 +1,119 @@
+"""The catalogue: every bundled Datalog file, and for each check its metadata, help and examples.
+
+A check is two files of one name below `checks/`: `NAME.dl`, which begins with a header of comments, and `NAME.md`, which says
+why it matters. The fenced code blocks of `NAME.md` are examples and tests at once; a comment in them says what is found there:
+`expect: id`, `ok: id`, or for known mistakes `spurious: id` and `missing: id`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SEVERITIES = ("error", "warning", "note")
+PRECISIONS = ("very-high", "high", "medium", "low")
+REQUIRED = ("id", "name", "severity", "precision", "message")
+KEYS = (*REQUIRED, "cwe", "security-severity", "tags")
+
+_ENTRY = re.compile(r"@([\w-]+)[ \t]+((?:(?![ \t]{2,}@).)*)")
+_FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
+
+
+class HeaderError(Exception):
+    """A check's header is wrong: `line` says where, the text what."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class DatalogFile:
+    """A source text by its name, a path relative to where it was found."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check's metadata and program. `help` is Markdown; `message` may hold `{source}` and other placeholders."""
+
+    id: str
+    name: str
+    severity: str
+    precision: str
+    message: str
+    file: DatalogFile
+    cwe: tuple[int, ...] = ()
+    security_severity: str = ""
+    tags: tuple[str, ...] = ()
+    help: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the help, on one line."""
+        paragraphs = (part.strip() for part in re.split(r"\n\s*\n", self.help))
+        return next((" ".join(part.split()) for part in paragraphs if part and not part.startswith("#")), "")
+
+    @property
+    def examples(self) -> list[tuple[str, str]]:
+        """The (language, code) of every fenced block of the help, in order."""
+        return _FENCE.findall(self.help)
+
+
+def read_check(name: str, text: str, help: str = "") -> Check:
+    """Return the check whose program is `text`. Raises HeaderError where its header is incomplete or wrong."""
+    entries: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("//"):
+            break
+        for key, value in _ENTRY.findall(line):
+            if key not in KEYS:
+                raise HeaderError(f"unknown key '@{key}'; known: {', '.join('@' + key for key in KEYS)}", number)
+            entries[key] = (value.strip(), number)
+    if missing := [f"@{key}" for key in REQUIRED if key not in entries]:
+        raise HeaderError(f"the header lacks {', '.join(missing)}", 1)
+    _check_choice(entries, "severity", SEVERITIES)
+    _check_choice(entries, "precision", PRECISIONS)
+    values = {key.replace("-", "_"): value for key, (value, _) in entries.items()}
+    cwe = tuple(int(number) for number in re.findall(r"\d+", values.pop("cwe", "")))
+    tags = tuple(values.pop("tags", "").replace(",", " ").split())
+    return Check(**values, file=DatalogFile(name, text), cwe=cwe, tags=tags, help=help)
+
+
+def _check_choice(entries: dict[str, tuple[str, int]], key: str, choices: tuple[str, ...]) -> None:
+    value, line = entries[key]
+    if value not in choices:
+        raise HeaderError(f"@{key} is '{value}'; expected one of {', '.join(choices)}", line)
+
+
+def _files(folder: str) -> Iterator[DatalogFile]:
+    for path in sorted((HERE / folder).rglob("*.dl")):
+        yield DatalogFile(f"rules/{path.relative_to(HERE).as_posix()}", path.read_text(encoding="utf-8"))
+
+
+@cache
+def library() -> tuple[DatalogFile, ...]:
+    """The analyses of `lib/`."""
+    return tuple(_files("lib"))
+
+
+@cache
+def models() -> tuple[DatalogFile, ...]:
+    """What is known of languages' libraries and of frameworks: `models/`."""
+    return tuple(_files("models"))
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """The bundled checks, ordered by id."""
+    found = []
+    for file in _files("checks"):
+        page = HERE.parent / Path(file.name).with_suffix(".md")
+        found.append(read_check(file.name, file.text, page.read_text(encoding="utf-8") if page.exists() else ""))
+    return tuple(sorted(found, key=lambda check: check.id))

@@ -1,0 +1,84 @@
+"""Which package may import which: data flows one way."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+MAY_IMPORT = {
+    "facts": set(),
+    "rules": set(),
+    "engine": set(),
+    "analyzer": {"facts", "rules", "engine"},
+    "cli": {"analyzer"},
+}
+SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
+
+
+def imported(path):
+    """Yield (top-level name, whether at module level) for every import in the file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module]
+        yield from ((name.split(".")[0], id(node) not in inside) for name in names)
+
+
+def modules(package):
+    return sorted((TOP / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_package_imports_only_what_lies_upstream(package):
+    others = MAY_IMPORT.keys() - MAY_IMPORT[package] - {package}
+    wrong = [(path.relative_to(TOP), name) for path in modules(package) for name, _ in imported(path) if name in others]
+    assert modules(package)
+    assert not wrong
+
+
+def test_spark_is_imported_in_two_places_only():
+    for package in MAY_IMPORT:
+        for path in modules(package):
+            if not path.relative_to(TOP).as_posix().startswith(SPARK_LIVES_IN):
+                assert "pyspark" not in {name for name, _ in imported(path)}, path
+
+
+@pytest.mark.parametrize("heavy", ["sqlite_utils", "rich", "lark"])
+def test_the_pipeline_and_the_commands_load_heavy_modules_when_they_need_them(heavy):
+    allowed = {"rich": ("cli/text.py", "cli/catalogue.py")}.get(heavy, ())
+    for package in ("analyzer", "cli"):
+        for path in modules(package):
+            at_top = {name for name, top_level in imported(path) if top_level}
+            if path.relative_to(TOP).as_posix() not in allowed and "TYPE_CHECKING" not in path.read_text():
+                assert heavy not in at_top, path
+
+
+def test_no_module_shadows_a_standard_one():
+    names = {path.stem for package in MAY_IMPORT for path in modules(package)}
+    assert not names & {"ast", "types", "symbol", "token"}
+
+
+def test_help_loads_no_heavy_module():
+    code = "import sys; from cli import cli; cli(['scan', '--help'], standalone_mode=False); print(sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
+    loaded = {name.strip("'[] ") for name in done.stdout.splitlines()[-1].split(",")}
+    heavy = {"numba", "numpy", "lark", "sqlite_utils", "tree_sitter", "pathspec", "rich.console", "multiprocessing"}
+    assert not loaded & heavy
+    assert not loaded & {"engine", "facts", "rules", "analyzer.scan", "sqlite3", "tomllib"}
+    assert "Usage: " in done.stdout
+
+
+def test_a_worker_loads_neither_the_engine_nor_its_compiler():
+    code = "import sys, analyzer.worker; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & {"numba", "llvmlite", "rich", "lark", "engine", "rules", "sqlite_utils"}
