@@ -51,7 +51,7 @@ class _Collector:
 
     def run(self, jobs: int) -> Collected:
         self.found = discover(self.tree, self.config)
-        self.cache = FactCache(self.directory, facts.VERSION)
+        self.cache = FactCache(self.directory, facts.version())
         extracted = 0
         pool = Pool(worker.extract, jobs, self.config.extract_timeout_s)
         for outcome in pool.run(self.missing()):

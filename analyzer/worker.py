@@ -13,5 +13,5 @@ def extract(directory: Path, language: str, blob: str, data: bytes) -> bytes:
     """Return the saved facts of `data`, having put them into the cache in `directory` where that is possible."""
     payload = facts.save(facts.extract(data, language))
     with contextlib.suppress(OSError):
-        FactCache(directory, facts.VERSION).save(language, blob, payload)
+        FactCache(directory, facts.version()).save(language, blob, payload)
     return payload

@@ -1,0 +1,39 @@
+"""Facts come back from bytes as they were."""
+
+import numpy as np
+import pytest
+
+import facts
+from facts.storage import load, save, version
+
+SOURCE = """
+import os
+NAME = "\\udc80 é \\n"
+
+def f(a, *b, c=1):
+    return [os.getcwd(), a, b, c, 'line'] + [x for x in range(70000)]
+"""
+
+
+@pytest.mark.parametrize("source", [SOURCE, "", "def (", "x = 1\n" * 3000], ids=["plain", "empty", "broken", "long"])
+def test_saved_facts_are_loaded_unchanged(source):
+    before = facts.extract(source.encode(), "python")
+    after = load(save(before))
+    assert (after.language, after.lines, after.symbols) == (before.language, before.lines, before.symbols)
+    assert np.array_equal(after.entities, before.entities)
+    assert after.relations.keys() == before.relations.keys()
+    for name, columns in before.relations.items():
+        assert after.relations[name].dtype == np.int32
+        assert np.array_equal(after.relations[name], columns), name
+
+
+def test_other_bytes_are_refused():
+    data = save(facts.extract(SOURCE.encode(), "python"))
+    for damaged in (b"", data[:40], data[:-8], b"x" + data):
+        with pytest.raises(ValueError):
+            load(damaged)
+
+
+def test_the_version_is_stable_within_an_installation():
+    assert version() == version()
+    assert len(version()) == 24
