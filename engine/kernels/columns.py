@@ -1,0 +1,58 @@
+"""Kernels on the columns of a chunk: scan, filter, aggregate."""
+
+from engine.kernels import kernel
+
+
+@kernel
+def scan(rows, lo, hi, columns, values, left, right, take, out):
+    """Copy the columns `take` of the rows lo … hi - 1 that satisfy the equalities to `out`; return how many.
+
+    The equalities are: column `columns[k]` equals `values[k]`, and column `left[k]` equals column `right[k]`.
+    """
+    n = 0
+    if len(columns) == 0 and len(left) == 0:
+        for c in range(len(take)):
+            out[c, : hi - lo] = rows[take[c], lo:hi]
+        return hi - lo
+    for i in range(lo, hi):
+        kept = True
+        for k in range(len(columns)):
+            kept &= rows[columns[k], i] == values[k]
+        for k in range(len(left)):
+            kept &= rows[left[k], i] == rows[right[k], i]
+        if kept:
+            for c in range(len(take)):
+                out[c, n] = rows[take[c], i]
+            n += 1
+    return n
+
+
+@kernel
+def compress(mask, n, chunk, live):
+    """Keep, in place, the rows i < n where mask[i], on the columns `live`; return how many."""
+    kept = 0
+    for i in range(n):
+        if mask[i]:
+            if kept < i:
+                for c in live:
+                    chunk[c, kept] = chunk[c, i]
+            kept += 1
+    return kept
+
+
+COUNT, SUM, MIN, MAX = 0, 1, 2, 3
+
+
+@kernel
+def accumulate(kind, groups, values, n, total):
+    """Fold values[i] into total[groups[i]] for i < n; `kind` is COUNT, SUM, MIN or MAX."""
+    for i in range(n):
+        g = groups[i]
+        if kind == COUNT:
+            total[g] += 1
+        elif kind == SUM:
+            total[g] += values[i]
+        elif kind == MIN:
+            total[g] = min(total[g], values[i])
+        else:
+            total[g] = max(total[g], values[i])

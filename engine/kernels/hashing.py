@@ -1,0 +1,218 @@
+"""Kernels that hash rows: sets of packed pairs, tables from rows to ids, partitioning.
+
+Slots are gathered in blocks: all slots of a block are loaded before any is compared, so that cache misses overlap.
+A table has a power of two of slots; open addressing, linear probing.
+"""
+
+import numpy as np
+from numba import njit
+
+from engine.kernels import kernel
+
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOW = np.uint64(0xFFFFFFFF)
+B32 = np.uint64(32)
+BLOCK = 64
+
+
+@njit(inline="always")
+def mix(x):
+    """A bijection of 64-bit words that spreads every bit."""
+    x ^= x >> B32
+    x *= np.uint64(0xD6E8FEB86659FD93)
+    return x ^ (x >> B32)
+
+
+# ---- sets of pairs: rows of one or two int32 columns, packed into one word
+
+
+@kernel
+def insert_pairs(table, limit, rows, lo, hi, take, out, at):
+    """Append the rows `rows[take, lo:hi]` that `table` does not hold to `out` from column `at` on; add them to it.
+
+    `take` names one or two int32 columns. The last slot of `table`, beyond the power of two, stands for the row that
+    packs to EMPTY. Returns (next, at): rows before `next` are done; it is below `hi` when `at` has reached `limit`.
+    """
+    mask = len(table) - 2
+    first, second = rows[take[0]], rows[take[-1]]
+    low = LOW if len(take) == 2 else np.uint64(0)
+    keys, slots, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
+    while lo < hi and at < limit:
+        m = min(BLOCK, hi - lo, limit - at)
+        for i in range(m):
+            key = (np.uint64(np.uint32(first[lo + i])) << B32) | (np.uint64(np.uint32(second[lo + i])) & low)
+            keys[i] = key
+            slots[i] = np.int64(mix(key) & np.uint64(mask))
+        for i in range(m):
+            seen[i] = table[slots[i]]
+        for i in range(m):
+            key, slot = keys[i], slots[i]
+            if key == EMPTY:
+                if table[mask + 1] != EMPTY:
+                    continue
+                table[mask + 1] = np.uint64(0)
+            else:
+                if seen[i] == key:
+                    continue
+                while table[slot] != EMPTY and table[slot] != key:
+                    slot = (slot + 1) & mask
+                if table[slot] == key:
+                    continue
+                table[slot] = key
+            out[0, at] = first[lo + i]
+            if len(take) == 2:
+                out[1, at] = second[lo + i]
+            at += 1
+        lo += m
+    return lo, at
+
+
+@kernel
+def find_pairs(table, rows, n, take, found):
+    """Set found[i] to whether `table` holds the pair of row i, for the first n rows."""
+    mask = len(table) - 2
+    first, second = rows[take[0]], rows[take[-1]]
+    low = LOW if len(take) == 2 else np.uint64(0)
+    for i in range(n):
+        key = (np.uint64(np.uint32(first[i])) << B32) | (np.uint64(np.uint32(second[i])) & low)
+        if key == EMPTY:
+            found[i] = table[mask + 1] != EMPTY
+            continue
+        slot = np.int64(mix(key) & np.uint64(mask))
+        while table[slot] != EMPTY and table[slot] != key:
+            slot = (slot + 1) & mask
+        found[i] = table[slot] == key
+
+
+@kernel
+def rehash_pairs(old, new):
+    """Move all pairs to the larger, empty table `new`. Both are walked in order, so this is nearly sequential."""
+    mask = len(new) - 2
+    new[mask + 1] = old[len(old) - 1]
+    for key in old[:-1]:
+        if key != EMPTY:
+            slot = np.int64(mix(key) & np.uint64(mask))
+            while new[slot] != EMPTY:
+                slot = (slot + 1) & mask
+            new[slot] = key
+
+
+# ---- tables of rows: any columns, to the row's position; a slot is (32 bits of hash | position)
+
+
+@njit(inline="always")
+def hash_block(rows, lo, m, take, hashes):
+    """Write the hashes of rows lo … lo + m - 1 on the columns `take` to `hashes`."""
+    for i in range(m):
+        hashes[i] = np.uint64(len(take))
+    for c in take:
+        column = rows[c]
+        for i in range(m):
+            hashes[i] = mix(hashes[i] ^ np.uint64(np.int64(column[lo + i])))
+
+
+@njit(inline="always")
+def find_slot(table, mask, tag, slot, rows, row, take, stored):
+    """Return the slot, from `slot` on, that holds the row or is empty. Columns are compared only when tags agree."""
+    while table[slot] != EMPTY:
+        if table[slot] >> B32 == tag:
+            position, c = np.int64(table[slot] & LOW), 0
+            while c < len(take) and stored[c, position] == rows[take[c], row]:
+                c += 1
+            if c == len(take):
+                return slot
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def intern_rows(table, limit, rows, lo, hi, take, out, at, ids):
+    """Write to ids[i - lo] the position of row i in `out`, appending rows on `take` it lacks from column `at` on.
+
+    Returns (next, at): rows before `next` are done; it is below `hi` when `at` has reached `limit`.
+    """
+    mask, begin = len(table) - 1, lo
+    hashes, slots, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
+    while lo < hi and at < limit:
+        m = min(BLOCK, hi - lo, limit - at)
+        hash_block(rows, lo, m, take, hashes)
+        for i in range(m):
+            slots[i] = np.int64(hashes[i] & np.uint64(mask))
+        for i in range(m):
+            seen[i] = table[slots[i]]
+        for i in range(m):
+            tag = hashes[i] & LOW
+            slot = find_slot(table, mask, tag, slots[i], rows, lo + i, take, out)
+            if table[slot] == EMPTY:
+                table[slot] = (tag << B32) | np.uint64(at)
+                for c in range(len(take)):
+                    out[c, at] = rows[take[c], lo + i]
+                at += 1
+            ids[lo + i - begin] = np.int64(table[slot] & LOW)
+        lo += m
+    return lo, at
+
+
+@kernel
+def find_rows(table, rows, n, take, stored, ids):
+    """Write to ids[i] the position in `stored` of row i on the columns `take`, -1 if it is absent; i < n."""
+    mask = len(table) - 1
+    hashes, slots, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
+    for lo in range(0, n, BLOCK):
+        m = min(BLOCK, n - lo)
+        hash_block(rows, lo, m, take, hashes)
+        for i in range(m):
+            slots[i] = np.int64(hashes[i] & np.uint64(mask))
+        for i in range(m):
+            seen[i] = table[slots[i]]
+        for i in range(m):
+            if seen[i] == EMPTY:
+                ids[lo + i] = -1
+                continue
+            slot = find_slot(table, mask, hashes[i] & LOW, slots[i], rows, lo + i, take, stored)
+            ids[lo + i] = -1 if table[slot] == EMPTY else np.int64(table[slot] & LOW)
+
+
+@kernel
+def rehash_rows(old, new):
+    """Move all entries to the larger, empty table `new`."""
+    mask = np.uint64(len(new) - 1)
+    for entry in old:
+        if entry != EMPTY:
+            slot = (entry >> B32) & mask
+            while new[np.int64(slot)] != EMPTY:
+                slot = (slot + np.uint64(1)) & mask
+            new[np.int64(slot)] = entry
+
+
+# ---- partitioning: by the high bits of a hash, which tables of rows do not use
+
+
+@kernel
+def partition_of(rows, lo, hi, take, bits, parts):
+    """Write to parts[i - lo] the partition, of 2**bits, of row i by its columns `take`."""
+    hashes, begin = np.empty(BLOCK, np.uint64), lo
+    while lo < hi:
+        m = min(BLOCK, hi - lo)
+        hash_block(rows, lo, m, take, hashes)
+        for i in range(m):
+            parts[lo + i - begin] = np.int64(hashes[i] >> np.uint64(64 - bits)) if bits else 0
+        lo += m
+
+
+@kernel
+def scatter(rows, lo, hi, take, parts, begin, inbox, counts):
+    """Append row i on the columns `take` to `inbox[parts[i - begin]]`, [partition, column, room], counted in `counts`.
+
+    Returns the first row that was not moved, because its partition's room is full, or `hi`.
+    """
+    room = inbox.shape[2]
+    for i in range(lo, hi):
+        p = parts[i - begin]
+        at = counts[p]
+        if at == room:
+            return i
+        for c in range(len(take)):
+            inbox[p, c, at] = rows[take[c], i]
+        counts[p] = at + 1
+    return hi

@@ -1,0 +1,5 @@
+"""Evaluation on the threads of one machine.
+
+`evaluate` (strata, in order) → `recursion` (partition-local or under barriers) → `pipeline` (a plan as operators that
+drive kernels over chunks) → `storage`. `team` runs tasks on threads; kernels release the GIL.
+"""

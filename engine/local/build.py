@@ -1,0 +1,406 @@
+"""From the ordered literals of a rule to operators bound to arrangements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.local.aggregates import Fold as FoldOperator
+from engine.local.functors import Functors, generate_range
+from engine.local.operators import (
+    Compute,
+    Constant,
+    Construct,
+    Contains,
+    Destructure,
+    Exists,
+    Fill,
+    Filter,
+    Generate,
+    Insert,
+    Join,
+    Operator,
+    Scan,
+    Segment,
+    Source,
+)
+from engine.plan import rule as logical
+from engine.plan.order import Sizes, order
+from engine.plan.rule import Absent, Compare, Fold, Literal, Match, Never, Operand, Record, Rule
+from engine.storage.records import RecordTable
+from engine.storage.relation import Relation
+
+
+@dataclass
+class Catalogue:
+    """What plans are bound to."""
+
+    relations: Mapping[str, Relation]
+    records: Mapping[str, RecordTable]
+    functors: Functors
+    sizes: Sizes
+
+
+@dataclass
+class Plan:
+    """A rule, or a semi-naive variant of one, ready to run over the rows of its first atom (or once, without one)."""
+
+    source: Relation | None
+    scan: Scan | None
+    seed: Segment | None
+    operators: tuple[Operator, ...]
+    steps: tuple[Literal, ...]
+    never: bool = False
+
+
+class Unsatisfiable(Exception):
+    """The rule derives nothing, whatever the data."""
+
+
+def build(rule: Rule, catalogue: Catalogue, delta: int | None = None, recursive: frozenset[str] = frozenset()) -> Plan:
+    """Plan a rule; `delta` is the position in its body of the atom that reads the delta.
+
+    Atoms of relations in `recursive` before that position read earlier iterations only.
+    """
+    first = None if delta is None else rule.body[delta]
+    steps = order(rule.body, first, (), rule.head, catalogue.sizes)
+    builder = Builder(rule.wide, catalogue)
+    if delta is not None:
+        earlier = (x for x in rule.body[:delta] if isinstance(x, Match) and x.relation in recursive)
+        builder.old = frozenset(map(id, earlier))
+        builder.recursive = recursive
+    try:
+        builder.steps(steps, rule.head)
+        take = [builder.register_of(term) for term in rule.head]
+        builder.operators.append(Insert(catalogue.relations[rule.relation], take))
+    except Unsatisfiable:
+        return Plan(None, None, None, (), tuple(steps), never=True)
+    return Plan(builder.source, builder.scan, builder.seed, tuple(builder.operators), tuple(steps))
+
+
+class Builder:
+    """Registers and operators of a plan in the making.
+
+    `env` maps variables to a register of the current segment or to a constant. `needed` are the variables that
+    literals still to come, or the head, read.
+    """
+
+    def __init__(self, wide: Mapping[str, bool], catalogue: Catalogue, depth: int = 0) -> None:
+        self.wide, self.catalogue = wide, catalogue
+        self.operators: list[Operator] = []
+        self.env: dict[str, Source] = {}
+        self.source: Relation | None = None
+        self.scan: Scan | None = None
+        self.seed: Segment | None = None
+        self.segment: Segment | None = None
+        self.depth = depth
+        self.old: frozenset[int] = frozenset()
+        self.recursive: frozenset[str] = frozenset()
+        self.needed: set[Operand | None] = set()
+
+    def steps(self, steps: Sequence[Literal], wanted: Iterable[Operand]) -> None:
+        remaining = [set(wanted)]
+        for literal in reversed(steps):
+            remaining.append(remaining[-1] | literal.variables)
+        for literal, needed in zip(steps, reversed(remaining[:-1]), strict=True):
+            self.needed = needed
+            self.step(literal)
+        self.needed = set(wanted)
+
+    def step(self, literal: Literal) -> None:
+        match literal:
+            case Match():
+                self.match(literal)
+            case Absent():
+                self.absent(literal)
+            case Compare():
+                self.compare(literal)
+            case logical.Compute():
+                self.compute(literal)
+            case Record():
+                self.record(literal)
+            case Fold():
+                self.fold(literal)
+            case Never():
+                raise Unsatisfiable
+
+    # ---- registers
+
+    def is_bound(self, term: Operand | None) -> bool:
+        return isinstance(term, int) or term in self.env
+
+    def operand(self, term: Operand) -> Source:
+        return Constant(term) if isinstance(term, int) else self.env[term]
+
+    def new_segment(self) -> Segment:
+        self.depth += 1
+        return Segment(self.depth)
+
+    def current(self) -> Segment:
+        """The current segment; a plan that begins without an atom begins with one row of no columns."""
+        if self.segment is None:
+            self.segment = self.seed = self.new_segment()
+        return self.segment
+
+    def register_of(self, term: Operand) -> int:
+        """The register that holds a term; constants are filled in."""
+        source = self.operand(term)
+        if isinstance(source, Constant):
+            register = self.current().register(not -(2**31) <= source.value < 2**31)
+            self.operators.append(Fill(register, source.value))
+            return register
+        return source
+
+    def new_register(self, variable: str) -> int:
+        return self.current().register(self.wide.get(variable, False))
+
+    def live(self, *more: Source) -> list[int]:
+        """The registers in use from here on, and some more."""
+        used = {self.env[v] for v in self.needed if v in self.env}
+        return sorted(r for r in used.union(more) if not isinstance(r, Constant))
+
+    def next_segment(self) -> tuple[Segment, list[int]]:
+        """Begin a segment that carries the live registers over; return it and the registers taken from the old one."""
+        self.current()
+        segment, take = self.new_segment(), []
+        moved: dict[int, int] = {}
+        for variable, source in self.env.items():
+            if variable in self.needed and not isinstance(source, Constant) and source not in moved:
+                moved[source] = segment.register(self.wide.get(variable, False))
+                take.append(source)
+        self.env = {v: s if isinstance(s, Constant) else moved[s] for v, s in self.env.items() if self.kept(s, moved)}
+        self.segment = segment
+        return segment, take
+
+    @staticmethod
+    def kept(source: Source, moved: Mapping[int, int]) -> bool:
+        return isinstance(source, Constant) or source in moved
+
+    # ---- literals
+
+    def match(self, literal: Match) -> None:
+        relation = self.catalogue.relations[literal.relation]
+        fresh, repeated = self.new_variables(literal)
+        if self.segment is None and not self.prefers_index(literal):
+            self.begin_scan(literal, relation, fresh, repeated)
+            return
+        old = id(literal) in self.old
+        key_columns = [c for c, term in enumerate(literal.terms) if term is not None and self.is_bound(term)]
+        self.current()
+        key = [self.register_of(literal.terms[c]) for c in key_columns]
+        payload = {v: c for v, c in fresh.items() if v in self.needed or v in repeated}
+        if not payload:
+            self.exists(relation, key_columns, key, old=old, wanted=True)
+            return
+        arrangement = relation.arrangement(key_columns, payload=True, old=old)
+        segment, take = self.next_segment()
+        for variable in payload:
+            self.env[variable] = segment.register(self.is_wide(relation, variable))
+        columns = list(payload.values())
+        extra = [
+            (self.env[v], segment.register(self.is_wide(relation, v)), c) for v, cs in repeated.items() for c in cs
+        ]
+        columns += [c for _, _, c in extra]
+        self.operators.append(Join(arrangement, old, key, segment, take, columns))
+        for left, right, _ in extra:
+            self.filter(self.catalogue.functors.predicate("=", "number"), (left, right))
+
+    def is_wide(self, relation: Relation, variable: str) -> bool:
+        return self.wide.get(variable, relation.dtype == np.int64)
+
+    def new_variables(self, literal: Match) -> tuple[dict[str, int], dict[str, list[int]]]:
+        """The unbound variables of an atom with their first column, and the further columns of repeated ones."""
+        fresh: dict[str, int] = {}
+        repeated: dict[str, list[int]] = {}
+        for column, term in enumerate(literal.terms):
+            if isinstance(term, str) and term not in self.env:
+                if term in fresh:
+                    repeated.setdefault(term, []).append(column)
+                else:
+                    fresh[term] = column
+        return fresh, repeated
+
+    def prefers_index(self, literal: Match) -> bool:
+        """Whether a first atom is better read through an arrangement by its constants than scanned."""
+        if self.scan is not None or id(literal) in self.old or literal.relation in self.recursive:
+            return False
+        columns = tuple(c for c, term in enumerate(literal.terms) if term is not None and self.is_bound(term))
+        relation = self.catalogue.relations[literal.relation]
+        return bool(columns) and relation.n > 1024 and self.catalogue.sizes.shared(literal.relation, columns)
+
+    def begin_scan(
+        self, literal: Match, relation: Relation, fresh: dict[str, int], repeated: dict[str, list[int]]
+    ) -> None:
+        self.segment, self.source = self.new_segment(), relation
+        equal = []
+        for column, term in enumerate(literal.terms):
+            if term is not None and self.is_bound(term):
+                equal.append((column, self.operand(term).value))
+        same = [(fresh[v], column) for v, columns in repeated.items() for column in columns]
+        taken = {v: c for v, c in fresh.items() if v in self.needed}
+        for variable in taken:
+            self.env[variable] = self.segment.register(self.is_wide(relation, variable))
+        self.scan = Scan(self.segment, equal, same, list(taken.values()))
+
+    def exists(
+        self, relation: Relation, columns: Sequence[int], key: Sequence[int], *, old: bool, wanted: bool
+    ) -> None:
+        live = self.live()
+        if len(columns) == relation.arity and relation.bits == 0 and relation.name not in self.recursive:
+            self.operators.append(Contains(relation, key, wanted, live))
+        else:
+            arrangement = relation.arrangement(columns, payload=False, old=old)
+            self.operators.append(Exists(arrangement, old, key, wanted, live))
+
+    def absent(self, literal: Absent) -> None:
+        relation = self.catalogue.relations[literal.relation]
+        self.current()
+        columns = [c for c, term in enumerate(literal.terms) if term is not None]
+        key = [self.register_of(literal.terms[c]) for c in columns]
+        self.exists(relation, columns, key, old=False, wanted=False)
+
+    def filter(self, predicate: Callable, operands: Sequence[Source]) -> None:
+        """Keep the rows where a predicate holds; one on constants alone is decided now."""
+        if all(isinstance(operand, Constant) for operand in operands):
+            if not np.all(predicate(*[operand.value for operand in operands])):
+                raise Unsatisfiable
+            return
+        self.current()
+        self.operators.append(Filter(predicate, operands, self.live()))
+
+    def compare(self, literal: Compare) -> None:
+        left, right = literal.left, literal.right
+        if literal.op == "=" and not (self.is_bound(left) and self.is_bound(right)):
+            unbound, bound = (left, right) if not self.is_bound(left) else (right, left)
+            self.env[unbound] = self.operand(bound)
+            return
+        predicate = self.catalogue.functors.predicate(literal.op, literal.kind)
+        self.filter(predicate, (self.operand(left), self.operand(right)))
+
+    def bind(self, target: str, produce: Callable[[str, int], None], kind: str) -> None:
+        """Let `produce` fill a register for `target`; if that is bound already, keep the rows where both agree."""
+        register = self.new_register(target)
+        bound = self.env.setdefault(target, register)
+        produce(target, register)
+        if bound != register:
+            self.filter(self.catalogue.functors.predicate("=", kind), (bound, register))
+
+    def compute(self, literal: logical.Compute) -> None:
+        operands = [self.operand(argument) for argument in literal.arguments]
+        if literal.functor in logical.GENERATORS:
+            self.generate(literal, operands)
+            return
+        function = self.catalogue.functors.functor(literal.functor, literal.kind, literal.result)
+        if all(isinstance(operand, Constant) for operand in operands):
+            self.fold_constant(literal, function(*[operand.value for operand in operands]))
+            return
+
+        def produce(target: str, register: int) -> None:
+            live = self.live(register, self.env[target])
+            self.operators.append(Compute(function, operands, register, live))
+
+        self.bind(literal.target, produce, literal.result)
+
+    def fold_constant(self, literal: logical.Compute, result: tuple) -> None:
+        value, defined = result
+        if defined is not None and not np.all(defined):
+            raise Unsatisfiable
+        constant = Constant(int(np.ravel(value)[0]))
+        if literal.target not in self.env:
+            self.env[literal.target] = constant
+        else:
+            predicate = self.catalogue.functors.predicate("=", literal.result)
+            self.filter(predicate, (self.env[literal.target], constant))
+
+    def generate(self, literal: logical.Compute, operands: Sequence[Source]) -> None:
+        self.current()
+        bound = self.env.get(literal.target)
+        fixed = isinstance(bound, Constant)
+        segment, take = self.next_segment() if bound is None or fixed else self.keep_all(literal.target)
+        register = segment.register(self.wide.get(literal.target, False))
+        self.operators.append(Generate(generate_range(literal.kind), operands, segment, take))
+        if bound is None:
+            self.env[literal.target] = register
+        else:
+            self.filter(self.catalogue.functors.predicate("=", literal.kind), (self.env[literal.target], register))
+
+    def keep_all(self, variable: str) -> tuple[Segment, list[int]]:
+        self.needed = self.needed | {variable}
+        return self.next_segment()
+
+    def record(self, literal: Record) -> None:
+        table = self.catalogue.records[literal.table]
+        if not self.is_bound(literal.target):
+            register = self.new_register(literal.target)
+            fields = [self.register_of(f) for f in literal.fields]
+            self.operators.append(Construct(table, fields, register))
+            self.env[literal.target] = register
+            return
+        record = self.register_of(literal.target)
+        fresh, checks = [], []
+        for position, field in enumerate(literal.fields):
+            if field is None or (not self.is_bound(field) and field not in self.needed):
+                continue
+            register = self.current().register(table.dtype == np.int64)
+            fresh.append((position, register))
+            if self.is_bound(field):
+                checks.append((self.operand(field), register))
+            else:
+                self.env[field] = register
+        held = [source for source, _ in checks]
+        self.operators.append(Destructure(table, record, self.live(record, *held), fresh))
+        for i, (source, register) in enumerate(checks):
+            rest = [s for pair in checks[i + 1 :] for s in pair]
+            self.filter_keeping(source, register, rest)
+
+    def filter_keeping(self, left: Source, right: Source, rest: Sequence[Source]) -> None:
+        predicate = self.catalogue.functors.predicate("=", "number")
+        self.operators.append(Filter(predicate, (left, right), self.live(*rest)))
+
+    def fold(self, literal: Fold) -> None:
+        self.current()
+        injected = sorted(literal.injected)
+        inner = Builder(self.wide, self.catalogue, self.depth)
+        inner.segment = inner.seed = inner.new_segment()
+        group = "@group"
+        inner.env[group] = inner.segment.register(False)
+        for variable in injected:
+            inner.env[variable] = inner.new_register(variable)
+        everything = {v for step in literal.body for v in step.variables} | {group}
+        if literal.value is not None:
+            everything.add(literal.value)
+        steps = order(literal.body, None, injected, everything, self.catalogue.sizes)
+        outer = [self.register_of(v) for v in injected]
+        register = self.new_register(literal.target)
+        bound = self.env.get(literal.target)
+        live = self.live(register, register if bound is None else bound)
+        try:
+            inner.steps(steps, everything)
+            value = 0 if literal.value is None else inner.register_of(literal.value)
+        except Unsatisfiable:
+            inner.operators, value = [Filter(never, (0,), [])], 0
+        self.depth = inner.depth
+        self.operators.append(
+            FoldOperator(
+                literal.aggregate,
+                literal.kind == "float",
+                outer,
+                inner.seed,
+                inner.operators,
+                inner.env[group],
+                value,
+                register,
+                live,
+            )
+        )
+        if bound is None:
+            self.env[literal.target] = register
+        else:
+            self.filter(self.catalogue.functors.predicate("=", "number"), (bound, register))
+
+
+def never(values: np.ndarray) -> np.ndarray:
+    """The predicate that holds nowhere."""
+    return np.zeros(len(values), np.bool_)

@@ -1,0 +1,178 @@
+"""Evaluation of a checked program on the threads of one machine."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from time import perf_counter
+
+import numpy as np
+
+from engine.database import Columns, Database, EvaluationError
+from engine.language.program import CheckedProgram, Stratum
+from engine.language.syntax import Atom, Constant
+from engine.local.build import Catalogue
+from engine.local.execution import Execution, Options
+from engine.local.functors import Functors
+from engine.local.recursion import Component
+from engine.local.sizes import Statistics
+from engine.plan.flatten import flatten
+from engine.plan.rule import Match, Rule
+from engine.plan.values import dtype_of, encode
+from engine.result import Result, StratumStatistics
+from engine.storage.arrangement import Block
+from engine.storage.records import RecordTable
+from engine.storage.relation import Relation
+
+
+def evaluate(
+    program: CheckedProgram, database: Database, *, threads: int | None = None, options: Options | None = None
+) -> Result:
+    """Return the relations of a program on the facts of a database, the same for any number of threads and options.
+
+    The database's symbol table grows by new symbols; its arrays stay as they are. Raises EvaluationError for facts that
+    do not fit their declaration.
+    """
+    reject_unsupported(program)
+    execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options())
+    try:
+        return Evaluation(program, database, execution).run()
+    finally:
+        execution.team.close()
+
+
+def reject_unsupported(program: CheckedProgram) -> None:
+    for relation in program.relations.values():
+        if relation.choice:
+            raise EvaluationError(f"{relation.name}: choice domains are not evaluated yet")
+    if program.limitsizes:
+        raise EvaluationError(f"{program.limitsizes[0].relation}: .limitsize is not evaluated yet")
+
+
+class Evaluation:
+    """The state of one evaluation: all relations and records, the rules of each stratum."""
+
+    def __init__(self, program: CheckedProgram, database: Database, execution: Execution) -> None:
+        self.program, self.database, self.execution = program, database, execution
+        self.symbols = database.symbols
+        bits = program.number_bits
+        self.relations = {
+            name: Relation(name, r.arity, dtype_of((c.type.kind for c in r.columns), bits))
+            for name, r in program.relations.items()
+        }
+        self.records = {
+            name: RecordTable(
+                len(r.fields),
+                record_dtype(program, name),
+                checked_columns(name, len(r.fields), database.records.get(name)),
+            )
+            for name, r in program.records.items()
+        }
+        statistics = Statistics(self.relations, constant_signatures(program))
+        self.catalogue = Catalogue(self.relations, self.records, Functors(bits, self.symbols), statistics)
+
+    def run(self) -> Result:
+        statistics = [self.stratum(stratum) for stratum in self.program.strata]
+        records = {name: table.columns for name, table in self.records.items()}
+        return Result(self.symbols, records, RelationColumns(self.relations), statistics)
+
+    def stratum(self, stratum: Stratum) -> StratumStatistics:
+        begin = perf_counter()
+        members = [self.relations[name] for name in stratum.relations]
+        for relation in members:
+            self.load(relation)
+        facts, rules = self.rules(stratum)
+        for name, rows in facts.items():
+            self.insert(self.relations[name], rows)
+        component = Component(members, rules, self.catalogue, self.execution)
+        done = component.run()
+        for relation in members:
+            relation.settle()
+        done.elapsed_s = perf_counter() - begin
+        done.rows = sum(relation.n for relation in members)
+        done.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return done
+
+    def rules(self, stratum: Stratum) -> tuple[dict[str, Columns], list[Rule]]:
+        """Return the facts among the clauses of a stratum as columns, and its rules."""
+        rows: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+        rules = []
+        for clause in stratum.clauses:
+            if clause.is_fact and all(isinstance(term, Constant) for term in clause.head.arguments):
+                rows[clause.head.relation].append(tuple(self.encode(term) for term in clause.head.arguments))
+            else:
+                rules.append(flatten(clause, self.program, self.encode))
+        for name in stratum.relations:
+            if "eqrel" in self.program.relations[name].qualifiers:
+                rules += equivalence(name)
+        facts = {
+            name: np.array(found, self.relations[name].dtype).reshape(len(found), -1).T for name, found in rows.items()
+        }
+        return facts, rules
+
+    def encode(self, constant: Constant) -> int:
+        return encode(constant, self.symbols)
+
+    def load(self, relation: Relation) -> None:
+        """Insert the facts that the database holds for a relation."""
+        columns = self.database.relations.get(relation.name)
+        if columns is not None:
+            columns = checked_columns(relation.name, relation.arity, columns)
+            if columns.size and columns.dtype != relation.dtype and relation.dtype == np.int32:
+                if columns.min() < -(2**31) or columns.max() >= 2**31:
+                    raise EvaluationError(f"{relation.name}: a value needs more than 32 bits")
+            self.insert(relation, columns)
+
+    def insert(self, relation: Relation, columns: Columns) -> None:
+        columns = np.require(columns, relation.dtype, ["C", "W"])
+        self.execution.load(relation, Block(columns, 0, columns.shape[1]))
+
+
+class RelationColumns(Mapping):
+    """The columns of each relation, put together when asked for."""
+
+    def __init__(self, relations: Mapping[str, Relation]) -> None:
+        self._relations = relations
+
+    def __getitem__(self, name: str) -> Columns:
+        return self._relations[name].columns()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._relations)
+
+    def __len__(self) -> int:
+        return len(self._relations)
+
+
+def record_dtype(program: CheckedProgram, name: str) -> np.dtype:
+    record = program.records[name]
+    fields = [*record.fields, *(f for branch in record.branches for f in branch.fields)]
+    return dtype_of((f.type.kind for f in fields), program.number_bits)
+
+
+def checked_columns(name: str, arity: int, columns: Columns | None) -> Columns | None:
+    """Return the columns given for a relation or a record type. Raises EvaluationError if their shape is wrong."""
+    if columns is not None and (columns.ndim != 2 or len(columns) != arity):
+        raise EvaluationError(f"{name}: expected an array of {arity} columns, got shape {columns.shape}")
+    return columns
+
+
+def equivalence(name: str) -> Iterable[Rule]:
+    """The rules that make a binary relation symmetric and transitive, and so reflexive on what it relates."""
+    wide: dict[str, bool] = {}
+    yield Rule(name, ("y", "x"), (Match(name, ("x", "y")),), wide, f"{name} (symmetry)")
+    yield Rule(name, ("x", "z"), (Match(name, ("x", "y")), Match(name, ("y", "z"))), wide, f"{name} (transitivity)")
+
+
+def constant_signatures(program: CheckedProgram) -> Counter[tuple[str, tuple[int, ...]]]:
+    """Count the atoms of all bodies by relation and the columns that hold constants."""
+    found: Counter[tuple[str, tuple[int, ...]]] = Counter()
+    for clause in program.clauses:
+        for literal in clause.body:
+            if isinstance(literal, Atom):
+                columns = tuple(i for i, term in enumerate(literal.arguments) if isinstance(term, Constant))
+                if columns:
+                    found[literal.relation, columns] += 1
+    return found

@@ -1,0 +1,162 @@
+"""Running plans on the team, in parallel when that pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from time import perf_counter
+
+import numpy as np
+
+from engine.database import Columns
+from engine.local.build import Plan
+from engine.local.operators import drive
+from engine.local.team import Task, Team, Worker
+from engine.result import RuleStatistics
+from engine.storage.arrangement import Block
+from engine.storage.relation import Relation
+
+
+@dataclass(frozen=True)
+class Options:
+    """The sizes at which the evaluator changes its ways; they change no result.
+
+    `partition_rows`: a partition with more rows is split, so that its table fits in the second-level cache.
+    `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
+    sizes of partitions.
+    """
+
+    chunk_rows: int = 1 << 14
+    inbox_rows: int = 1 << 11
+    partition_rows: int = 1 << 17
+    max_bits: int = 8
+    alone_rows: int = 1 << 13
+    wave_tasks: int = 64
+
+
+Job = tuple[Plan, RuleStatistics, Sequence[Block]]
+"""A plan to run over the rows of some blocks; over no block, if it begins with a seed."""
+
+
+class Execution:
+    """A team with the options of an evaluation."""
+
+    def __init__(self, threads: int, options: Options) -> None:
+        self.options = options
+        self.team = Team(threads, options.chunk_rows, options.inbox_rows)
+        self._lock = Lock()
+
+    def run(self, jobs: Sequence[Job], targets: Iterable[Relation]) -> None:
+        """Run jobs to their end; `targets` are the relations they write, split when they outgrow their partitions."""
+        size = sum(b.hi - b.lo for _, _, blocks in jobs for b in blocks)
+        if size <= self.options.alone_rows:
+            worker = self.team.workers[0]
+            for job in jobs:
+                for task in self.tasks([job]):
+                    task(worker)
+            worker.flush()
+            self.account(worker)
+        else:
+            tasks = self.tasks(jobs)
+            while wave := [task for task, _ in zip(tasks, range(self.options.wave_tasks), strict=False)]:
+                self.team.run(wave)
+                for worker in self.team.workers:
+                    self.account(worker)
+                self.split(targets)
+        self.split(targets)
+
+    def tasks(self, jobs: Iterable[Job]) -> Iterator[Task]:
+        step = self.options.chunk_rows
+        for plan, statistics, blocks in jobs:
+            if plan.scan is None:
+                yield partial(self.run_seed, plan, statistics)
+            for rows, lo, hi in blocks:
+                for at in range(lo, hi, step):
+                    yield partial(self.run_rows, plan, statistics, rows, at, min(at + step, hi))
+
+    def run_seed(self, plan: Plan, statistics: RuleStatistics, worker: Worker) -> None:
+        """Run a plan that begins with one row of no columns."""
+        begin = self.begin(worker, statistics)
+        chunk = worker.buffer(plan.seed)
+        drive(plan.operators, worker, chunk, 1)
+        self.end(worker, statistics, begin)
+
+    def run_rows(self, plan: Plan, statistics: RuleStatistics, rows: Columns, lo: int, hi: int, worker: Worker) -> None:
+        begin = self.begin(worker, statistics)
+        for chunk, n in plan.scan.chunks(worker, rows, lo, hi):
+            drive(plan.operators, worker, chunk, n)
+        self.end(worker, statistics, begin)
+
+    def load(self, relation: Relation, block: Block) -> None:
+        """Insert rows that are not known to be distinct."""
+        step, take = self.options.chunk_rows, relation.every
+        rows, lo, hi = block
+        while (hi - lo) >> relation.bits > self.options.partition_rows // 2 and self.can_split(relation):
+            relation.split(min(relation.bits + 4, self.options.max_bits))
+        if relation.bits == 0:
+            relation.insert(rows, lo, hi, take)
+            return
+
+        def put(at: int, worker: Worker) -> None:
+            n = min(step, hi - at)
+            worker.emit(relation, np.ascontiguousarray(rows[:, at : at + n]), n, take)
+
+        self.team.run([partial(put, at) for at in range(lo, hi, step)])
+        for worker in self.team.workers:
+            self.account(worker)
+
+    # ---- statistics
+
+    def begin(self, worker: Worker, statistics: RuleStatistics) -> float:
+        if worker.rule is not statistics:
+            worker.flush()
+            self.account(worker)
+            worker.rule = statistics
+        return perf_counter()
+
+    def end(self, worker: Worker, statistics: RuleStatistics, begin: float) -> None:
+        with self._lock:
+            statistics.elapsed_s += perf_counter() - begin
+            statistics.runs += 1
+
+    def account(self, worker: Worker) -> None:
+        """Charge the rows a worker has made to the rule it was running."""
+        if worker.rule is not None:
+            with self._lock:
+                worker.rule.produced += worker.produced
+                worker.rule.added += worker.added
+        worker.produced = worker.added = 0
+
+    # ---- relations
+
+    def advance(self, relations: Iterable[Relation]) -> int:
+        """Advance relations to the next iteration; return the size of all deltas."""
+        updates: list[Callable[[], None]] = []
+        total = 0
+        for relation in relations:
+            updates += relation.advance()
+            total += relation.n_delta
+        if total <= self.options.alone_rows or len(updates) < 2:
+            for update in updates:
+                update()
+        else:
+            self.team.run([partial(call, update) for update in updates])
+        return total
+
+    def split(self, relations: Iterable[Relation]) -> None:
+        """Split relations whose partitions have become too large."""
+        options = self.options
+        for relation in relations:
+            if self.can_split(relation):
+                largest = max(p.n for p in relation.partitions)
+                if largest > options.partition_rows:
+                    relation.split(min(relation.bits + 4, options.max_bits))
+
+    def can_split(self, relation: Relation) -> bool:
+        return 0 <= relation.bits < self.options.max_bits and relation.arity > 0
+
+
+def call(update: Callable[[], None], worker: Worker) -> None:
+    update()

@@ -1,0 +1,273 @@
+"""Operators: the steps of a plan, each driving kernels over one chunk of rows.
+
+A chunk is an array [registers, rows] with the first n rows in use. Operators in place fill registers or drop rows;
+operators that expand write a new chunk, again and again until their input is used up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.columns import compress, scan
+from engine.kernels.runs import expand, keep_matches
+from engine.storage.arrangement import Arrangement
+from engine.storage.records import RecordTable
+from engine.storage.relation import Relation
+
+if TYPE_CHECKING:
+    from engine.local.team import Worker
+
+
+class Segment:
+    """The chunks that one expanding operator writes: how many registers, how wide, and which buffer of a worker."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth, self.width, self.dtype = depth, 0, np.dtype(np.int32)
+
+    def register(self, wide: bool) -> int:
+        """Give out a register."""
+        if wide:
+            self.dtype = np.dtype(np.int64)
+        self.width += 1
+        return self.width - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An operand that is the same for every row."""
+
+    value: int
+
+
+Source = int | Constant
+"""A register, or a constant."""
+
+
+def values(source: Source, chunk: Columns, n: int) -> np.ndarray | int:
+    return source.value if isinstance(source, Constant) else chunk[source, :n]
+
+
+class Operator:
+    """A step in place: returns how many rows are left."""
+
+    expands = False
+    __slots__ = ()
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        raise NotImplementedError
+
+
+class Expansion(Operator):
+    """A step that writes new chunks."""
+
+    expands = True
+    __slots__ = ()
+
+    def chunks(self, worker: Worker, chunk: Columns, n: int) -> Iterator[tuple[Columns, int]]:
+        raise NotImplementedError
+
+
+class Scan:
+    """Read rows of a column store, on some columns, where some equal a constant or one another."""
+
+    __slots__ = ("segment", "columns", "constants", "left", "right", "take")
+
+    def __init__(
+        self, segment: Segment, equal: Sequence[tuple[int, int]], same: Sequence[tuple[int, int]], take: Sequence[int]
+    ) -> None:
+        self.segment = segment
+        self.columns = np.array([c for c, _ in equal], np.int64)
+        self.constants = np.array([v for _, v in equal], np.int64)
+        self.left, self.right = (np.array([pair[i] for pair in same], np.int64) for i in (0, 1))
+        self.take = np.array(take, np.int64)
+
+    def chunks(self, worker: Worker, rows: Columns, lo: int, hi: int) -> Iterator[tuple[Columns, int]]:
+        out = worker.buffer(self.segment)
+        step = out.shape[1]
+        for at in range(lo, hi, step):
+            n = scan(rows, at, min(at + step, hi), self.columns, self.constants, self.left, self.right, self.take, out)
+            if n:
+                yield out, n
+
+
+class Fill(Operator):
+    """Set a register to a constant."""
+
+    __slots__ = ("register", "value")
+
+    def __init__(self, register: int, value: int) -> None:
+        self.register, self.value = register, value
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        chunk[self.register, :n] = self.value
+        return n
+
+
+class Join(Expansion):
+    """Pair each row with the rows of an arrangement that have its key, or only with those of earlier iterations."""
+
+    __slots__ = ("arrangement", "old", "key", "segment", "take", "payload")
+
+    def __init__(
+        self,
+        arrangement: Arrangement,
+        old: bool,
+        key: Sequence[int],
+        segment: Segment,
+        take: Sequence[int],
+        payload: Sequence[int],
+    ) -> None:
+        self.arrangement, self.old, self.segment = arrangement, old, segment
+        self.key, self.take = np.array(key, np.int64), np.array(take, np.int64)
+        at = {c: i for i, c in enumerate(arrangement.payload.tolist())}
+        self.payload = np.array([at[c] for c in payload], np.int64)
+
+    def chunks(self, worker: Worker, chunk: Columns, n: int) -> Iterator[tuple[Columns, int]]:
+        by, out = self.arrangement, worker.buffer(self.segment)
+        ids = by.locate(chunk, n, self.key)
+        lengths = by.old_lengths if self.old else by.lengths
+        i = j = 0
+        while i < n:
+            found, i, j = expand(ids, n, i, j, by.starts, lengths, chunk, self.take, by.arena, self.payload, out)
+            if found:
+                yield out, found
+
+
+class Exists(Operator):
+    """Keep the rows whose key an arrangement holds, or those whose key it does not hold."""
+
+    __slots__ = ("arrangement", "old", "key", "wanted", "live")
+
+    def __init__(
+        self, arrangement: Arrangement, old: bool, key: Sequence[int], wanted: bool, live: Sequence[int]
+    ) -> None:
+        self.arrangement, self.old, self.wanted = arrangement, old, wanted
+        self.key, self.live = np.array(key, np.int64), np.array(live, np.int64)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        by = self.arrangement
+        ids = by.locate(chunk, n, self.key)
+        return keep_matches(ids, n, by.old_lengths if self.old else by.lengths, self.wanted, chunk, self.live)
+
+
+class Contains(Operator):
+    """Keep the rows that a relation holds whole, or those it does not hold."""
+
+    __slots__ = ("relation", "key", "wanted", "live")
+
+    def __init__(self, relation: Relation, key: Sequence[int], wanted: bool, live: Sequence[int]) -> None:
+        self.relation, self.wanted = relation, wanted
+        self.key, self.live = np.array(key, np.int64), np.array(live, np.int64)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        mask = self.relation.find(chunk, n, self.key)
+        return compress(mask if self.wanted else ~mask, n, chunk, self.live)
+
+
+class Filter(Operator):
+    """Keep the rows where a predicate on some operands holds."""
+
+    __slots__ = ("predicate", "operands", "live")
+
+    def __init__(self, predicate: Callable, operands: Sequence[Source], live: Sequence[int]) -> None:
+        self.predicate, self.operands, self.live = predicate, tuple(operands), np.array(live, np.int64)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        mask = self.predicate(*[values(operand, chunk, n) for operand in self.operands])
+        return compress(mask, n, chunk, self.live)
+
+
+class Compute(Operator):
+    """Set a register to a function of some operands; drop the rows for which it has no value."""
+
+    __slots__ = ("function", "operands", "register", "live")
+
+    def __init__(self, function: Callable, operands: Sequence[Source], register: int, live: Sequence[int]) -> None:
+        self.function, self.operands, self.register = function, tuple(operands), register
+        self.live = np.array(live, np.int64)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        chunk[self.register, :n], defined = self.function(*[values(operand, chunk, n) for operand in self.operands])
+        if defined is None or defined.all():
+            return n
+        return compress(np.broadcast_to(defined, n).copy(), n, chunk, self.live)
+
+
+class Generate(Expansion):
+    """Pair each row with each of the values a generator gives for its operands."""
+
+    __slots__ = ("function", "operands", "segment", "take")
+
+    def __init__(self, function: Callable, operands: Sequence[Source], segment: Segment, take: Sequence[int]) -> None:
+        self.function, self.operands, self.segment = function, tuple(operands), segment
+        self.take = np.array(take, np.int64)
+
+    def chunks(self, worker: Worker, chunk: Columns, n: int) -> Iterator[tuple[Columns, int]]:
+        out = worker.buffer(self.segment)
+        room, width = out.shape[1], len(self.take)
+        operands = [np.broadcast_to(values(operand, chunk, n), n) for operand in self.operands]
+        for row, generated in self.function(operands, room):
+            m = len(generated)
+            out[:width, :m] = chunk[self.take][:, row]
+            out[width, :m] = generated
+            yield out, m
+
+
+class Construct(Operator):
+    """Set a register to the record with the fields in some registers."""
+
+    __slots__ = ("table", "fields", "register")
+
+    def __init__(self, table: RecordTable, fields: Sequence[int], register: int) -> None:
+        self.table, self.fields, self.register = table, np.array(fields, np.int64), register
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        chunk[self.register, :n] = self.table.construct(chunk, n, self.fields)
+        return n
+
+
+class Destructure(Operator):
+    """Drop the rows where a record is nil; set registers to fields of the others."""
+
+    __slots__ = ("table", "record", "live", "fields")
+
+    def __init__(self, table: RecordTable, record: int, live: Sequence[int], fields: Sequence[tuple[int, int]]) -> None:
+        self.table, self.record, self.live, self.fields = table, record, np.array(live, np.int64), tuple(fields)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        n = compress(chunk[self.record, :n] != 0, n, chunk, self.live)
+        if n:
+            ids = chunk[self.record, :n]
+            for position, register in self.fields:
+                chunk[register, :n] = self.table.field(position, ids)
+        return n
+
+
+class Insert(Operator):
+    """Add the rows on some registers to a relation; the end of a plan."""
+
+    __slots__ = ("relation", "take")
+
+    def __init__(self, relation: Relation, take: Sequence[int]) -> None:
+        self.relation, self.take = relation, np.array(take, np.int64)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        worker.emit(self.relation, chunk, n, self.take)
+        return 0
+
+
+def drive(operators: Sequence[Operator], worker: Worker, chunk: Columns, n: int, at: int = 0) -> None:
+    """Run the operators from `at` on over a chunk, to the end."""
+    while n and at < len(operators):
+        operator = operators[at]
+        at += 1
+        if operator.expands:
+            for expanded, m in operator.chunks(worker, chunk, n):
+                drive(operators, worker, expanded, m, at)
+            return
+        n = operator.apply(worker, chunk, n)

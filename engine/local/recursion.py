@@ -1,0 +1,55 @@
+"""The fixpoint of one component: its rules once, then its recursive variants until nothing is new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.local.build import Catalogue
+from engine.local.execution import Execution, Job
+from engine.local.variants import Variant, variants_of
+from engine.plan.rule import Rule
+from engine.result import RuleStatistics, StratumStatistics
+from engine.storage.relation import Relation
+
+
+class Component:
+    """Mutually recursive relations (or a single one that is not recursive) with their rules."""
+
+    def __init__(
+        self, relations: Sequence[Relation], rules: Sequence[Rule], catalogue: Catalogue, execution: Execution
+    ) -> None:
+        self.relations, self.execution = relations, execution
+        names = frozenset(relation.name for relation in relations)
+        self.initial: list[Variant] = []
+        self.variants: dict[str, list[Variant]] = {name: [] for name in names}
+        self.statistics = StratumStatistics(tuple(r.name for r in relations), False)
+        for rule in rules:
+            statistics = RuleStatistics(rule.text, rule.relation)
+            self.statistics.rules.append(statistics)
+            found = variants_of(rule, catalogue, statistics, names)
+            if not found:
+                self.initial.append(Variant(rule, catalogue, statistics))
+            for name, variant in found:
+                self.variants[name].append(variant)
+                self.statistics.recursive = True
+
+    def run(self) -> StratumStatistics:
+        for variant in self.initial:
+            self.run_variants([variant])
+        while self.execution.advance(self.relations) and self.statistics.recursive:
+            self.statistics.iterations += 1
+            self.run_variants([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
+        return self.statistics
+
+    def run_variants(self, variants: Sequence[Variant]) -> None:
+        jobs: list[Job] = []
+        for variant in variants:
+            plan = variant.plan()
+            if plan is None:
+                continue
+            blocks = []
+            if plan.source is not None:
+                blocks = plan.source.blocks() if variant.delta is None else plan.source.delta
+            jobs.append((plan, variant.statistics, blocks))
+        if jobs:
+            self.execution.run(jobs, self.relations)

@@ -1,0 +1,153 @@
+"""Threads: workers with their buffers, and the running of tasks on all of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Condition
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.hashing import partition_of, scatter
+from engine.storage.partition import Partition
+from engine.storage.relation import Relation
+
+if TYPE_CHECKING:
+    from engine.local.operators import Segment
+    from engine.result import RuleStatistics
+
+Task = Callable[["Worker"], "Iterable[Task] | None"]
+"""Work for a worker; it may return more tasks."""
+
+
+class Worker:
+    """What belongs to one thread: scratch buffers, and rows on their way to partitions.
+
+    `home` maps the relations of a partition-local evaluation to the partitions at hand: rows go there directly.
+    `produced` and `added` count rows of the rule at hand since they were last read.
+    """
+
+    def __init__(self, chunk_rows: int, inbox_rows: int) -> None:
+        self.chunk_rows, self.inbox_rows = chunk_rows, inbox_rows
+        self.buffers: dict[tuple[int, int, str], Columns] = {}
+        self.home: dict[Relation, Partition] = {}
+        self.inboxes: dict[Relation, Inbox] = {}
+        self.rule: RuleStatistics | None = None
+        self.produced = self.added = 0
+
+    def buffer(self, segment: Segment) -> Columns:
+        """A buffer for the chunks of a segment, the same for all segments of its depth and shape."""
+        key = (segment.depth, segment.width, segment.dtype.char)
+        found = self.buffers.get(key)
+        if found is None:
+            found = self.buffers[key] = np.empty((segment.width, self.chunk_rows), segment.dtype)
+        return found
+
+    def emit(self, relation: Relation, rows: Columns, n: int, take: np.ndarray) -> None:
+        """Add the first n rows of a chunk, on some registers, to a relation."""
+        self.produced += n
+        if self.home:
+            self.added += self.home[relation].insert(rows, 0, n, take)
+        elif relation.bits == 0:
+            self.added += relation.insert(rows, 0, n, take)
+        else:
+            inbox = self.inboxes.get(relation)
+            if inbox is None or inbox.bits != relation.bits:
+                inbox = self.inboxes[relation] = Inbox(relation, self.inbox_rows)
+            self.added += inbox.put(rows, n, take)
+
+    def flush(self) -> None:
+        """Deliver what waits in the inboxes."""
+        for inbox in self.inboxes.values():
+            self.added += inbox.flush()
+
+
+class Inbox:
+    """Rows of one worker on their way to the partitions of a relation, delivered when many have come together."""
+
+    def __init__(self, relation: Relation, room: int) -> None:
+        self.relation, self.bits = relation, relation.bits
+        self.rows = np.empty((1 << self.bits, relation.arity, room), relation.dtype)
+        self.counts = np.zeros(1 << self.bits, np.int64)
+
+    def put(self, rows: Columns, n: int, take: np.ndarray) -> int:
+        """Take rows; return how many new ones had to be delivered meanwhile."""
+        parts = np.empty(n, np.int32)
+        partition_of(rows, 0, n, take[self.relation.discriminating], self.bits, parts)
+        at = added = 0
+        while (at := scatter(rows, at, n, take, parts[at:], at, self.rows, self.counts)) < n:
+            added += self._deliver(int(parts[at]))
+        return added
+
+    def flush(self) -> int:
+        return sum(self._deliver(p) for p in np.flatnonzero(self.counts).tolist())
+
+    def _deliver(self, p: int) -> int:
+        n, self.counts[p] = int(self.counts[p]), 0
+        return self.relation.partitions[p].insert(self.rows[p], 0, n, self.relation.every)
+
+
+class Team:
+    """The workers of an evaluation. The calling thread is the first of them."""
+
+    def __init__(self, threads: int, chunk_rows: int, inbox_rows: int) -> None:
+        self.workers = [Worker(chunk_rows, inbox_rows) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._queue: deque[Task] = deque()
+        self._changed = Condition()
+        self._running = 0
+        self.stopped = False
+
+    def run(self, tasks: Iterable[Task], *, alone: bool = False) -> None:
+        """Run tasks, and those they return, on all workers or on the caller's alone.
+
+        The first exception stops all workers and is raised.
+        """
+        self._queue.extend(tasks)
+        self.stopped = False
+        helpers = []
+        if self._pool is not None and not alone:
+            helpers = [self._pool.submit(self._work, worker) for worker in self.workers[1:]]
+        try:
+            self._work(self.workers[0])
+        finally:
+            errors = [error for helper in helpers if (error := helper.exception()) is not None]
+        if errors:
+            raise errors[0]
+
+    def _work(self, worker: Worker) -> None:
+        """Run tasks until none is left and none is running that could return more."""
+        try:
+            while (task := self._next()) is not None:
+                self._finish(task(worker) or ())
+            worker.flush()
+        except BaseException:
+            with self._changed:
+                self.stopped = True
+                self._queue.clear()
+                self._running = 0
+                self._changed.notify_all()
+            raise
+
+    def _next(self) -> Task | None:
+        with self._changed:
+            while not self._queue and self._running and not self.stopped:
+                self._changed.wait()
+            if not self._queue or self.stopped:
+                return None
+            self._running += 1
+            return self._queue.popleft()
+
+    def _finish(self, more: Iterable[Task]) -> None:
+        with self._changed:
+            self._running -= 1
+            self._queue.extend(more)
+            if more or not self._running:
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)

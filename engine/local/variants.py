@@ -1,0 +1,60 @@
+"""Rules with their semi-naive variants, planned when they have something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.local.build import Catalogue, Plan, build
+from engine.plan.rule import Match, Rule, relations_of
+from engine.result import RuleStatistics
+
+
+class Variant:
+    """A rule, reading the delta in one of its atoms, or (`delta` is None) all rows everywhere.
+
+    Its plan is made on first use, and again when a relation it reads has changed its size by an order of magnitude.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        catalogue: Catalogue,
+        statistics: RuleStatistics,
+        delta: int | None = None,
+        recursive: frozenset[str] = frozenset(),
+    ) -> None:
+        self.rule, self.catalogue, self.statistics = rule, catalogue, statistics
+        self.delta, self.recursive = delta, recursive
+        atoms = [(i, x.relation) for i, x in enumerate(rule.body) if isinstance(x, Match)]
+        self.required = [catalogue.relations[name] for i, name in atoms if i != delta]
+        self.earlier = [
+            catalogue.relations[name] for i, name in atoms if delta is not None and i < delta and name in recursive
+        ]
+        self.read = [catalogue.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
+        self._plan: Plan | None = None
+        self._magnitudes: list[int] = []
+
+    def plan(self) -> Plan | None:
+        """Return the plan for the sizes at hand, or None if an empty relation leaves nothing to do."""
+        for relation in self.required:
+            if not relation.n:
+                return None
+        for relation in self.earlier:
+            if relation.n == relation.n_delta:
+                return None
+        magnitudes = [relation.magnitude for relation in self.read]
+        if self._plan is None or magnitudes != self._magnitudes:
+            self._magnitudes = magnitudes
+            self._plan = build(self.rule, self.catalogue, self.delta, self.recursive)
+        return None if self._plan.never else self._plan
+
+
+def variants_of(
+    rule: Rule, catalogue: Catalogue, statistics: RuleStatistics, recursive: frozenset[str]
+) -> Sequence[tuple[str, Variant]]:
+    """Return a variant for each atom of a recursive relation, with the name of that relation."""
+    return [
+        (literal.relation, Variant(rule, catalogue, statistics, i, recursive))
+        for i, literal in enumerate(rule.body)
+        if isinstance(literal, Match) and literal.relation in recursive
+    ]

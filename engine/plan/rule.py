@@ -1,0 +1,129 @@
+"""Rules as the planner sees them: literals over variables and encoded constants, no nested terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+Operand = str | int
+"""A variable's name, or a constant as it stands in a column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match:
+    """A positive atom; None is a wildcard."""
+
+    relation: str
+    terms: tuple[Operand | None, ...]
+
+    @property
+    def variables(self) -> set[str]:
+        return {t for t in self.terms if isinstance(t, str)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Absent:
+    """A negated atom."""
+
+    relation: str
+    terms: tuple[Operand | None, ...]
+
+    @property
+    def variables(self) -> set[str]:
+        return {t for t in self.terms if isinstance(t, str)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compare:
+    """`left op right` on values of `kind`; an equality with one unbound variable binds it."""
+
+    op: str
+    kind: str
+    left: Operand
+    right: Operand
+
+    @property
+    def variables(self) -> set[str]:
+        return {t for t in (self.left, self.right) if isinstance(t, str)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compute:
+    """`target` = the functor's value, of kind `result`, or one of its values; a bound target is compared."""
+
+    target: str
+    functor: str
+    kind: str
+    arguments: tuple[Operand, ...]
+    result: str
+
+    @property
+    def variables(self) -> set[str]:
+        return {self.target, *(t for t in self.arguments if isinstance(t, str))}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """`target` is the record of table `table` with these fields; None is a field that does not matter."""
+
+    target: str
+    table: str
+    fields: tuple[Operand | None, ...]
+
+    @property
+    def variables(self) -> set[str]:
+        return {self.target, *(t for t in self.fields if isinstance(t, str))}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """`target` = the aggregate of `value` over all bindings of `body`, for each binding of the variables `injected`."""
+
+    target: str
+    aggregate: str
+    kind: str
+    value: Operand | None
+    body: tuple[Literal, ...]
+    injected: frozenset[str]
+
+    @property
+    def variables(self) -> set[str]:
+        return {self.target} | self.injected
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Never:
+    """The constraint `false`."""
+
+    @property
+    def variables(self) -> set[str]:
+        return set()
+
+
+Literal = Match | Absent | Compare | Compute | Record | Fold | Never
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """`relation(head) :- body.`; `wide` says of each variable whether its values may need 64 bits."""
+
+    relation: str
+    head: tuple[Operand, ...]
+    body: tuple[Literal, ...]
+    wide: Mapping[str, bool]
+    text: str
+
+    def relations(self) -> Iterator[str]:
+        """The relations the body reads, those inside aggregates included."""
+        return relations_of(self.body)
+
+
+def relations_of(literals: tuple[Literal, ...]) -> Iterator[str]:
+    for literal in literals:
+        if isinstance(literal, Match | Absent):
+            yield literal.relation
+        elif isinstance(literal, Fold):
+            yield from relations_of(literal.body)
+
+
+GENERATORS = frozenset({"range"})

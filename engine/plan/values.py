@@ -1,0 +1,46 @@
+"""How values of each kind stand in columns."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+import numpy as np
+
+from engine.language.syntax import Constant, Functor
+from engine.symbols import Symbols
+
+
+def is_wide(kind: str, number_bits: int) -> bool:
+    """Whether values of a kind may need 64 bits."""
+    return kind in ("float", "unsigned") or (kind == "number" and number_bits == 64)
+
+
+def dtype_of(kinds: Iterable[str], number_bits: int) -> np.dtype:
+    """The type of columns that hold values of these kinds."""
+    return np.dtype(np.int64 if any(is_wide(kind, number_bits) for kind in kinds) else np.int32)
+
+
+def encode(constant: Constant, symbols: Symbols) -> int:
+    """The integer that stands for a constant in a column."""
+    match constant.type:
+        case "symbol":
+            return int(symbols.intern([constant.value])[0])
+        case "float":
+            return struct.unpack("<q", struct.pack("<d", constant.value))[0]
+        case "nil":
+            return 0
+    return int(constant.value)
+
+
+LETTERS = {"i": "number", "u": "unsigned", "f": "float", "s": "symbol"}
+RESULT_KINDS = {"cat": "symbol", "substr": "symbol", "strlen": "number", "ord": "number"} | {
+    f"{source}to{target}": LETTERS[target] for source in LETTERS for target in LETTERS if source != target
+}
+
+
+def result_kind(functor: Functor) -> str:
+    """The kind of a functor's value."""
+    if functor.name == "as":
+        return functor.type_argument or functor.kind
+    return RESULT_KINDS.get(functor.name, functor.kind)

@@ -1,0 +1,171 @@
+"""Arrangements: a relation indexed by some of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.runs import append, count_keys, locate_dense, reserve, settle
+from engine.storage.keys import HashedKeys
+
+
+class Block(NamedTuple):
+    """The rows lo … hi - 1 of a column store."""
+
+    rows: Columns
+    lo: int
+    hi: int
+
+
+class Arrangement:
+    """Rows by key: per key a contiguous run of the other columns in one arena (dynamic CSR, see `kernels.runs`).
+
+    A key is the values of the columns `key`; it has a dense id: the value itself where one int32 column has few gaps,
+    else its position in a hash table. `lengths` counts rows per key id, `old_lengths` those before the last batch.
+    The arena is built when a join first asks for the payload, the old lengths when a plan first asks for them.
+    """
+
+    def __init__(self, key: Sequence[int], arity: int, dtype: np.dtype) -> None:
+        self.key = np.array(key, np.int64)
+        self.payload = np.array([c for c in range(arity) if c not in key], np.int64)
+        self.dtype = dtype
+        self.dense = len(key) == 1 and dtype == np.int32
+        self.keys = HashedKeys(len(key), dtype)
+        self.n_keys = self.n_rows = self.top = self.checked = 0
+        self.lengths = np.zeros(16, np.int32)
+        self.starts = self.rooms = self.old_lengths = self.arena = None
+        self.batch: list[np.ndarray] = []
+
+    # ---- reading
+
+    def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
+        """Return the key id, or -1, of each of the first n rows of a chunk, whose key is in `registers`."""
+        if not self.dense:
+            return self.keys.find(chunk, n, registers)
+        ids = np.empty(n, np.int32)
+        locate_dense(chunk, registers[0], n, self.n_keys, ids)
+        return ids
+
+    @property
+    def fan_out(self) -> float:
+        """The mean number of rows per key."""
+        return self.n_rows / max(1, int(np.count_nonzero(self.lengths)))
+
+    # ---- writing
+
+    def add(self, blocks: Sequence[Block]) -> None:
+        """Add a batch of rows; the one before becomes old."""
+        if self.old_lengths is not None:
+            for ids in self.batch:
+                settle(self.old_lengths, self.lengths, ids, len(ids))
+        self.n_rows += sum(block.hi - block.lo for block in blocks)
+        self._choose_keys(blocks)
+        self.batch = [self._assign(block) for block in blocks]
+        if self.arena is not None:
+            for block, ids in zip(blocks, self.batch, strict=True):
+                self._append(block, ids)
+        else:
+            for ids in self.batch:
+                count_keys(self.lengths, ids, len(ids))
+        if self.old_lengths is None:
+            self.batch = []
+
+    def track_old(self, delta: Sequence[Block]) -> None:
+        """Keep `old_lengths` from now on; `delta` is the last batch that was added."""
+        if self.old_lengths is None:
+            self.batch = [self._assign(block) for block in delta]
+            self.old_lengths = self.lengths.copy()
+            for ids in self.batch:
+                np.subtract.at(self.old_lengths, ids, 1)
+
+    def build_arena(self, blocks: Sequence[Block]) -> None:
+        """Store the payload; `blocks` are all rows added so far, those of the last batch last."""
+        if self.arena is not None:
+            return
+        counts = self.lengths
+        self.starts = np.cumsum(counts, dtype=np.int64) - counts
+        self.rooms = counts.copy()
+        self.top = int(counts.sum(dtype=np.int64))
+        self.arena = np.empty((len(self.payload), max(self.top, 16)), self.dtype)
+        self.lengths = np.zeros_like(counts)
+        for block in blocks:
+            self._append(block, self._assign(block))
+
+    def _append(self, block: Block, ids: np.ndarray) -> None:
+        n = block.hi - block.lo
+        count_keys(self.lengths, ids, n)
+        needed = reserve(self.lengths, self.rooms, self.top, ids, n)
+        if needed > self.arena.shape[1]:
+            bigger = np.empty((len(self.payload), max(needed, self.arena.shape[1] * 3 // 2)), self.dtype)
+            bigger[:, : self.top] = self.arena[:, : self.top]
+            self.arena = bigger
+        self.top = append(
+            self.arena, self.starts, self.lengths, self.rooms, self.top, ids, block.rows, block.lo, n, self.payload
+        )
+
+    # ---- keys
+
+    def _assign(self, block: Block) -> np.ndarray:
+        """Return the key ids of a block's rows; keys that are new get one."""
+        if self.dense:
+            return block.rows[self.key[0], block.lo : block.hi].copy()
+        ids = self.keys.intern(block.rows, block.lo, block.hi, self.key)
+        self._reserve_keys(self.keys.n)
+        return ids
+
+    def _reserve_keys(self, n_keys: int) -> None:
+        self.n_keys = n_keys
+        if n_keys > len(self.lengths):
+            size = max(n_keys, len(self.lengths) * 3 // 2)
+            for name in ("lengths", "starts", "rooms", "old_lengths"):
+                array = getattr(self, name)
+                if array is not None:
+                    bigger = np.zeros(size, array.dtype)
+                    bigger[: len(array)] = array
+                    setattr(self, name, bigger)
+
+    def _choose_keys(self, blocks: Sequence[Block]) -> None:
+        """Number keys by their value while that leaves few gaps, else through a table; look again as rows grow."""
+        if len(self.key) != 1 or self.dtype != np.int32:
+            return
+        values = [b.rows[self.key[0], b.lo : b.hi] for b in blocks if b.hi > b.lo]
+        if not values:
+            return
+        low, high = min(int(v.min()) for v in values), max(int(v.max()) for v in values)
+        limit = 2 * self.n_rows + 1024
+        if self.dense:
+            if low < 0 or high >= limit:
+                self._use_table()
+            else:
+                self._reserve_keys(max(self.n_keys, high + 1))
+        elif self.n_rows >= 2 * self.checked:
+            self.checked = self.n_rows
+            known = self.keys.columns[0, : self.keys.n]
+            if low >= 0 and high < limit and (not len(known) or (known.min() >= 0 and known.max() < limit)):
+                self._use_values(max(high, int(known.max(initial=0))) + 1)
+
+    def _use_table(self) -> None:
+        """Go over from values to a table as key ids."""
+        used = np.flatnonzero(self.lengths[: self.n_keys]).astype(np.int32)
+        self.dense, self.checked, self.keys = False, self.n_rows, HashedKeys(1, self.dtype)
+        if len(used):
+            self.keys.intern(used[None, :], 0, len(used), np.zeros(1, np.int64))
+        self._renumber(used, np.arange(len(used)), max(len(used), 16))
+        self.n_keys = len(used)
+
+    def _use_values(self, n_keys: int) -> None:
+        """Go over from a table to values as key ids."""
+        n = self.keys.n
+        self._renumber(np.arange(n), self.keys.columns[0, :n], max(n_keys, 16))
+        self.dense, self.n_keys, self.keys = True, n_keys, HashedKeys(1, self.dtype)
+
+    def _renumber(self, old_ids: np.ndarray, new_ids: np.ndarray, size: int) -> None:
+        for name in ("lengths", "starts", "rooms", "old_lengths"):
+            array = getattr(self, name)
+            if array is not None:
+                moved = np.zeros(size, array.dtype)
+                moved[new_ids] = array[old_ids]
+                setattr(self, name, moved)

@@ -1,0 +1,154 @@
+"""A relation: its partitions and its arrangements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.hashing import partition_of
+from engine.storage.arrangement import Arrangement, Block
+from engine.storage.partition import Partition
+
+GATHERED_ROWS = 1 << 16
+
+
+class Relation:
+    """Distinct rows, split over 2**bits partitions by a hash of the columns `discriminating`.
+
+    `delta` are the rows of the current iteration's delta as blocks; `n` counts the rows up to the delta's end.
+    """
+
+    def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
+        self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
+        self.every = np.arange(arity)
+        self.bits = 0
+        self.discriminating = self.every
+        self.partitions = [Partition(arity, self.dtype)]
+        self.arrangements: dict[tuple[int, ...], Arrangement] = {}
+        self.delta: list[Block] = []
+        self.n = self.n_delta = 0
+
+    # ---- iterations
+
+    def advance(self) -> list[Callable[[], None]]:
+        """Make the new rows the delta, and the delta old; return the updates of arrangements to run before reading."""
+        blocks, n_delta = [], 0
+        for partition in self.partitions:
+            partition.old, partition.end = partition.end, partition.n
+            if partition.end > partition.old:
+                blocks.append(Block(partition.rows, partition.old, partition.end))
+                n_delta += partition.end - partition.old
+        if len(blocks) > 1 and n_delta <= GATHERED_ROWS:
+            gathered = np.concatenate([b.rows[:, b.lo : b.hi] for b in blocks], axis=1)
+            blocks = [Block(gathered, 0, n_delta)]
+        changed = bool(blocks or self.delta)
+        self.delta, self.n_delta = blocks, n_delta
+        self.n += n_delta
+        return [partial(a.add, blocks) for a in self.arrangements.values()] if changed else []
+
+    def settle(self) -> None:
+        """Make the delta old; called when nothing is new any more."""
+        for partition in self.partitions:
+            partition.old = partition.end
+        self.delta, self.n_delta = [], 0
+
+    @property
+    def magnitude(self) -> int:
+        """The size in steps of a factor of eight: plans are made anew when it changes."""
+        return (self.n.bit_length() + 2) // 3
+
+    # ---- reading
+
+    def blocks(self) -> list[Block]:
+        """All rows up to the end of the delta."""
+        return [Block(p.rows, 0, p.end) for p in self.partitions if p.end]
+
+    def old_blocks(self) -> list[Block]:
+        return [Block(p.rows, 0, p.old) for p in self.partitions if p.old]
+
+    def columns(self) -> Columns:
+        """All rows as one array [arity, n]."""
+        if len(self.partitions) == 1:
+            return self.partitions[0].rows[:, : self.partitions[0].end]
+        out, at = np.empty((self.arity, self.n), self.dtype), 0
+        for rows, _, hi in self.blocks():
+            out[:, at : at + hi] = rows[:, :hi]
+            at += hi
+        return out
+
+    def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return for each of the first n rows whether the relation holds it."""
+        if self.bits == 0:
+            return self.partitions[0].find(rows, n, take)
+        found, parts = np.empty(n, np.bool_), np.empty(n, np.int32)
+        partition_of(rows, 0, n, take[self.discriminating], self.bits, parts)
+        for p in np.unique(parts):
+            at = np.flatnonzero(parts == p)
+            picked = np.ascontiguousarray(rows[take][:, at])
+            found[at] = self.partitions[p].find(picked, len(at), self.every)
+        return found
+
+    def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> Arrangement:
+        """Return the arrangement by the columns `key`, built on first demand and maintained from then on."""
+        key = tuple(key)
+        found = self.arrangements.get(key)
+        if found is None:
+            found = self.arrangements[key] = Arrangement(key, self.arity, self.dtype)
+            if payload:
+                found.build_arena([])
+            if old:
+                found.track_old([])
+            found.add(self.old_blocks())
+            found.add(self.delta)
+        if payload and found.arena is None:
+            found.build_arena(self.old_blocks() + self.delta)
+        if old:
+            found.track_old(self.delta)
+        return found
+
+    # ---- writing
+
+    def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> int:
+        """Add rows to an unpartitioned relation; return how many were new."""
+        return self.partitions[0].insert(rows, lo, hi, take)
+
+    def split(self, bits: int, discriminating: np.ndarray | None = None) -> None:
+        """Divide the rows over 2**bits partitions by the given columns; iterations' boundaries are kept."""
+        if discriminating is not None:
+            self.discriminating = discriminating
+        self.bits = bits
+        targets = [Partition(self.arity, self.dtype) for _ in range(1 << bits)]
+        for source in self.partitions:
+            distribute(source, 0, source.old, self.discriminating, bits, targets)
+        for target in targets:
+            target.old = target.n
+        for source in self.partitions:
+            distribute(source, source.old, source.end, self.discriminating, bits, targets)
+        for target in targets:
+            target.end = target.n
+        for source in self.partitions:
+            distribute(source, source.end, source.n, self.discriminating, bits, targets)
+        self.partitions = targets
+
+    def drop_tables(self) -> None:
+        """Free what only insertion needs."""
+        for partition in self.partitions:
+            partition.drop_table()
+
+
+def distribute(source: Partition, lo: int, hi: int, by: np.ndarray, bits: int, targets: Sequence[Partition]) -> None:
+    """Append rows lo … hi - 1 of a partition, which are distinct, to the partitions they belong to."""
+    if lo == hi:
+        return
+    parts = np.empty(hi - lo, np.int32)
+    partition_of(source.rows, lo, hi, by, bits, parts)
+    order = np.argsort(parts.astype(np.uint16), kind="stable")
+    sizes = np.bincount(parts, minlength=len(targets))
+    at = 0
+    for target, size in zip(targets, sizes.tolist(), strict=True):
+        if size:
+            target.extend(source.rows[:, lo:hi][:, order[at : at + size]])
+            at += size
