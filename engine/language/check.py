@@ -48,9 +48,7 @@ def _relation(declaration: Declaration, types: TypeSystem) -> Relation:
     names = [attribute.name for attribute in declaration.attributes]
     choice = tuple(tuple(names.index(key) for key in keys) for keys in declaration.choice)
     columns = types.fields(declaration.attributes)
-    return Relation(
-        declaration.name, columns, declaration.qualifiers, choice, declaration.doc, span=declaration.span
-    )
+    return Relation(declaration.name, columns, declaration.qualifiers, choice, declaration.doc, span=declaration.span)
 
 
 # ---- declarations
@@ -100,9 +98,7 @@ def _check_qualifiers(declaration: Declaration, report: Report) -> None:
             report.error("E051", message, declaration.span, did_you_mean(key, names))
 
 
-def check_directives(
-    directives: Iterable[Directive], relations: Mapping[str, Declaration], report: Report
-) -> None:
+def check_directives(directives: Iterable[Directive], relations: Mapping[str, Declaration], report: Report) -> None:
     for directive in directives:
         if directive.relation not in relations:
             help = did_you_mean(directive.relation, relations)

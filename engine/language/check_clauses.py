@@ -70,7 +70,7 @@ def _report_arity(atom: Atom, declaration: Declaration, report: Report) -> None:
 
 
 def _check_functors(terms: tuple[Term, ...], report: Report) -> None:
-    for term in (part for term in terms for part in subterms(term)):
+    for term in (part for whole in terms for part in subterms(whole)):
         if isinstance(term, Functor) and term.name != "as":
             if not any(overload.accepts(len(term.arguments)) for overload in OVERLOADS[term.name]):
                 message = f"functor '{term.name}' takes {arities(term.name)}, {len(term.arguments)} given"

@@ -127,11 +127,9 @@ class TypeChecker:
             return
         if not all(self._fits(name, declared) for name in types):
             message = f"{describe_term(argument)} is of type {describe(types)}, but {place} is of type '{declared}'"
-            help = f"'{declared}' is narrower; convert with as(…, {declared})" if self._is_wider(types, declared) else ""
+            is_wider = all(self.types.is_subtype(declared, name) for name in types)
+            help = f"'{declared}' is narrower; convert with as(…, {declared})" if is_wider else ""
             self.error("E024", message, argument.span, help)
-
-    def _is_wider(self, types: Iterable[str], declared: str) -> bool:
-        return all(self.types.is_subtype(declared, name) for name in types)
 
     def _fits(self, type: str, declared: str) -> bool:
         if self.types.is_subtype(type, declared):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.language.syntax import Aggregate, Atom, Functor, Literal, RecordTerm, Term, Variable, Wildcard
+from engine.language.syntax import Aggregate, Atom, Literal, RecordTerm, Term, Variable, Wildcard
 from engine.language.walk import children, is_equation
 
 
@@ -25,7 +25,7 @@ def pattern_variables(term: Term) -> Iterable[str]:
     """Yield the variables that get bound when a term is matched with a value."""
     if isinstance(term, Variable):
         yield term.name
-    elif isinstance(term, RecordTerm) or (isinstance(term, Functor) and term.name == "as"):
+    elif isinstance(term, RecordTerm):
         for argument in term.arguments:
             yield from pattern_variables(argument)
 

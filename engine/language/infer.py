@@ -1,7 +1,8 @@
 """Type inference of one clause, after Soufflé: every variable and term gets the set of types it may have.
 
-None stands for "any type". Atoms of the body restrict their arguments to subtypes of what is declared; heads and negated
-atoms restrict the kind only; the checker then compares declared types. Equations give both sides the same types.
+None stands for "any type". Atoms of the body restrict their arguments to subtypes of what is declared; heads and
+negated atoms restrict the kind only; the checker then compares declared types. The sides of an equation have the same
+types.
 """
 
 from __future__ import annotations

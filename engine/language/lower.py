@@ -142,5 +142,3 @@ def _is_true(literal: Literal) -> bool:
 
 def is_false(literal: Literal) -> bool:
     return isinstance(literal, Constraint) and literal.op == "false"
-
-

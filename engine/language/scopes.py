@@ -6,6 +6,8 @@ A variable inside an aggregate is
   the body is added once more outside, with the result as the target, so that the witness ranges over what attains the
   extremum; for other kinds it is an error;
 * local otherwise: it gets a name that occurs nowhere else.
+
+An aggregate ranges over the distinct bindings of its variables; `_` in a positive atom counts as a variable of its own.
 """
 
 from __future__ import annotations
@@ -16,12 +18,15 @@ from engine.language.diagnostics import Report
 from engine.language.grounding import bound_variables
 from engine.language.syntax import (
     Aggregate,
+    Atom,
     Clause,
     Constraint,
     Functor,
     Literal,
+    RecordTerm,
     Term,
     Variable,
+    Wildcard,
 )
 from engine.language.walk import (
     aggregates_of,
@@ -150,7 +155,7 @@ class ScopeResolver:
     def rebuild(self, aggregate: Aggregate, names: dict[str, Variable], scope: Scope) -> Aggregate:
         """Return the aggregate with local variables renamed, its target a variable, and nested scopes resolved."""
         values = {name: replace(variable, span=aggregate.span) for name, variable in names.items()}
-        body = tuple(_rename_direct(literal, values) for literal in aggregate.body)
+        body = tuple(self.name_wildcards(_rename_direct(literal, values)) for literal in aggregate.body)
         mentioned = scope.mentioned | set(_direct_variables(body))
         target = aggregate.target
         if target is not None:
@@ -161,6 +166,16 @@ class ScopeResolver:
                 target = variable
         inner = Scope(mentioned, scope.bound | bound_variables(body, scope.bound))
         return replace(aggregate, target=target, body=self.literals(body, inner))
+
+    def name_wildcards(self, literal: Literal) -> Literal:
+        """Give the wildcards of a positive atom names: an aggregate ranges over the bindings of named variables."""
+
+        def name(term: Term) -> Term:
+            if isinstance(term, Wildcard):
+                return Variable(self.fresh("+any"), span=term.span)
+            return map_children(term, name) if isinstance(term, RecordTerm) else term
+
+        return map_terms(literal, name) if isinstance(literal, Atom) else literal
 
     def witness(
         self,
@@ -173,7 +188,7 @@ class ScopeResolver:
         """Return the aggregate's body as literals of the scope around it, with `result` as the target."""
         if aggregate.kind not in ("min", "max") or aggregate.target is None:
             for name, variable in witnesses.items():
-                message = f"variable '{name}' is bound only inside the aggregate '{aggregate.kind}', but used outside it"
+                message = f"variable '{name}' is used outside the aggregate '{aggregate.kind}' that alone binds it"
                 help = "only 'min' and 'max' have witnesses; bind it by a positive atom outside the aggregate"
                 self.report.error("E017", message, variable.span, help)
             return ()

@@ -15,7 +15,7 @@ from engine.language.walk import literal_terms
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """`head` needs `relation`; `through` is "" for a positive atom, else negation or aggregate: what it must precede."""
+    """`head` needs `relation`, all of it when `through` is negation or aggregate, and not "" (a positive atom)."""
 
     head: str
     relation: str

@@ -1,8 +1,8 @@
 """Declared types and their order: subset, union, equivalent, record and algebraic types.
 
-Besides the declared types there is, for each primitive kind, the type of its constants, `~number` and so on: the top of
-the kind. A constant or the result of a functor has that type and fits any type of the kind; a value of the declared type
-`number` does not fit a subset of `number`. This is Soufflé's order.
+Besides the declared types there is, for each primitive kind, the type of its constants, `~number` and so on: the top
+of the kind. A constant or the result of a functor has that type and fits any type of the kind; a value of the declared
+type `number` does not fit a subset of `number`. This is Soufflé's order.
 """
 
 from __future__ import annotations

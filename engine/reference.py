@@ -1,0 +1,253 @@
+"""The oracle: a naive evaluator of checked programs over Python tuples. Slow, short, and shared with nothing.
+
+Values are str, int, float; records are tuples of values and nil is None. A relation is a set of tuples.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+
+from engine.functors import apply, fold, generate_range, holds
+from engine.language.grounding import is_evaluable
+from engine.language.program import CheckedClause, CheckedProgram, Stratum
+from engine.language.syntax import Aggregate, Atom, Constant, Functor, Literal, Negation, RecordTerm, Term, Variable
+from engine.language.walk import aggregates_of, literal_terms, variables_of
+
+Row = tuple
+Bindings = dict[str, object]
+
+
+class NoValue(Exception):
+    """A functor has no value for its arguments: the literal does not hold."""
+
+
+def evaluate(program: CheckedProgram, facts: Mapping[str, Iterable[Row]] | None = None) -> dict[str, set[Row]]:
+    """Return every relation of the least model of the program and the facts, stratum by stratum."""
+    evaluator = Evaluator(program)
+    for name, rows in (facts or {}).items():
+        evaluator.add(name, rows)
+    for stratum in program.strata:
+        evaluator.evaluate(stratum)
+    return evaluator.relations
+
+
+class Evaluator:
+    def __init__(self, program: CheckedProgram) -> None:
+        self.program = program
+        self.bits = program.number_bits
+        self.relations: dict[str, set[Row]] = {name: set() for name in program.relations}
+        self.indexes: dict[tuple[str, tuple[int, ...]], dict[Row, list[Row]]] = {}
+        self.numbers: dict[object, int] = {}
+        self.orders: dict[tuple[int, frozenset[str]], tuple[tuple[Literal, ...], set[str]]] = {}
+        self.counter = count()
+        self.limits = {d.relation: int(dict(d.parameters)["n"]) for d in program.limitsizes}
+
+    def evaluate(self, stratum: Stratum) -> None:
+        """Apply every clause to everything known until nothing new is derived."""
+        changed = True
+        while changed:
+            derived = [(clause.head.relation, set(self.derive(clause))) for clause in stratum.clauses]
+            changed = any([self.add(name, rows) for name, rows in derived]) and stratum.recursive
+        for name in stratum.relations:
+            self.add(name, ())
+
+    def add(self, name: str, rows: Iterable[Row]) -> bool:
+        """Add rows, as far as the relation's qualifiers let them in; return whether there was a new one."""
+        relation, known = self.relations[name], len(self.relations[name])
+        declared = self.program.relations[name]
+        for row in rows:
+            is_chosen = any(agrees(row, old, key) for key in declared.choice for old in relation)
+            if not is_chosen and len(relation) < self.limits.get(name, len(relation) + 1):
+                relation.add(row)
+        if "eqrel" in declared.qualifiers:
+            relation |= equivalence_closure(relation)
+        if len(relation) > known:
+            self.indexes = {key: index for key, index in self.indexes.items() if key[0] != name}
+        return len(relation) > known
+
+    def derive(self, clause: CheckedClause) -> Iterator[Row]:
+        outside = set(variables_of(clause.head.arguments))
+        for bindings in self.solve(clause.body, {}, outside):
+            try:
+                yield tuple(self.value(term, bindings) for term in clause.head.arguments)
+            except NoValue:
+                continue
+
+    # ---- bodies
+
+    def solve(self, body: tuple[Literal, ...], bindings: Bindings, outside: set[str]) -> Iterator[Bindings]:
+        """Yield the bindings that satisfy every literal; `outside` are the variables of the scopes around."""
+        key = (id(body), frozenset(bindings))
+        if key not in self.orders:
+            self.orders[key] = order(body, set(bindings), outside)
+        literals, scope = self.orders[key]
+        yield from self.extend(literals, bindings, scope)
+
+    def extend(self, literals: tuple[Literal, ...], bindings: Bindings, scope: set[str]) -> Iterator[Bindings]:
+        if not literals:
+            yield bindings
+            return
+        for extended in self.satisfy(literals[0], bindings, scope):
+            yield from self.extend(literals[1:], extended, scope)
+
+    def satisfy(self, literal: Literal, bindings: Bindings, scope: set[str]) -> Iterator[Bindings]:
+        """Yield the bindings extended in each way in which one literal holds."""
+        try:
+            if isinstance(literal, Atom):
+                yield from self.match_atom(literal, bindings)
+            elif isinstance(literal, Negation):
+                if next(self.match_atom(literal.atom, bindings), None) is None:
+                    yield bindings
+            elif literal.op in ("true", "false"):
+                yield from (bindings,) * (literal.op == "true")
+            elif literal.op == "=":
+                yield from self.equate(literal.left, literal.right, bindings, scope)
+            elif holds(literal.op, self.value(literal.left, bindings), self.value(literal.right, bindings)):
+                yield bindings
+        except NoValue:
+            return
+
+    def match_atom(self, atom: Atom, bindings: Bindings) -> Iterator[Bindings]:
+        bound = tuple(i for i, term in enumerate(atom.arguments) if is_evaluable(term, bindings.keys()))
+        key = tuple(self.value(atom.arguments[i], bindings) for i in bound)
+        for row in self.index(atom.relation, bound).get(key, ()):
+            extended: Bindings | None = bindings
+            for term, value in zip(atom.arguments, row, strict=True):
+                extended = None if extended is None else self.match(term, value, extended)
+            if extended is not None:
+                yield extended
+
+    def index(self, relation: str, columns: tuple[int, ...]) -> dict[Row, list[Row]]:
+        if (relation, columns) not in self.indexes:
+            index = self.indexes[relation, columns] = defaultdict(list)
+            for row in self.relations[relation]:
+                index[tuple(row[i] for i in columns)].append(row)
+        return self.indexes[relation, columns]
+
+    def equate(self, left: Term, right: Term, bindings: Bindings, scope: set[str]) -> Iterator[Bindings]:
+        if isinstance(right, Aggregate):
+            values: Iterable[object] = self.aggregate(right, bindings, scope)
+        elif isinstance(right, Functor) and right.name == "range":
+            arguments = [self.value(term, bindings) for term in right.arguments]
+            values = generate_range(right.kind, self.bits, *arguments)
+        else:
+            left, right = (left, right) if is_evaluable(right, bindings.keys()) else (right, left)
+            values = (self.value(right, bindings),)
+        for value in values:
+            extended = self.match(left, value, bindings)
+            if extended is not None:
+                yield extended
+
+    def aggregate(self, aggregate: Aggregate, bindings: Bindings, scope: set[str]) -> Iterator[object]:
+        """Yield the value over all distinct bindings of the body's variables, or nothing if there is none."""
+        found = {tuple(sorted(b.items())): b for b in self.solve(aggregate.body, bindings, scope)}
+        target = aggregate.target
+        values = [None if target is None else self.value(target, b) for b in found.values()]
+        value = fold(aggregate.kind, aggregate.kind_of_value, values, self.bits)
+        if value is not None:
+            yield value
+
+    # ---- terms
+
+    def match(self, term: Term, value: object, bindings: Bindings) -> Bindings | None:
+        """Return the bindings under which a term has a value, or None."""
+        if isinstance(term, Variable) and term.name not in bindings:
+            return {**bindings, term.name: value}
+        if isinstance(term, RecordTerm):
+            if value is None:
+                return None
+            extended: Bindings | None = bindings
+            for part, part_value in zip(term.arguments, value, strict=True):
+                extended = None if extended is None else self.match(part, part_value, extended)
+            return extended
+        if isinstance(term, (Variable, Constant, Functor)):
+            return bindings if holds("=", self.value(term, bindings), value) else None
+        return bindings
+
+    def value(self, term: Term, bindings: Bindings) -> object:
+        if isinstance(term, Variable):
+            return bindings[term.name]
+        if isinstance(term, Constant):
+            return term.value
+        arguments = tuple(self.value(argument, bindings) for argument in term.arguments)
+        if isinstance(term, RecordTerm):
+            return arguments
+        if term.name == "autoinc":
+            return next(self.counter)
+        if term.name == "ord":
+            return arguments[0] if term.kind == "number" else self.numbers.setdefault(arguments[0], len(self.numbers))
+        value = apply(term.name, term.kind, arguments, self.bits, term.type_argument)
+        if value is None:
+            raise NoValue
+        return value
+
+
+# ---- order of evaluation
+
+
+def order(body: tuple[Literal, ...], bound: set[str], outside: set[str]) -> tuple[tuple[Literal, ...], set[str]]:
+    """Return the literals in an order in which each can be decided, tests first, and all variables of the scope."""
+    pending, ordered = list(body), []
+    scope = outside.union(bound, *map(direct_variables, body))
+    while pending:
+        candidates = [literal for literal in pending if ready(literal, bound, scope)]
+        literal = min(candidates, key=lambda literal: isinstance(literal, Atom) and 1 + unbound(literal, bound))
+        pending.remove(literal)
+        ordered.append(literal)
+        bound = bound | direct_variables(literal)
+    return tuple(ordered), scope
+
+
+def unbound(atom: Atom, bound: set[str]) -> int:
+    return sum(not is_evaluable(term, bound) for term in atom.arguments)
+
+
+def ready(literal: Literal, bound: set[str], scope: set[str]) -> bool:
+    """Whether a literal can be decided: atoms once the functors in them can be evaluated, others once bound."""
+    if isinstance(literal, Atom):
+        return all(functors_evaluable(term, bound) for term in literal.arguments)
+    if isinstance(literal, Negation):
+        return direct_variables(literal) <= bound
+    if literal.op != "=":
+        return direct_variables(literal) <= bound
+    if isinstance(literal.right, Aggregate):
+        return aggregate_variables(literal.right) & scope <= bound
+    if isinstance(literal.right, Functor) and literal.right.name == "range":
+        return is_evaluable(literal.right, bound)
+    sides = literal.left, literal.right
+    return any(is_evaluable(side, bound) for side in sides) and all(functors_evaluable(side, bound) for side in sides)
+
+
+def functors_evaluable(term: Term, bound: set[str]) -> bool:
+    if isinstance(term, RecordTerm):
+        return all(functors_evaluable(argument, bound) for argument in term.arguments)
+    return not isinstance(term, Functor) or is_evaluable(term, bound)
+
+
+def direct_variables(literal: Literal) -> set[str]:
+    """Return the variables of a literal outside aggregates."""
+    return set(variables_of(literal_terms(literal)))
+
+
+def aggregate_variables(aggregate: Aggregate) -> set[str]:
+    """Return all variables in an aggregate, nested ones included."""
+    found = set() if aggregate.target is None else set(variables_of((aggregate.target,)))
+    for literal in aggregate.body:
+        found |= direct_variables(literal)
+        found = found.union(*map(aggregate_variables, aggregates_of(literal_terms(literal))))
+    return found
+
+
+def agrees(row: Row, other: Row, columns: tuple[int, ...]) -> bool:
+    return all(row[column] == other[column] for column in columns)
+
+
+def equivalence_closure(relation: set[Row]) -> set[Row]:
+    """Return the least equivalence that contains a binary relation."""
+    class_of: dict[object, set[object]] = {}
+    for a, b in relation:
+        merged = class_of.get(a, {a}) | class_of.get(b, {b})
+        class_of |= dict.fromkeys(merged, merged)
+    return {(a, b) for a, members in class_of.items() for b in members}
