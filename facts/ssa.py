@@ -83,6 +83,7 @@ class Variables:
             if phi.entity in replaced:
                 self._facts.replace(phi.entity, replaced[phi.entity])
                 continue
+            self._facts.emit("in_block", phi.entity, phi.block.entity)
             for operand, block in zip(phi.operands, phi.block.predecessors, strict=True):
                 if operand != UNDEFINED:
                     self._facts.emit("merge", phi.entity, operand, block.entity)
