@@ -5,53 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.fingerprint import line_hashes
 from analyzer.report import Finding, Step, Suppression
 from analyzer.suppress import covered_line, suppress
-from analyzer.trees import Tree
+from analyzer.texts import Texts
 
 FRAME_BEFORE = 2
 FRAME_AFTER = 1
 FRAME_MAX = 12
-
-
-class Texts:
-    """The texts of files, read once each. An unreadable file has no lines: its findings are shown without a frame."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-        self._texts: dict[str, str] = {}
-        self._lines: dict[str, list[str]] = {}
-        self._hashes: dict[str, list[str]] = {}
-
-    def text(self, path: str) -> str:
-        if path not in self._texts:
-            try:
-                self._texts[path] = decode(self._tree.read(path))
-            except OSError:
-                self._texts[path] = ""
-        return self._texts[path]
-
-    def lines(self, path: str) -> list[str]:
-        """Return the lines without their ends; only line feeds end a line, as in the facts."""
-        if path not in self._lines:
-            self._lines[path] = [line.removesuffix("\r") for line in self.text(path).split("\n")]
-        return self._lines[path]
-
-    def line(self, path: str, number: int) -> str:
-        lines = self.lines(path)
-        return lines[number - 1] if 0 < number <= len(lines) else ""
-
-    def line_hash(self, path: str, number: int) -> str:
-        if path not in self._hashes:
-            self._hashes[path] = line_hashes(self.text(path))
-        hashes = self._hashes[path]
-        return hashes[min(number, len(hashes)) - 1]
-
-
-def decode(data: bytes) -> str:
-    """Return the text as GitHub's uploader reads it: UTF-8, what is not becoming replacement characters."""
-    return data.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +20,8 @@ class Presented:
     unused: tuple[Suppression, ...]
 
 
-def present(findings: Iterable[Finding], suppressions: Sequence[Suppression], tree: Tree) -> Presented:
+def present(findings: Iterable[Finding], suppressions: Sequence[Suppression], texts: Texts) -> Presented:
     """Return the findings with frames, line hashes and suppressions, ordered by place and check."""
-    texts = Texts(tree)
     ordered = sorted(findings, key=lambda finding: (finding.place, finding.check, finding.message))
     covering = [(covered_line(item, texts.lines(item.file)), item) for item in suppressions]
     marked, unused = suppress((_with_text(finding, texts) for finding in ordered), covering)

@@ -76,7 +76,8 @@ def _read_user_check(file: UserFile, book: Rulebook) -> list[catalogue.Check]:
 def as_report_check(check: catalogue.Check) -> Check:
     return Check(
         id=check.id, name=check.name, severity=check.severity, precision=check.precision, message=check.message,
-        help=check.help, summary=check.summary, cwe=check.cwe, security_severity=check.security_severity, tags=check.tags,
+        help=check.help, summary=check.summary, cwe=check.cwe, security_severity=check.security_severity,
+        tags=check.tags,
     )  # fmt: skip
 
 

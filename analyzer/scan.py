@@ -22,6 +22,7 @@ from analyzer.report import Coverage, Finding, Problem, Report, Suppression
 from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
 from analyzer.suppress import judged, parse_suppression
+from analyzer.texts import Texts
 from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
 
 
@@ -95,8 +96,9 @@ def scan_tree(
             records = {"Entity": mounted.entities}
             result = evaluate_program(program, mounted.symbols, records, mounted.relations, jobs)
         with clock("report"):
-            found = Findings(result, book.checks).collect()
-            report = assemble(tree, state, book, collected, found, call_coverage(result), only)
+            texts = Texts(tree)
+            found = Findings(result, book.checks, texts).collect()
+            report = assemble(tree, texts, state, book, collected, found, call_coverage(result), only)
     finally:
         state.close()
     return ScanResult(report, config, clock.phases_s, result.statistics, collected.extracted)
@@ -139,6 +141,7 @@ def load_rulebook(tree: Tree, config: Config, request: ScanRequest) -> Rulebook:
 
 def assemble(
     tree: Tree,
+    texts: Texts,
     state: StateDirectory,
     book: Rulebook,
     collected: Collected,
@@ -153,7 +156,7 @@ def assemble(
 
     ran = {check.id for check in book.checks}
     suppressions = [item for item in read_suppressions(collected) if concerns(item.file)]
-    presented = present((finding for finding in findings if concerns(finding.place.file)), suppressions, tree)
+    presented = present((finding for finding in findings if concerns(finding.place.file)), suppressions, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
     if state.warning:
         problems.append(Problem(state.warning, level="warning"))

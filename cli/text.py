@@ -96,7 +96,7 @@ def _frame(finding: Finding, style: str, width: int) -> Iterator[Text]:
         first, last = _columns(finding, number, source)
         shown, shift = _window(printable(source), first, room)
         yield Text.assemble(
-            mark, (f"{number:>{digits}}", "" if inside else "dim"), (" │ ", "dim"), _code(shown, inside)
+            mark, (f"{number:>{digits}}", "" if inside else "dim"), (" │ ", "dim"), (shown, "" if inside else "dim")
         )
         if inside and last > first:
             caret = " " * (first - shift) + "~" * max(1, min(last - first, room - (first - shift)))

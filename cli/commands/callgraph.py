@@ -18,7 +18,6 @@ def callgraph(path: Path, output: Path | None, jobs: int | None) -> None:
     import json
 
     from analyzer.export import call_graph
-
     from cli.output import write_file
     from cli.progress import Bars
 

@@ -17,7 +17,6 @@ from cli.options import JOBS
 def facts(path: Path, rev: str | None, output: Path, jobs: int | None) -> None:
     """Write the facts of PATH as tab-separated files, one a relation of the fact schema (NAME.facts)."""
     from analyzer.export import export_facts
-
     from cli.progress import Bars
 
     with Bars() as bars:

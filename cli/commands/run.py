@@ -8,11 +8,13 @@ import click
 
 from cli.options import JOBS
 
+DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
 
 @click.command()
 @click.argument("program", type=click.Path(path_type=Path))
-@click.option("-F", "--facts", type=click.Path(path_type=Path), default=".", help="Directory of NAME.facts (default: .).")
-@click.option("-D", "--output", type=click.Path(path_type=Path), default=".", help="Directory for NAME.csv (default: .).")
+@click.option("-F", "--facts", type=DIRECTORY, default=".", help="Directory of NAME.facts (default: .).")
+@click.option("-D", "--output", type=DIRECTORY, default=".", help="Directory for NAME.csv (default: .).")
 @JOBS
 def run(program: Path, facts: Path, output: Path, jobs: int | None) -> None:
     """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""

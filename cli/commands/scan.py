@@ -22,7 +22,6 @@ from cli.options import OUTPUT, report_options
 def scan(path: Path, rev: str | None, output: Path | None, stats: Path | None, db: Path | None, **flags: Any) -> None:
     """Report findings in PATH, a directory or a file (default: the current directory)."""
     from analyzer.scan import ScanRequest, scan
-
     from cli.output import deliver
     from cli.progress import Bars
 

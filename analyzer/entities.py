@@ -1,0 +1,51 @@
+"""What entities are called and where they stand, looked up for the few that findings speak of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.report import Place
+
+if TYPE_CHECKING:
+    import engine
+
+NIL = 0
+
+
+class Entities:
+    """The entities of an evaluation, by record id."""
+
+    def __init__(self, result: engine.Result) -> None:
+        self._symbols = result.symbols
+        self._scopes, self._labels, self._ordinals = result.records["Entity"]
+        located = result.relation("location")
+        self._located = located[:, np.argsort(located[0], kind="stable")]
+        self._chains: dict[int, str] = {NIL: ""}
+        self._places: dict[int, Place | None] = {NIL: None}
+
+    def text(self, symbol: int) -> str:
+        return self._symbols.texts([symbol])[0]
+
+    def label(self, entity: int) -> str:
+        return self.text(int(self._labels[entity - 1]))
+
+    def place(self, entity: int) -> Place | None:
+        """Return where an entity stands; where it has no place of its own (an implicit value), where its scope does."""
+        if entity not in self._places:
+            at = int(np.searchsorted(self._located[0], entity))
+            if at < self._located.shape[1] and self._located[0, at] == entity:
+                file, *numbers = self._located[1:, at].tolist()
+                self._places[entity] = Place(self.text(file), *numbers)
+            else:
+                self._places[entity] = self.place(int(self._scopes[entity - 1]))
+        return self._places[entity]
+
+    def chain(self, entity: int) -> str:
+        """Return the labels and ordinals from the module, whose path is left out, down to the entity: its content."""
+        if entity not in self._chains:
+            scope = int(self._scopes[entity - 1])
+            label = self.label(entity) if scope != NIL else ""
+            self._chains[entity] = f"{self.chain(scope)}/{label}#{int(self._ordinals[entity - 1])}"
+        return self._chains[entity]

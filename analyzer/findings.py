@@ -1,0 +1,104 @@
+"""From the relations of an evaluation to findings: places, messages, paths, content-derived ids; and calls counted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from analyzer.entities import Entities
+from analyzer.paths import Hop, Paths, without_repeats
+from analyzer.report import Check, Finding, Place, Step
+from analyzer.texts import Texts
+
+if TYPE_CHECKING:
+    import engine
+
+WAYS = {
+    "source": "source",
+    "enter": "passed into the called function",
+    "leave": "returned to the caller",
+    "step": "",
+}
+MAX_QUOTE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class CallCoverage:
+    """How many calls are resolved to a function or a library's qualified name, matched by name only, or neither."""
+
+    resolved: int = 0
+    by_name: int = 0
+    unresolved: int = 0
+
+
+class Findings:
+    """The rows of `finding`, turned into findings of the checks that ran."""
+
+    def __init__(self, result: engine.Result, checks: Sequence[Check], texts: Texts) -> None:
+        self._rows = result.relation("finding").T.tolist()
+        self._checks: Mapping[str, Check] = {check.id: check for check in checks}
+        self._entities = Entities(result)
+        self._paths = Paths(result, self._entities)
+        self._texts = texts
+
+    def collect(self) -> list[Finding]:
+        """Return the findings, ordered by place; equal ones in one place become one."""
+        found = {}
+        for row in self._rows:
+            if finding := self._finding(*row):
+                found.setdefault((finding.place, finding.check, finding.message, finding.fingerprint), finding)
+        unique: dict[tuple[Place, str, str], Finding] = {}
+        for key in sorted(found):
+            unique.setdefault(key[:3], found[key])
+        return _numbered(list(unique.values()))
+
+    def _finding(self, check_symbol: int, entity: int, detail_symbol: int) -> Finding | None:
+        check = self._checks.get(self._entities.text(check_symbol))
+        place = self._entities.place(entity)
+        if check is None or place is None:
+            return None
+        detail = self._entities.text(detail_symbol)
+        hops = without_repeats(self._paths.find(check_symbol, entity), self._entities)
+        source = self._quote(hops[0]) if hops else "untrusted data"
+        message = check.message.replace("{detail}", detail).replace("{source}", source)
+        content = "\0".join([check.id, self._entities.chain(entity), detail])
+        digest = hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+        return Finding(check.id, message, place, self._steps(hops, place), fingerprint=digest)
+
+    def _steps(self, hops: Sequence[Hop], sink: Place) -> tuple[Step, ...]:
+        """Return the path as places; it ends where the finding is reported."""
+        steps = [Step(place, WAYS[hop.way]) for hop in hops if (place := self._entities.place(hop.value))]
+        if steps and steps[-1].place != sink:
+            steps.append(Step(sink, ""))
+        if steps:
+            steps[-1] = replace(steps[-1], message="sink" if len(steps) > 1 else "source and sink")
+        return tuple(steps)
+
+    def _quote(self, hop: Hop) -> str:
+        """Return the source's own text, shortened."""
+        place = self._entities.place(hop.value)
+        assert place is not None
+        text = self._texts.region(place)
+        return f"'{text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1] + '…'}'"
+
+
+def _numbered(findings: list[Finding]) -> list[Finding]:
+    """Make fingerprints distinct: the n-th of equal ones, in order of place, gets `-n`."""
+    seen: Counter[str] = Counter()
+    result = []
+    for finding in findings:
+        seen[finding.fingerprint] += 1
+        n = seen[finding.fingerprint]
+        result.append(replace(finding, fingerprint=f"{finding.fingerprint}-{n}") if n > 1 else finding)
+    return result
+
+
+def call_coverage(result: engine.Result) -> CallCoverage:
+    """Count the calls of the program by what is known of their targets."""
+    calls = set(result.relation("call")[0].tolist())
+    resolved = {int(call) for name in ("call_target", "calls") for call in result.relation(name)[0]} & calls
+    by_name = {int(call) for call in result.relation("named_call")[0]} & calls - resolved
+    return CallCoverage(len(resolved), len(by_name), len(calls) - len(resolved) - len(by_name))

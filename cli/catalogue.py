@@ -1,0 +1,60 @@
+"""Checks for people: the list, one check's page, and how their own tests went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+
+from cli.text import STYLES, plural
+
+if TYPE_CHECKING:
+    from analyzer.report import Check
+    from analyzer.ruletest import ExampleResult
+
+
+def print_checks(checks: Sequence[Check], format: str) -> None:
+    """Print one row a check."""
+    if format == "json":
+        keys = ("id", "name", "severity", "precision", "cwe", "security_severity", "tags")
+        click.echo(json.dumps([{key: getattr(check, key) for key in keys} for check in checks], indent=2))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for column in ("id", "severity", "precision", "CWE", "name"):
+        table.add_column(column, no_wrap=column != "name")
+    for check in checks:
+        severity = Text(check.severity, style=STYLES[check.severity])
+        table.add_row(check.id, severity, check.precision, ", ".join(map(str, check.cwe)), check.name)
+    Console(highlight=False).print(table)
+
+
+def print_check(check: Check) -> None:
+    """Print what a check finds and its page."""
+    console = Console(highlight=False)
+    references = [check.id, f"{check.precision} precision", *(f"CWE-{cwe}" for cwe in check.cwe)]
+    console.print(Text.assemble((f" {check.severity} ", f"{STYLES[check.severity]} reverse"), " ", (check.name, "bold")))
+    console.print(Text(" · ".join(references), style="dim"))
+    console.print()
+    console.print(Markdown(check.help or check.message))
+
+
+def print_test_results(results: Iterable[ExampleResult]) -> int:
+    """Print what examples did not find or found too much, and return the exit code: 0 if all agree, 1 if not."""
+    console = Console(highlight=False)
+    failed = total = spurious = missing = 0
+    for result in results:
+        total += 1
+        failed += not result.ok
+        spurious += result.known_spurious
+        missing += result.known_missing
+        for problem in result.problems:
+            console.print(Text.assemble(("✗ ", "red"), (f"{result.name}: ", "bold"), problem))
+    known = f" ({spurious} known spurious, {missing} known missing)" if spurious or missing else ""
+    console.print(f"{plural(total, 'example')}: {total - failed} passed, {failed} failed{known}")
+    return int(failed > 0)
