@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from analyzer.entities import Entities
 from analyzer.paths import Hop, Paths, without_repeats
 from analyzer.report import Check, Finding, Place, Step
@@ -98,7 +100,11 @@ def _numbered(findings: list[Finding]) -> list[Finding]:
 
 def call_coverage(result: engine.Result) -> CallCoverage:
     """Count the calls of the program by what is known of their targets."""
-    calls = set(result.relation("call")[0].tolist())
-    resolved = {int(call) for name in ("call_target", "calls") for call in result.relation(name)[0]} & calls
-    by_name = {int(call) for call in result.relation("named_call")[0]} & calls - resolved
+    calls = _first_column(result, "call")
+    resolved = (_first_column(result, "call_target") | _first_column(result, "calls")) & calls
+    by_name = _first_column(result, "named_call") & calls - resolved
     return CallCoverage(len(resolved), len(by_name), len(calls) - len(resolved) - len(by_name))
+
+
+def _first_column(result: engine.Result, relation: str) -> set[int]:
+    return set(np.unique(result.relation(relation)[0]).tolist()) if relation in result.relations else set()

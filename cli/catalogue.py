@@ -38,7 +38,8 @@ def print_check(check: Check) -> None:
     """Print what a check finds and its page."""
     console = Console(highlight=False)
     references = [check.id, f"{check.precision} precision", *(f"CWE-{cwe}" for cwe in check.cwe)]
-    console.print(Text.assemble((f" {check.severity} ", f"{STYLES[check.severity]} reverse"), " ", (check.name, "bold")))
+    style = f"{STYLES[check.severity]} reverse"
+    console.print(Text.assemble((f" {check.severity} ", style), " ", (check.name, "bold")))
     console.print(Text(" · ".join(references), style="dim"))
     console.print()
     console.print(Markdown(check.help or check.message))
