@@ -28,7 +28,8 @@ def test_saved_facts_are_loaded_unchanged(source):
 
 
 @pytest.mark.parametrize("damage", [
-    lambda data: b"", lambda data: data[:10], lambda data: data[:-8], lambda data: b"x" + data, lambda data: data + b"x",
+    lambda data: b"", lambda data: data[:10],
+    lambda data: data[:-8], lambda data: b"x" + data, lambda data: data + b"x",
     lambda data: data[:30] + bytes([data[30] ^ 1]) + data[31:], lambda data: data[:4] + b"\xff" + data[5:],
 ], ids=["empty", "header", "truncated", "shifted", "longer", "flipped", "version"])
 def test_other_bytes_are_refused(damage):
