@@ -42,8 +42,7 @@ def _stem(path: str) -> str:
 
 
 def _up(directory: str) -> str:
-    """Return the directory around one; the empty name is the mounted root."""
-    return posixpath.dirname(directory).lstrip("/")
+    return posixpath.dirname(directory)
 
 
 class _Tree:

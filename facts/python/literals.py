@@ -127,9 +127,7 @@ def _unescape(match: re.Match) -> str:
         return ""
     try:
         if escape[0] in "xuU" and len(escape) > 1:
-            code = int(escape[1:], 16)
-            # A lone surrogate is no character: no text file or database takes it.
-            return match[0] if 0xD800 <= code < 0xE000 else chr(code)
+            return chr(int(escape[1:], 16))
         return chr(int(escape, 8))
     except ValueError:
         return match[0]
