@@ -19,6 +19,9 @@ PUBLIC = {
     "EvaluationError": "engine.database",
     "Result": "engine.result",
     "evaluate": "engine.local.evaluate",
+    "FactsError": "engine.io",
+    "load": "engine.io",
+    "store": "engine.io",
 }
 
 
