@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import engine
 from analyzer.errors import AnalyzeError, ProgramErrors
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
+from analyzer.state import load_entry, save_entry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,17 +28,35 @@ def compile_program(sources: Sequence[engine.Source]) -> engine.CheckedProgram:
         raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
 
 
-def compile_rulebook(book: Rulebook) -> engine.CheckedProgram:
+def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
     """Return the program of a rulebook, without the user's sources that are wrong: those become problems of the book.
 
+    Programs without errors are kept in `directory`, by the content of their sources and of the engine.
     Raises ProgramErrors where the bundled sources are wrong by themselves.
     """
     while True:
+        entry = directory / "programs" / _fingerprint(book.sources)
+        if stored := load_entry(entry):
+            return pickle.loads(stored)
         try:
-            return engine.compile(book.sources)
+            program = engine.compile(book.sources)
+            with suppress(OSError):
+                save_entry(entry, pickle.dumps(program, pickle.HIGHEST_PROTOCOL))
+            return program
         except engine.ProgramError as error:
             if not _drop_wrong_sources(book, error):
                 raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
+
+
+def _fingerprint(sources: Sequence[engine.Source]) -> str:
+    """Return a name that differs whenever the compiled program may: by a source, or by the front end."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(Path(engine.__path__[0], "language").iterdir()):
+        if path.is_file():
+            digest.update(path.read_bytes())
+    for source in sources:
+        digest.update(repr((source.name, source.text, source.trusted)).encode("utf-8", "surrogatepass"))
+    return f"{sys.implementation.cache_tag}-{digest.hexdigest()}"
 
 
 def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:

@@ -87,7 +87,7 @@ def scan_tree(
     try:
         with clock("rules"):
             book = load_rulebook(tree, config, request)
-            program = compile_rulebook(book)
+            program = compile_rulebook(book, state.path)
         with clock("facts"):
             collected = collect(tree, config, state.path, jobs, progress)
             mounted = facts.mount((source.path, found) for source, found in collected.files)

@@ -56,16 +56,26 @@ class FactCache:
 
     def load(self, language: str, blob: str) -> bytes | None:
         """Return saved facts, or None where there are none or they are damaged."""
-        try:
-            data = self.path(language, blob).read_bytes()
-        except OSError:
-            return None
-        digest, payload = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
-        return payload if _digest(payload) == digest else None
+        return load_entry(self.path(language, blob))
 
     def save(self, language: str, blob: str, payload: bytes) -> None:
         """Store saved facts. Raises OSError where the directory cannot be written."""
-        write_atomically(self.path(language, blob), _digest(payload) + payload)
+        save_entry(self.path(language, blob), payload)
+
+
+def load_entry(path: Path) -> bytes | None:
+    """Return what `save_entry` stored at `path`, or None where nothing is there or it is damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, payload = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+    return payload if _digest(payload) == digest else None
+
+
+def save_entry(path: Path, payload: bytes) -> None:
+    """Store bytes under a digest of themselves. Raises OSError where the directory cannot be written."""
+    write_atomically(path, _digest(payload) + payload)
 
 
 def _digest(payload: bytes) -> bytes:
