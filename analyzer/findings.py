@@ -100,11 +100,11 @@ def _numbered(findings: list[Finding]) -> list[Finding]:
 
 def call_coverage(result: engine.Result) -> CallCoverage:
     """Count the calls of the program by what is known of their targets."""
-    calls = _first_column(result, "call")
-    resolved = (_first_column(result, "call_target") | _first_column(result, "calls")) & calls
-    by_name = _first_column(result, "named_call") & calls - resolved
-    return CallCoverage(len(resolved), len(by_name), len(calls) - len(resolved) - len(by_name))
+    resolved, unresolved, by_name = (
+        _first_column(result, name) for name in ("resolved_call", "unresolved_call", "method_name_match")
+    )
+    return CallCoverage(len(resolved), len(by_name), len(unresolved - by_name))
 
 
 def _first_column(result: engine.Result, relation: str) -> set[int]:
-    return set(np.unique(result.relation(relation)[0]).tolist()) if relation in result.relations else set()
+    return set(np.unique(result.relation(relation)[0]).tolist())

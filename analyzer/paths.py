@@ -1,8 +1,9 @@
 """The shortest path of tainted data from a source to a sink, searched backwards after the fixpoint.
 
 `rules/lib/finding.dl` describes the relations that the search reads. A path is realisable: calls and returns on it
-match as parentheses do. The search is breadth-first over (node, stack of calls still to be entered); among paths of equal
-length the one whose steps come first by (file, line, column), read from the sink, is taken: no order of rows matters.
+match as parentheses do. The search is breadth-first over (node, stack of calls still to be entered). Among paths of
+equal length the one whose steps come first by (file, line, column), read from the sink, is taken: the order of rows
+does not matter.
 """
 
 from __future__ import annotations

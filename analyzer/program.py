@@ -5,44 +5,41 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import engine
+import facts
 from analyzer.errors import AnalyzeError, ProgramErrors
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
 
-if TYPE_CHECKING:
-    import numpy as np
 
+def compile_cached(sources: Sequence[engine.Source], directory: Path) -> engine.CheckedProgram:
+    """Return the checked program of all sources together. Raises engine.ProgramError.
 
-def compile_program(sources: Sequence[engine.Source]) -> engine.CheckedProgram:
-    """Return the checked program of all sources together. Raises ProgramErrors."""
-    try:
-        return engine.compile(sources)
-    except engine.ProgramError as error:
-        raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
+    Programs without errors are kept in `directory`, by the content of their sources and of the front end.
+    """
+    entry = directory / "programs" / _fingerprint(sources)
+    if stored := load_entry(entry):
+        return pickle.loads(stored)
+    program = engine.compile(sources)
+    with suppress(OSError):
+        save_entry(entry, pickle.dumps(program, pickle.HIGHEST_PROTOCOL))
+    return program
 
 
 def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
     """Return the program of a rulebook, without the user's sources that are wrong: those become problems of the book.
 
-    Programs without errors are kept in `directory`, by the content of their sources and of the engine.
     Raises ProgramErrors where the bundled sources are wrong by themselves.
     """
     while True:
-        entry = directory / "programs" / _fingerprint(book.sources)
-        if stored := load_entry(entry):
-            return pickle.loads(stored)
         try:
-            program = engine.compile(book.sources)
-            with suppress(OSError):
-                save_entry(entry, pickle.dumps(program, pickle.HIGHEST_PROTOCOL))
-            return program
+            return compile_cached(book.sources, directory)
         except engine.ProgramError as error:
             if not _drop_wrong_sources(book, error):
                 raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
@@ -72,15 +69,10 @@ def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
     return bool(wrong)
 
 
-def evaluate_program(
-    program: engine.CheckedProgram,
-    symbols: Sequence[str],
-    records: Mapping[str, np.ndarray],
-    relations: Mapping[str, np.ndarray],
-    threads: int,
-) -> engine.Result:
+def evaluate_program(program: engine.CheckedProgram, mounted: facts.Mounted, threads: int) -> engine.Result:
     """Evaluate a program on facts. Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory."""
-    database = engine.Database(engine.Symbols(symbols), records, relations)
+    records = {"Entity": mounted.entities}
+    database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     try:
         return engine.evaluate(program, database, threads=threads)
     except engine.EvaluationError as error:
@@ -91,5 +83,5 @@ def evaluate_program(
 
 def evaluate_text(text: str, relation: str) -> list[list[Any]]:
     """Return the tuples of `relation`, of numbers, that a self-contained program derives."""
-    program = compile_program([engine.Source("<text>", text)])
-    return evaluate_program(program, [], {}, {}, 1).relation(relation).T.tolist()
+    result = engine.evaluate(engine.compile([engine.Source("<text>", text)]), engine.Database(), threads=1)
+    return result.relation(relation).T.tolist()

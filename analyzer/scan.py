@@ -64,14 +64,20 @@ class ScanResult:
 
 def scan(request: ScanRequest, progress: Progress = silent) -> ScanResult:
     """Scan a working tree, or a commit where the request names one. Raises AnalyzeError."""
-    if request.revision is None:
-        tree: Tree = WorkingTree(request.path)
-    else:
-        tree = GitTree.at(request.path, request.revision)
+    tree = open_tree(request.path, request.revision)
     try:
         return scan_tree(tree, request, progress)
     finally:
         tree.close()
+
+
+def open_tree(path: Path, revision: str | None) -> Tree:
+    """Return the working tree at `path`, or a commit of its repository. Raises AnalyzeError."""
+    return WorkingTree(path) if revision is None else GitTree.at(path, revision)
+
+
+def default_jobs() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def scan_tree(
@@ -82,7 +88,7 @@ def scan_tree(
 
     clock = Clock()
     config = load_config(tree).override(**request.flags)
-    jobs = config.jobs or len(os.sched_getaffinity(0))
+    jobs = config.jobs or default_jobs()
     state = StateDirectory()
     try:
         with clock("rules"):
@@ -93,8 +99,7 @@ def scan_tree(
             mounted = facts.mount((source.path, found) for source, found in collected.files)
         progress("Evaluating rules", 0, None)
         with clock("analysis"):
-            records = {"Entity": mounted.entities}
-            result = evaluate_program(program, mounted.symbols, records, mounted.relations, jobs)
+            result = evaluate_program(program, mounted, jobs)
         with clock("report"):
             texts = Texts(tree)
             found = Findings(result, book.checks, texts).collect()
