@@ -3,8 +3,15 @@
 from collections.abc import Iterable
 
 # How PyCG (Salis et al., ICSE 2021) names methods of values that literals make.
-_LITERAL_TYPES = {"str": "<**PyStr**>", "list": "<**PyList**>", "dict": "<**PyDict**>", "tuple": "<**PyTuple**>",
-                  "set": "<**PySet**>", "bytes": "<**PyBytes**>", "int": "<**PyNum**>"}
+_LITERAL_TYPES = {
+    "str": "<**PyStr**>",
+    "list": "<**PyList**>",
+    "dict": "<**PyDict**>",
+    "tuple": "<**PyTuple**>",
+    "set": "<**PySet**>",
+    "bytes": "<**PyBytes**>",
+    "int": "<**PyNum**>",
+}
 
 
 def render(edges: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ Everything that comes from scanned files passes `printable` first: a source line
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ def _finding_lines(finding: Finding, check: Check, width: int) -> Iterator[Text]
     if finding.frame:
         yield Text()
         yield from _frame(finding, style, width)
-    if len(finding.path) > 1:
+    if finding.path and len(_one_a_line(finding.path)) > 1:
         yield Text()
         yield from _path(finding.path, width)
 
@@ -124,6 +125,7 @@ def _window(text: str, first: int, room: int) -> tuple[str, int]:
 
 def _path(path: tuple[Step, ...], width: int) -> Iterator[Text]:
     """Yield the steps from source to sink, joined by a line; of a long path the middle is left out."""
+    path = _one_a_line(path)
     steps = list(enumerate(path, 1))
     hidden = len(steps) - MAX_STEPS_SHOWN
     half = MAX_STEPS_SHOWN // 2
@@ -139,6 +141,19 @@ def _path(path: tuple[Step, ...], width: int) -> Iterator[Text]:
         code = printable(step.code.strip())
         message = ("  " + printable(step.message), "italic cyan") if step.message else ""
         yield Text.assemble((f"    {joint} ", "dim"), (f"{place:<{column}}", "cyan"), "  ", code, message)
+
+
+def _one_a_line(path: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the steps with those that follow each other on one line made one, messages joined."""
+    shown: list[Step] = []
+    for step in path:
+        last = shown[-1] if shown else None
+        if last and (last.place.file, last.place.line) == (step.place.file, step.place.line):
+            messages = dict.fromkeys(message for message in (last.message, step.message) if message)
+            shown[-1] = replace(last, message=", ".join(messages))
+        else:
+            shown.append(step)
+    return tuple(shown)
 
 
 def _tail(place: str, width: int) -> str:

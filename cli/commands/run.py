@@ -18,7 +18,7 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 @JOBS
 def run(program: Path, facts: Path, output: Path, jobs: int | None) -> None:
     """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""
-    from analyzer.program import run_program
+    from analyzer.run import run_program
 
     for line in run_program(program, facts, output, jobs):
         click.echo(line)
