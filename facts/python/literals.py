@@ -8,6 +8,7 @@ from facts.builder import head
 from facts.python import tree
 from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
+from facts.regex import exponential
 
 _ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
@@ -66,6 +67,8 @@ def string_value(unit: Unit, kind: str, text: str, node: Node) -> int:
     """Return a string constant that stands where `node` stands."""
     value = unit.entity(repr(head(text)), node)
     unit.emit("constant", value, kind, text)
+    if exponential(text):
+        unit.emit("exponential_regex", value)
     return value
 
 

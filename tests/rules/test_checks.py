@@ -1,0 +1,34 @@
+"""Every check does on the examples of its page what the comments there say, and says both what is wrong and what is right."""
+
+import re
+
+import pytest
+
+from analyzer.ruletest import MARK, run_rule_tests
+from rules.catalogue import checks
+
+
+@pytest.fixture(scope="module")
+def results():
+    return run_rule_tests([])
+
+
+def test_examples_go_as_their_comments_say(results):
+    assert {result.name: result.problems for result in results if not result.ok} == {}
+
+
+def test_every_check_is_tried(results):
+    tried = {result.name.split("/")[0] for result in results}
+    assert {check.id.replace("/", "_") for check in checks()} <= tried
+
+
+@pytest.mark.parametrize("check", checks(), ids=lambda check: check.id)
+def test_a_page_shows_wrong_and_right_code(check):
+    marks = [match for _, code in check.examples for match in MARK.findall(code)]
+    words = {word for word, names in marks if check.id in re.split(r"\s*,\s*", names)}
+    assert {"expect", "ok"} <= words
+
+
+@pytest.mark.parametrize("check", [check for check in checks() if check.cwe], ids=lambda check: check.id)
+def test_a_page_on_security_names_its_weakness(check):
+    assert f"CWE-{check.cwe[0]}" in check.help
