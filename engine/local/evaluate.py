@@ -81,12 +81,12 @@ class Evaluation:
     def stratum(self, stratum: Stratum) -> StratumStatistics:
         begin = perf_counter()
         members = [self.relations[name] for name in stratum.relations]
+        facts, rules = self.rules(stratum)
+        component = Component(members, rules, self.catalogue, self.execution)
         for relation in members:
             self.load(relation)
-        facts, rules = self.rules(stratum)
         for name, rows in facts.items():
             self.insert(self.relations[name], rows)
-        component = Component(members, rules, self.catalogue, self.execution)
         done = component.run()
         for relation in members:
             relation.settle()

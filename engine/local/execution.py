@@ -121,6 +121,15 @@ class Execution:
             statistics.elapsed_s += perf_counter() - begin
             statistics.runs += 1
 
+    def charge(self, statistics: RuleStatistics, worker: Worker, begin: float) -> None:
+        """Charge a rule with all that the worker did since `begin`."""
+        with self._lock:
+            statistics.elapsed_s += perf_counter() - begin
+            statistics.runs += 1
+            statistics.produced += worker.produced
+            statistics.added += worker.added
+        worker.produced = worker.added = 0
+
     def account(self, worker: Worker) -> None:
         """Charge the rows a worker has made to the rule it was running."""
         if worker.rule is not None:

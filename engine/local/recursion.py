@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from engine.local.build import Catalogue
 from engine.local.execution import Execution, Job
+from engine.local.fixpoint import LocalFixpoint
 from engine.local.variants import Variant, variants_of
+from engine.plan.decompose import pivot
 from engine.plan.rule import Rule
 from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.relation import Relation
@@ -32,14 +36,40 @@ class Component:
             for name, variant in found:
                 self.variants[name].append(variant)
                 self.statistics.recursive = True
+        if self.statistics.recursive:
+            self.decompose(rules)
+
+    def decompose(self, rules: Sequence[Rule]) -> None:
+        """Partition the relations so that no exchange is needed, if that is possible."""
+        columns = pivot({relation.name: relation.arity for relation in self.relations}, rules)
+        if columns is not None:
+            self.statistics.local = True
+            for relation in self.relations:
+                relation.discriminating = np.array([columns[relation.name]], np.int64)
 
     def run(self) -> StratumStatistics:
         for variant in self.initial:
             self.run_variants([variant])
+        if self.statistics.local:
+            self.run_local()
+        else:
+            self.run_rounds()
+        return self.statistics
+
+    def run_rounds(self) -> None:
+        """Advance all relations together, iteration by iteration."""
         while self.execution.advance(self.relations) and self.statistics.recursive:
             self.statistics.iterations += 1
             self.run_variants([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
-        return self.statistics
+
+    def run_local(self) -> None:
+        if not self.execution.advance(self.relations):
+            return
+        plans = {
+            name: [(plan, v.statistics) for v in variants if (plan := v.plan()) is not None]
+            for name, variants in self.variants.items()
+        }
+        self.statistics.iterations = LocalFixpoint(self.relations, plans, self.execution).run()
 
     def run_variants(self, variants: Sequence[Variant]) -> None:
         jobs: list[Job] = []

@@ -13,6 +13,8 @@ from engine.storage.arrangement import Arrangement, Block
 from engine.storage.partition import Partition
 
 GATHERED_ROWS = 1 << 16
+RAGGED = -1
+"""Stands for the number of bits of a relation whose partitions have been split unevenly."""
 
 
 class Relation:
@@ -115,23 +117,35 @@ class Relation:
         """Add rows to an unpartitioned relation; return how many were new."""
         return self.partitions[0].insert(rows, lo, hi, take)
 
-    def split(self, bits: int, discriminating: np.ndarray | None = None) -> None:
-        """Divide the rows over 2**bits partitions by the given columns; iterations' boundaries are kept."""
-        if discriminating is not None:
-            self.discriminating = discriminating
+    def split(self, bits: int) -> None:
+        """Divide the rows over 2**bits partitions; the boundaries of iterations are kept."""
         self.bits = bits
         targets = [Partition(self.arity, self.dtype) for _ in range(1 << bits)]
         for source in self.partitions:
-            distribute(source, 0, source.old, self.discriminating, bits, targets)
+            self._distribute(source, 0, source.old, targets)
         for target in targets:
             target.old = target.n
         for source in self.partitions:
-            distribute(source, source.old, source.end, self.discriminating, bits, targets)
+            self._distribute(source, source.old, source.end, targets)
         for target in targets:
             target.end = target.n
         for source in self.partitions:
-            distribute(source, source.end, source.n, self.discriminating, bits, targets)
+            self._distribute(source, source.end, source.n, targets)
         self.partitions = targets
+
+    def _distribute(self, source: Partition, lo: int, hi: int, targets: Sequence[Partition]) -> None:
+        if hi > lo:
+            parts = np.empty(hi - lo, np.int32)
+            partition_of(source.rows, lo, hi, self.discriminating, self.bits, parts)
+            distribute(source, lo, hi, parts, targets)
+
+    def replace(self, partitions: Sequence[Partition]) -> None:
+        """Take partitions of any shape for the present ones: they are read only from now on, and all rows are old."""
+        self.partitions = list(partitions)
+        self.bits = 0 if len(partitions) == 1 else RAGGED
+        for partition in partitions:
+            partition.old = partition.end = partition.n
+        self.n, self.delta, self.n_delta = sum(p.n for p in partitions), [], 0
 
     def drop_tables(self) -> None:
         """Free what only insertion needs."""
@@ -139,12 +153,8 @@ class Relation:
             partition.drop_table()
 
 
-def distribute(source: Partition, lo: int, hi: int, by: np.ndarray, bits: int, targets: Sequence[Partition]) -> None:
-    """Append rows lo … hi - 1 of a partition, which are distinct, to the partitions they belong to."""
-    if lo == hi:
-        return
-    parts = np.empty(hi - lo, np.int32)
-    partition_of(source.rows, lo, hi, by, bits, parts)
+def distribute(source: Partition, lo: int, hi: int, parts: np.ndarray, targets: Sequence[Partition]) -> None:
+    """Append rows lo … hi - 1 of a partition, which are distinct, to the targets that `parts` names."""
     order = np.argsort(parts.astype(np.uint16), kind="stable")
     sizes = np.bincount(parts, minlength=len(targets))
     at = 0

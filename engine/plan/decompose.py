@@ -1,0 +1,51 @@
+"""Decomposable recursion: columns by which a component's relations can be partitioned and never exchange a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.plan.rule import Match, Rule
+
+MAX_STEPS = 10_000
+
+
+def pivot(arities: Mapping[str, int], rules: Sequence[Rule]) -> dict[str, int] | None:
+    """Return a column for each relation such that every recursive rule keeps its value from body to head, or None.
+
+    Then the rows that derive one another all agree on it (generalised pivoting, Seib and Lausen, 1991): a partition by
+    the hash of that column reaches its fixpoint alone. Each recursive rule must be linear.
+    """
+    links = []
+    for rule in rules:
+        atoms = [x for x in rule.body if isinstance(x, Match) and x.relation in arities]
+        if len(atoms) > 1:
+            return None
+        if atoms:
+            links.append((atoms[0], rule))
+    return Search(arities, links).complete({})
+
+
+class Search:
+    """Backtracking over the columns of one relation after the other."""
+
+    def __init__(self, arities: Mapping[str, int], links: Sequence[tuple[Match, Rule]]) -> None:
+        self.arities, self.links, self.left = arities, links, MAX_STEPS
+
+    def complete(self, chosen: dict[str, int]) -> dict[str, int] | None:
+        if len(chosen) == len(self.arities):
+            return chosen
+        relation = next(name for name in self.arities if name not in chosen)
+        for column in range(self.arities[relation]):
+            self.left -= 1
+            extended = {**chosen, relation: column}
+            if self.left > 0 and self.consistent(extended) and (found := self.complete(extended)):
+                return found
+        return None
+
+    def consistent(self, chosen: Mapping[str, int]) -> bool:
+        for atom, rule in self.links:
+            if atom.relation in chosen and rule.relation in chosen:
+                value = atom.terms[chosen[atom.relation]]
+                if not isinstance(value, str) or rule.head[chosen[rule.relation]] != value:
+                    return False
+        return True
