@@ -26,7 +26,7 @@ def source_hash() -> str:
 
 
 def cache_directory() -> Path:
-    """The directory for compiled kernels: in the user's cache, or else (not writable) a temporary one, with a warning."""
+    """The directory for compiled kernels: in the user's cache or, where that cannot be written, a temporary one."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     directory = base / "analyze" / "kernels" / source_hash()
     try:

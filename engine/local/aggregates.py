@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.database import Columns
 from engine.kernels.columns import COUNT, MAX, MIN, SUM, accumulate, compress
+from engine.local.functors import Functors, native
 from engine.local.operators import Operator, Segment, drive
 from engine.storage.keys import HashedKeys
 
@@ -16,58 +18,52 @@ if TYPE_CHECKING:
     from engine.local.team import Worker
 
 
+@dataclass
+class Aggregate:
+    """What to fold: the aggregate's name, the kind of the values folded, and the functors that decode them."""
+
+    name: str
+    kind: str
+    functors: Functors
+
+    @property
+    def of_empty(self) -> bool:
+        """Whether there is a value for no bindings at all: the count and the sum are 0."""
+        return self.name in ("count", "sum")
+
+
+@dataclass
 class Fold(Operator):
-    """Set a register to the aggregate of `value` over the rows that `operators` make from a row's injected registers.
+    """Set a register to the aggregate of the rows that `operators` make from a row's injected registers.
 
     The operators start from chunks of `segment`: register 0 is the number of a distinct binding (a group), the others
-    are the injected values. An empty group has the count and the sum 0, and no other aggregate: its rows are dropped.
+    are the injected values. They end with rows that have the group in register `group` and the value in `value`.
+    Rows whose group has no value are dropped.
     """
 
-    __slots__ = (
-        "aggregate",
-        "is_float",
-        "injected",
-        "segment",
-        "operators",
-        "group",
-        "value",
-        "register",
-        "live",
-        "memo",
-    )
-
-    def __init__(
-        self,
-        aggregate: str,
-        is_float: bool,
-        injected: Sequence[int],
-        segment: Segment,
-        operators: Sequence[Operator],
-        group: int,
-        value: int,
-        register: int,
-        live: Sequence[int],
-    ) -> None:
-        self.aggregate, self.is_float = aggregate, is_float
-        self.injected, self.segment, self.operators = np.array(injected, np.int64), segment, tuple(operators)
-        self.group, self.value, self.register = group, value, register
-        self.live = np.array(live, np.int64)
-        self.memo: tuple[np.ndarray, np.ndarray] | None = None
+    aggregate: Aggregate
+    injected: np.ndarray
+    segment: Segment
+    operators: Sequence[Operator]
+    group: int
+    value: int
+    register: int
+    live: np.ndarray
+    memo: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
         groups = HashedKeys(len(self.injected), chunk.dtype)
         ids = groups.intern(chunk, 0, n, self.injected)
-        if self.memo is not None:
-            result, present = self.memo
-        else:
-            result, present = self.fold(worker, groups)
-            if not len(self.injected):
-                self.memo = result, present
+        result, present = self.memo or self.fold(worker, groups)
+        if not len(self.injected):
+            self.memo = result, present
         chunk[self.register, :n] = result[ids]
-        return n if present.all() else compress(present[ids], n, chunk, self.live)
+        if self.aggregate.of_empty or present.all():
+            return n
+        return compress(present[ids], n, chunk, self.live)
 
     def fold(self, worker: Worker, groups: HashedKeys) -> tuple[np.ndarray, np.ndarray]:
-        """Return the aggregate of each group as it stands in a column, and whether it has one."""
+        """Return the aggregate of each group as it stands in a column, and whether it had any rows."""
         totals = Totals(self, groups.n)
         seeds = worker.buffer(self.segment)
         step = seeds.shape[1]
@@ -76,50 +72,69 @@ class Fold(Operator):
             seeds[0, :m] = np.arange(lo, lo + m)
             seeds[1 : 1 + len(self.injected), :m] = groups.columns[:, lo : lo + m]
             drive((*self.operators, totals), worker, seeds, m)
-        return totals.result()
+        return totals.result(), totals.counts > 0
 
 
 class Totals(Operator):
-    """The sink of a fold: takes rows (group, value) and keeps a total per group."""
+    """The sink of a fold: takes rows (group, value) and folds the values of each group.
 
-    __slots__ = ("fold", "counts", "totals", "floats")
+    Integers are folded on arrival. Floats and symbols are kept, to be folded in the order of their values: the order of
+    arrival shows neither in the digits of a sum nor anywhere else.
+    """
 
     def __init__(self, fold: Fold, n_groups: int) -> None:
-        self.fold = fold
+        self.group, self.value, self.aggregate = fold.group, fold.value, fold.aggregate
         self.counts = np.zeros(n_groups, np.int64)
-        start = {"min": np.iinfo(np.int64).max, "max": np.iinfo(np.int64).min}.get(fold.aggregate, 0)
-        if fold.is_float:
-            start = {"min": np.inf, "max": -np.inf}.get(fold.aggregate, 0.0)
-        self.totals = np.full(n_groups, start, np.float64 if fold.is_float else np.int64)
-        self.floats: list[tuple[np.ndarray, np.ndarray]] = []
+        limits = np.iinfo(np.int64)
+        start = {"min": limits.max, "max": limits.min}.get(self.aggregate.name, 0)
+        self.totals = np.full(n_groups, start, np.int64)
+        self.on_arrival = self.aggregate.kind in ("number", "unsigned") and self.aggregate.name != "mean"
+        self.kept: list[tuple[np.ndarray, np.ndarray]] = []
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
-        fold, groups = self.fold, chunk[self.fold.group]
+        groups, values, name = chunk[self.group], chunk[self.value], self.aggregate.name
         accumulate(COUNT, groups, groups, n, self.counts)
-        if fold.aggregate == "count":
+        if name == "count":
             return 0
-        values = chunk[fold.value]
-        if fold.is_float:
-            values = values.view(np.float64)
-            if fold.aggregate in ("sum", "mean"):
-                self.floats.append((groups[:n].copy(), values[:n].copy()))
-                return 0
-        accumulate({"min": MIN, "max": MAX}.get(fold.aggregate, SUM), groups, values, n, self.totals)
+        if self.on_arrival:
+            accumulate({"min": MIN, "max": MAX}.get(name, SUM), groups, values, n, self.totals)
+        else:
+            self.kept.append((groups[:n].copy(), values[:n].copy()))
         return 0
 
-    def result(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.floats:
-            self._sum_floats()
-        aggregate, present = self.fold.aggregate, self.counts > 0
-        if aggregate == "count":
-            return self.counts, np.ones_like(present)
-        if aggregate == "mean":
-            return (self.totals / np.maximum(self.counts, 1)).astype(np.float64).view(np.int64), present
-        totals = self.totals.view(np.int64)
-        return totals, np.ones_like(present) if aggregate == "sum" else present
+    def result(self) -> np.ndarray:
+        name, kind, functors = self.aggregate.name, self.aggregate.kind, self.aggregate.functors
+        if name == "count":
+            return functors.wrap(self.counts, "number")
+        if self.on_arrival:
+            return functors.wrap(self.totals.view(np.uint64) if kind == "unsigned" else self.totals, kind)
+        if not self.kept:
+            return self.totals
+        groups, values = (np.concatenate(arrays) for arrays in zip(*self.kept, strict=True))
+        if kind == "symbol":
+            return self.fold_symbols(groups, values)
+        numbers = native(values, kind).astype(np.float64)
+        order = np.lexsort((numbers, groups))
+        return functors.wrap(self.fold_floats(groups[order], numbers[order]), "float")
 
-    def _sum_floats(self) -> None:
-        """Sum in the order of the values, so that the order of arrival does not show in the digits."""
-        groups, values = (np.concatenate(arrays) for arrays in zip(*self.floats, strict=True))
-        order = np.lexsort((values, groups))
-        accumulate(SUM, groups[order], values[order], len(order), self.totals)
+    def fold_floats(self, groups: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Fold floats sorted by group and value."""
+        name, totals = self.aggregate.name, np.zeros(len(self.counts))
+        if name in ("sum", "mean"):
+            accumulate(SUM, groups, values, len(groups), totals)
+            return totals / np.maximum(self.counts, 1) if name == "mean" else totals
+        present, starts = np.unique(groups, return_index=True)
+        totals[present] = (np.minimum if name == "min" else np.maximum).reduceat(values, starts)
+        return totals
+
+    def fold_symbols(self, groups: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Fold symbols by their rank in the order of texts."""
+        ids = np.unique(values)
+        texts = self.aggregate.functors.symbols.texts(ids)
+        by_rank = sorted(range(len(ids)), key=texts.__getitem__)
+        ranks = np.empty(len(ids), np.int64)
+        ranks[by_rank] = np.arange(len(ids))
+        kind = MIN if self.aggregate.name == "min" else MAX
+        accumulate(kind, groups, ranks[np.searchsorted(ids, values)], len(groups), self.totals)
+        best = np.where(self.counts > 0, self.totals, 0)
+        return ids[np.array(by_rank)[best]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.local.aggregates import Aggregate
 from engine.local.aggregates import Fold as FoldOperator
 from engine.local.functors import Functors, generate_range
 from engine.local.operators import (
@@ -341,7 +342,8 @@ class Builder:
         record = self.register_of(literal.target)
         fresh, checks = [], []
         for position, field in enumerate(literal.fields):
-            if field is None or (not self.is_bound(field) and field not in self.needed):
+            is_read = self.is_bound(field) or field in self.needed or literal.fields.count(field) > 1
+            if field is None or not is_read:
                 continue
             register = self.current().register(table.dtype == np.int64)
             fresh.append((position, register))
@@ -384,15 +386,14 @@ class Builder:
         self.depth = inner.depth
         self.operators.append(
             FoldOperator(
-                literal.aggregate,
-                literal.kind == "float",
-                outer,
+                Aggregate(literal.aggregate, literal.kind, self.catalogue.functors),
+                np.array(outer, np.int64),
                 inner.seed,
                 inner.operators,
                 inner.env[group],
                 value,
                 register,
-                live,
+                np.array(live, np.int64),
             )
         )
         if bound is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from threading import Lock
 from time import perf_counter
 
@@ -60,7 +61,7 @@ class Execution:
             self.account(worker)
         else:
             tasks = self.tasks(jobs)
-            while wave := [task for task, _ in zip(tasks, range(self.options.wave_tasks), strict=False)]:
+            while wave := list(islice(tasks, self.options.wave_tasks)):
                 self.team.run(wave)
                 for worker in self.team.workers:
                     self.account(worker)

@@ -1,27 +1,31 @@
-"""Functors and predicates on columns.
+"""Functors and predicates on columns, as `engine.functors` defines them on single values.
 
-Values are defined for every argument or not at all: a row for which a functor has no value (division by zero, a text
-that is no number) derives nothing, whatever the join order. Integers wrap at 32 bits (64 with `--number-width 64`).
-Division truncates towards zero. Functions of texts run once per distinct argument.
+A functor has a value for given arguments or none; a row for which it has none derives nothing. Functions of texts run
+once per distinct argument.
 """
 
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from threading import Lock
 
 import numpy as np
 
+from engine import functors as scalar
 from engine.database import EvaluationError
+from engine.language.signatures import LETTERS
+from engine.plan.values import encode_float
 from engine.storage.keys import HashedKeys
 from engine.symbols import Symbols
 
 Values = np.ndarray | int
-NATIVE = {"number": np.int64, "unsigned": np.uint64, "float": np.float64}
+Defined = tuple[np.ndarray, np.ndarray | None]
+"""Values as they stand in a column, and where there is one (None: everywhere)."""
 
+NATIVE = {"number": np.int64, "unsigned": np.uint64, "float": np.float64}
+KINDS = {letter: kind for kind, letter in LETTERS.items()}
 COMPARISONS = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -34,87 +38,106 @@ COMPARISONS = {
 
 def native(value: Values, kind: str) -> np.ndarray:
     """The values of a column as numbers of their kind."""
-    return np.asarray(value, np.int64).view(NATIVE.get(kind, np.int64))
+    return np.ascontiguousarray(value, np.int64).view(NATIVE.get(kind, np.int64))
+
+
+def canonical(values: np.ndarray) -> np.ndarray:
+    """Floats as they stand in a column: one NaN, no negative zero."""
+    return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)
 
 
 class Functors:
-    """The functors of one evaluation: their width of integers and their symbol table."""
+    """The functors of one evaluation: its width of integers and its symbol table."""
 
     def __init__(self, number_bits: int, symbols: Symbols) -> None:
         self.bits, self.symbols = number_bits, symbols
 
-    # ---- predicates
-
     def predicate(self, op: str, kind: str) -> Callable[..., np.ndarray]:
         """Return the function of two columns that says where `left op right` holds."""
-        if op in ("=", "!=") and kind != "float":
+        if op in ("=", "!="):
             return COMPARISONS[op]
         if kind == "symbol":
-            return TextPredicate(TEXT_PREDICATES.get(op) or COMPARISONS[op], self.symbols)
+            return TextPredicate(op, self)
         compare = COMPARISONS[op]
         return compare if kind == "number" else lambda a, b: compare(native(a, kind), native(b, kind))
 
-    # ---- functors
-
-    def functor(self, name: str, kind: str, result: str) -> Callable[..., tuple]:
-        """Return the function from columns to (values, where they are defined or None for everywhere)."""
-        if name in TEXT_FUNCTORS:
-            return TextFunctor(TEXT_FUNCTORS[name], self)
-        if name in ("min", "max") and kind == "symbol":
-            choose = min if name == "min" else max
-            return TextFunctor((lambda *texts: choose(texts), None, "symbol"), self)
-        if name in ("ord", "as"):
-            return lambda value: (self.wrap(native(value, result), result), None)
+    def functor(self, name: str, kind: str, result: str) -> Callable[..., Defined]:
+        """Return the function from columns to a column."""
+        if name in TEXT_ARGUMENTS or (kind == "symbol" and name in ("min", "max")):
+            return TextFunctor(name, kind, result, self)
+        if name == "ord":
+            return lambda value: (np.asarray(value, np.int64), None)
+        if name == "as":
+            return lambda value: (self.reinterpret(native(value, kind), kind, result), None)
         if name in CONVERSIONS:
             source, target = CONVERSIONS[name]
             return lambda value: self.convert(native(value, source), target)
         if name not in ARITHMETIC:
-            raise EvaluationError(f"the functor {name} is not evaluated yet")
+            raise EvaluationError(f"the functor '{name}' has no parallel evaluation")
         function = ARITHMETIC[name]
         return lambda *args: self.finish(function(*[native(a, kind) for a in args], self.bits), kind)
 
-    def finish(self, result: np.ndarray | tuple, kind: str) -> tuple:
+    def finish(self, result: np.ndarray | tuple, kind: str) -> Defined:
         values, defined = result if isinstance(result, tuple) else (result, None)
         return self.wrap(values, kind), defined
 
     def wrap(self, values: np.ndarray, kind: str) -> np.ndarray:
         """Return values of a kind as they stand in a column."""
         if kind == "float":
-            return np.asarray(values, np.float64).view(np.int64)
+            return canonical(values)
         if self.bits == 64:
-            return values.view(np.int64) if values.dtype == np.uint64 else values
+            return values.view(np.int64)
         return (values & 0xFFFFFFFF).view(np.int64) if kind == "unsigned" else values.astype(np.int32)
 
-    def convert(self, values: np.ndarray, target: str) -> tuple:
-        """Convert numbers: floats truncate towards zero and must fit, integers wrap."""
+    def convert(self, values: np.ndarray, target: str) -> Defined:
+        """Convert numbers: floats are truncated towards zero and must fit, integers wrap."""
         if values.dtype != np.float64 or target == "float":
             return self.wrap(values.astype(NATIVE[target]), target), None
-        low, high = (0, 2**self.bits) if target == "unsigned" else (-(2 ** (self.bits - 1)), 2 ** (self.bits - 1))
+        low, high = (
+            (0.0, 2.0**self.bits) if target == "unsigned" else (-(2.0 ** (self.bits - 1)), 2.0 ** (self.bits - 1))
+        )
         whole = np.trunc(values)
         defined = (whole >= low) & (whole < high)
-        return self.wrap(np.where(defined, whole, 0).astype(NATIVE[target]), target), defined
+        return self.wrap(np.where(defined, whole, 0.0).astype(NATIVE[target]), target), defined
 
-    def parse(self, text: str, target: str) -> int | None:
-        """The number of kind `target` that a text spells, as it stands in a column."""
-        try:
-            if target == "float":
-                return int(np.float64(text).view(np.int64))
-            number = int(text, 0)
-        except ValueError:
-            return None
-        low, high = (0, 2**self.bits) if target == "unsigned" else (-(2 ** (self.bits - 1)), 2 ** (self.bits - 1))
-        return number if low <= number < high else None
+    def reinterpret(self, values: np.ndarray, source: str, target: str) -> np.ndarray:
+        """Read the bits of numbers as another kind; with 32-bit numbers, floats are narrowed first."""
+        if self.bits == 64:
+            bits = values.view(np.int64)
+        elif source == "float":
+            bits = values.astype(np.float32).view(np.int32).astype(np.int64)
+        else:
+            bits = values.astype(np.uint32).view(np.int32).astype(np.int64)
+        if target != "float":
+            return self.wrap(bits.view(NATIVE[target]), target)
+        return canonical(
+            bits.view(np.float64) if self.bits == 64 else bits.astype(np.int32).view(np.float32).astype(float)
+        )
+
+    def decode(self, column: np.ndarray, kind: str) -> list:
+        """The Python values of a column."""
+        return self.symbols.texts(column) if kind == "symbol" else native(column, kind).tolist()
+
+    def encode(self, values: Sequence, kind: str) -> Defined:
+        """A column of Python values; None stands for no value."""
+        defined = np.array([value is not None for value in values], np.bool_)
+        if kind == "symbol":
+            return self.symbols.intern("" if v is None else v for v in values).astype(np.int64), defined
+        if kind == "float":
+            return np.array([0 if v is None else encode_float(v) for v in values], np.int64), defined
+        return np.array([0 if v is None else v for v in values], np.int64), defined
 
 
 # ---- arithmetic
 
 
-def divide(a: np.ndarray, b: np.ndarray, bits: int) -> tuple:
-    if a.dtype == np.float64:
-        with np.errstate(all="ignore"):
-            return np.asarray(a / b), None
-    safe = np.where(b == 0, 1, b).astype(a.dtype)
-    quotient = a // safe
+def divide(a: np.ndarray, b: np.ndarray, bits: int) -> np.ndarray | tuple:
+    """Divide, truncating towards zero; by zero only floats have a value."""
+    with np.errstate(all="ignore"):
+        if a.dtype == np.float64:
+            return a / b
+        safe = np.where(b == 0, 1, b).astype(a.dtype)
+        quotient = a // safe
     if a.dtype == np.int64:
         quotient = quotient + ((quotient < 0) & (quotient * safe != a))
     return quotient, b != 0
@@ -125,33 +148,28 @@ def remainder(a: np.ndarray, b: np.ndarray, bits: int) -> tuple:
     return a - quotient * b, defined
 
 
-def power(a: np.ndarray, b: np.ndarray, bits: int) -> np.ndarray:
-    """a to the b; an integer power wraps, and is truncated towards zero for a negative exponent."""
-    if a.dtype == np.float64:
+def power(a: np.ndarray, b: np.ndarray, bits: int) -> np.ndarray | tuple:
+    """Raise to a power; for a negative exponent the exact result is truncated towards zero."""
+    if a.dtype != np.int64:
         with np.errstate(all="ignore"):
             return np.power(a, b)
     a, b = np.broadcast_arrays(a, b)
-    negative = b < 0
-    result = np.power(a, np.where(negative, 0, b).astype(a.dtype))
-    ones = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0)) if a.dtype == np.int64 else 0
-    return np.where(negative, ones, result).astype(a.dtype)
+    inverse = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0))
+    return np.where(b < 0, inverse, np.power(a, np.maximum(b, 0))), (a != 0) | (b >= 0)
 
 
 def shift(function: Callable) -> Callable:
     """A shift by the exponent modulo the width."""
-    return lambda a, b, bits: function(a, b & np.asarray(bits - 1).astype(b.dtype))
+    return lambda a, b, bits: function(a, b & np.array(bits - 1, b.dtype))
 
 
-def shift_right_unsigned(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a.view(np.uint64) >> b.view(np.uint64)).view(a.dtype)
+def shift_right_unsigned(a: np.ndarray, b: np.ndarray, bits: int) -> np.ndarray:
+    mask = np.uint64(2**bits - 1)
+    return ((a.view(np.uint64) & mask) >> (b.view(np.uint64) & np.uint64(bits - 1))).view(a.dtype)
 
 
 def logical(function: Callable) -> Callable:
     return lambda *args: np.asarray(function(*[a != 0 for a in args[:-1]])).astype(args[0].dtype)
-
-
-def negate(a: np.ndarray, bits: int) -> np.ndarray:
-    return -a
 
 
 ARITHMETIC: dict[str, Callable] = {
@@ -161,14 +179,14 @@ ARITHMETIC: dict[str, Callable] = {
     "/": divide,
     "%": remainder,
     "^": power,
-    "neg": negate,
+    "neg": lambda a, bits: -a,
     "band": lambda a, b, bits: a & b,
     "bor": lambda a, b, bits: a | b,
     "bxor": lambda a, b, bits: a ^ b,
     "bnot": lambda a, bits: ~a,
     "bshl": shift(np.left_shift),
     "bshr": shift(np.right_shift),
-    "bshru": shift(shift_right_unsigned),
+    "bshru": shift_right_unsigned,
     "land": logical(np.logical_and),
     "lor": logical(np.logical_or),
     "lxor": logical(np.logical_xor),
@@ -177,41 +195,27 @@ ARITHMETIC: dict[str, Callable] = {
     "max": lambda *args: reduce(np.maximum, args[:-1]),
 }
 
-KINDS = {"i": "number", "u": "unsigned", "f": "float"}
-CONVERSIONS = {f"{s}to{t}": (KINDS[s], KINDS[t]) for s in KINDS for t in KINDS if s != t}
+CONVERSIONS = {f"{s}to{t}": (KINDS[s], KINDS[t]) for s in "iuf" for t in "iuf" if s != t}
 
 
 # ---- texts
 
-
-def substring(text: str, start: int, length: int) -> str | None:
-    """The part of a text from a position on; none where the position is outside or the length negative."""
-    return text[start : start + length] if 0 <= start <= len(text) and length >= 0 else None
-
-
-TEXT_FUNCTORS: dict[str, tuple[Callable, tuple[str, ...] | None, str]] = {
-    "cat": (lambda *texts: "".join(texts), None, "symbol"),
-    "strlen": (len, ("symbol",), "number"),
-    "substr": (substring, ("symbol", "number", "number"), "symbol"),
-    "itos": (str, ("number",), "symbol"),
-    "utos": (str, ("unsigned",), "symbol"),
-    "ftos": (repr, ("float",), "symbol"),
-    "stoi": (None, ("symbol",), "number"),
-    "stou": (None, ("symbol",), "unsigned"),
-    "stof": (None, ("symbol",), "float"),
+TEXT_ARGUMENTS: dict[str, tuple[str, ...] | None] = {
+    "cat": None,
+    "strlen": ("symbol",),
+    "substr": ("symbol", "number", "number"),
+    "itos": ("number",),
+    "utos": ("unsigned",),
+    "ftos": ("float",),
+    "stoi": ("symbol",),
+    "stou": ("symbol",),
+    "stof": ("symbol",),
 }
-"""Function, kinds of its arguments (None: all symbols), kind of its value; `sto…` are parsed by `Functors.parse`."""
-
-TEXT_PREDICATES: dict[str, Callable[[str, str], bool]] = {
-    "match": lambda pattern, text: re.fullmatch(pattern, text) is not None,
-    "not_match": lambda pattern, text: re.fullmatch(pattern, text) is None,
-    "contains": lambda part, text: part in text,
-    "not_contains": lambda part, text: part not in text,
-}
+"""The kinds of the arguments of the functors from or to texts; None stands for any number of texts."""
 
 
 class Memo:
-    """A function of texts, run once per distinct row of arguments. Safe to share between threads."""
+    """A function of columns, run once per distinct row of arguments. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._keys: HashedKeys | None = None
@@ -219,12 +223,15 @@ class Memo:
         self._defined = np.empty(0, np.bool_)
         self._lock = Lock()
 
-    def __call__(self, *operands: Values) -> tuple[np.ndarray, np.ndarray]:
-        rows = np.array(np.broadcast_arrays(*np.atleast_1d(*operands, np.zeros(1)))[:-1], np.int64)
+    def __call__(self, *operands: Values) -> Defined:
+        n = max(np.size(operand) for operand in operands)
+        rows = np.empty((len(operands), n), np.int64)
+        for i, operand in enumerate(operands):
+            rows[i] = operand
         with self._lock:
             if self._keys is None:
                 self._keys = HashedKeys(len(rows), np.dtype(np.int64))
-            ids = self._keys.intern(rows, 0, rows.shape[1], np.arange(len(rows)))
+            ids = self._keys.intern(rows, 0, n, np.arange(len(rows)))
             known = len(self._results)
             if self._keys.n > known:
                 results, defined = self.evaluate(self._keys.columns[:, known : self._keys.n])
@@ -232,55 +239,41 @@ class Memo:
                 self._defined = np.concatenate([self._defined, defined])
             return self._results[ids], self._defined[ids]
 
-    def evaluate(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, columns: np.ndarray) -> Defined:
         """Return the values for distinct arguments and where they are defined."""
         raise NotImplementedError
 
 
 class TextPredicate(Memo):
-    """A predicate of two texts."""
+    """A predicate of two texts; it does not hold where it has no value."""
 
-    def __init__(self, function: Callable[[str, str], bool], symbols: Symbols) -> None:
+    def __init__(self, op: str, functors: Functors) -> None:
         super().__init__()
-        self._function, self._symbols = function, symbols
+        self._op, self._functors = op, functors
 
     def __call__(self, *operands: Values) -> np.ndarray:
-        return super().__call__(*operands)[0].astype(np.bool_)
+        return super().__call__(*operands)[0] != 0
 
-    def evaluate(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        texts = (self._symbols.texts(column) for column in columns)
-        try:
-            found = np.array([self._function(*pair) for pair in zip(*texts, strict=True)], np.int64)
-        except re.error as error:
-            raise EvaluationError(f"bad regular expression {error.pattern!r}: {error}") from None
-        return found, np.ones(len(found), np.bool_)
+    def evaluate(self, columns: np.ndarray) -> Defined:
+        texts = (self._functors.decode(column, "symbol") for column in columns)
+        found = [bool(scalar.holds(self._op, *pair)) for pair in zip(*texts, strict=True)]
+        return np.array(found, np.int64), np.ones(len(found), np.bool_)
 
 
 class TextFunctor(Memo):
     """A functor from or to texts."""
 
-    def __init__(self, described: tuple[Callable, Sequence[str] | None, str], functors: Functors) -> None:
+    def __init__(self, name: str, kind: str, result: str, functors: Functors) -> None:
         super().__init__()
-        self._function, self._kinds, self._result = described
-        self._functors = functors
-        if self._function is None:
-            self._function = lambda text: functors.parse(text, self._result)
+        self._name, self._kind, self._result, self._functors = name, kind, result, functors
 
-    def evaluate(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        kinds = self._kinds or ("symbol",) * len(columns)
-        arguments = list(self._arguments(columns, kinds))
-        found = [self._function(*values) for values in zip(*arguments, strict=True)]
-        defined = np.array([value is not None for value in found], np.bool_)
-        if self._result == "symbol":
-            return self._functors.symbols.intern("" if v is None else v for v in found).astype(np.int64), defined
-        return np.array([0 if v is None else v for v in found], np.int64), defined
-
-    def _arguments(self, columns: np.ndarray, kinds: Sequence[str]) -> Iterator[list]:
-        for column, kind in zip(columns, kinds, strict=True):
-            if kind == "symbol":
-                yield self._functors.symbols.texts(column)
-            else:
-                yield native(np.ascontiguousarray(column), kind).tolist()
+    def evaluate(self, columns: np.ndarray) -> Defined:
+        kinds = TEXT_ARGUMENTS.get(self._name) or ("symbol",) * len(columns)
+        arguments = [self._functors.decode(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        found = [
+            scalar.apply(self._name, self._kind, values, self._functors.bits) for values in zip(*arguments, strict=True)
+        ]
+        return self._functors.encode(found, self._result)
 
 
 # ---- generators
@@ -288,26 +281,25 @@ class TextFunctor(Memo):
 
 def generate_range(kind: str) -> Callable:
     """Return the generator of `range(from, to[, step])` on a kind: (rows, values) in pieces of at most `room`."""
+    dtype = np.float64 if kind == "float" else np.int64
 
     def generate(operands: Sequence[np.ndarray], room: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        first, last = (native(np.ascontiguousarray(a, np.int64), kind) for a in operands[:2])
-        if len(operands) == 3:
-            step = native(np.ascontiguousarray(operands[2], np.int64), kind)
-        else:
-            step = np.where(first <= last, 1, -1).astype(first.dtype)
+        first, last, *given = (np.ascontiguousarray(operand, np.int64).view(dtype) for operand in operands)
+        step = given[0] if given else np.where(first > last, -1, 1).astype(dtype)
         counts = range_lengths(first, last, step)
         ends = np.cumsum(counts)
         for lo in range(0, int(ends[-1]), room):
             at = np.arange(lo, min(lo + room, int(ends[-1])))
             row = np.searchsorted(ends, at, side="right")
-            nth = (at - (ends[row] - counts[row])).astype(first.dtype)
-            yield row, (first[row] + nth * step[row]).view(np.int64)
+            values = first[row] + (at - (ends[row] - counts[row])) * step[row]
+            inside = np.where(step[row] < 0, values > last[row], values < last[row]) | (step[row] == 0)
+            yield row[inside], canonical(values[inside]) if kind == "float" else values[inside]
 
     return generate
 
 
 def range_lengths(first: np.ndarray, last: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """How many values each range has; a step of zero gives the first value alone, unless the range is empty."""
-    distance = (last.astype(np.float64) - first.astype(np.float64)) / np.where(step == 0, 1, step).astype(np.float64)
-    counts = np.maximum(0, np.ceil(distance)).astype(np.int64)
-    return np.where(step == 0, (first != last).astype(np.int64), counts)
+    """At least how many values each range has; a step of zero gives the first value alone, unless it is the end."""
+    distance = (last.astype(np.float64) - first) / np.where(step == 0, 1, step)
+    counts = np.maximum(0, np.ceil(distance) + 1).astype(np.int64)
+    return np.where(step == 0, first != last, counts)

@@ -105,19 +105,9 @@ class Flattener:
     def fold(self, target: str, term: Aggregate) -> Fold:
         inside = Counter(variables(term))
         injected = frozenset(v for v, n in inside.items() if self.occurrences[v] > n)
-        body = self.literals([self.name_wildcards(literal) for literal in term.body])
+        body = self.literals(term.body)
         value = None if term.target is None else self.operand(term.target, body)
         return Fold(target, term.kind, term.kind_of_value, value, tuple(body), injected)
-
-    def name_wildcards(self, literal: SyntaxLiteral) -> SyntaxLiteral:
-        """Name the wildcards of an atom in an aggregate: each binding of them counts."""
-        if not isinstance(literal, Atom):
-            return literal
-        terms = list(literal.arguments)
-        for i, column in enumerate(self.program.relations[literal.relation].columns):
-            if isinstance(terms[i], Wildcard):
-                terms[i] = Variable(self.fresh(column.type.kind))
-        return Atom(literal.relation, tuple(terms), span=literal.span)
 
     # ---- terms
 

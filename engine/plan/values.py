@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from engine.functors import canonical
+from engine.language.signatures import LETTERS
 from engine.language.syntax import Constant, Functor
 from engine.symbols import Symbols
 
@@ -27,15 +29,19 @@ def encode(constant: Constant, symbols: Symbols) -> int:
         case "symbol":
             return int(symbols.intern([constant.value])[0])
         case "float":
-            return struct.unpack("<q", struct.pack("<d", constant.value))[0]
+            return encode_float(constant.value)
         case "nil":
             return 0
     return int(constant.value)
 
 
-LETTERS = {"i": "number", "u": "unsigned", "f": "float", "s": "symbol"}
+def encode_float(value: float) -> int:
+    """The bits of a float."""
+    return struct.unpack("<q", struct.pack("<d", canonical(value)))[0]
+
+
 RESULT_KINDS = {"cat": "symbol", "substr": "symbol", "strlen": "number", "ord": "number"} | {
-    f"{source}to{target}": LETTERS[target] for source in LETTERS for target in LETTERS if source != target
+    f"{source}to{target}": kind for source in LETTERS.values() for kind, target in LETTERS.items() if source != target
 }
 
 

@@ -1,0 +1,182 @@
+"""The engine against the oracle, on random programs and facts."""
+
+from statistics import median
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+import engine
+from engine import reference
+from engine.local.execution import Options
+from engine.rows import database_from_rows, rows_of
+
+# Sizes so small that every buffer fills up, every partition splits and every chunk is cut.
+TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, max_bits=5, alone_rows=0, wave_tasks=3)
+BACKENDS = {"one thread": (1, Options()), "tiny": (1, TINY), "tiny, two threads": (2, TINY)}
+
+BASE = {"e": "nn", "f": "nnn", "g": "sn", "u": "n", "h": "pn"}
+KINDS = {"n": "number", "s": "symbol", "p": "Pair"}
+SYMBOLS = ["a", "b", "cc", "d d", ""]
+HEADER = """
+.decl e(a: number, b: number)
+.decl f(a: number, b: number, c: number)
+.decl g(a: symbol, b: number)
+.decl u(a: number)
+.type Pair = [first: number, second: number]
+.decl h(a: Pair, b: number)
+h([a, b], b) :- e(a, b).
+"""
+NUMBERS = st.integers(0, 7)
+
+
+@st.composite
+def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
+    """A program of levels: rules read their own level positively, lower levels in any way."""
+    facts = {
+        "e": draw(st.sets(st.tuples(NUMBERS, NUMBERS), min_size=4, max_size=14)),
+        "f": draw(st.sets(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=2, max_size=10)),
+        "g": draw(st.sets(st.tuples(st.sampled_from(SYMBOLS), NUMBERS), min_size=2, max_size=8)),
+        "u": draw(st.sets(st.tuples(NUMBERS), min_size=2, max_size=5)),
+    }
+    known, text = dict(BASE), HEADER
+    for level in range(draw(st.integers(1, 3))):
+        kinds = st.sampled_from(["nn", "nn", "nn", "n", "nnn", "sn", "ns", "np", ""])
+        own = {f"r{level}{i}": draw(kinds) for i in range(draw(st.integers(1, 2)))}
+        for name, columns in own.items():
+            declared = ", ".join(f"c{i}: {KINDS[k]}" for i, k in enumerate(columns))
+            text += f".decl {name}({declared})\n"
+        for name, columns in own.items():
+            for i in range(draw(st.integers(2, 4))):
+                text += draw(rules(name, columns, known, own if i else {}))
+        known |= own
+    return text, facts
+
+
+@st.composite
+def rules(draw, head: str, columns: str, lower: dict[str, str], own: dict[str, str]) -> str:
+    """A rule for `head`; a chain of atoms, so that most bodies join, then what filters or computes."""
+    atoms = [draw(st.sampled_from(sorted(own)))] if own and draw(st.integers(0, 5)) else []
+    atoms += draw(st.lists(st.sampled_from(sorted(lower)), min_size=0 if atoms else 1, max_size=2))
+    if own and not draw(st.integers(0, 4)):
+        atoms.append(draw(st.sampled_from(sorted(own))))
+    if draw(st.booleans()):
+        atoms.reverse()
+    bound: dict[str, list[str]] = {"n": [], "s": [], "p": []}
+    body = []
+    for atom in atoms:
+        kinds = (lower | own)[atom]
+        joined = draw(st.integers(0, max(0, len(kinds) - 1)))
+        terms = [draw(term(kind, bound, reuse=i == joined)) for i, kind in enumerate(kinds)]
+        body.append(f"{atom}({', '.join(terms)})")
+    body += draw(extras(bound, lower))
+    terms = [draw(head_term(kind, bound, body)) for kind in columns]
+    return f"{head}({', '.join(terms)}) :- {', '.join(body)}.\n"
+
+
+@st.composite
+def term(draw, kind: str, bound: dict[str, list[str]], *, reuse: bool) -> str:
+    choice = draw(st.integers(0, 11))
+    if choice == 0:
+        return "_"
+    if choice == 1:
+        return draw(constant(kind))
+    if kind == "p" and choice < 7:
+        return f"[{draw(term('n', bound, reuse=reuse))}, {draw(term('n', bound, reuse=False))}]"
+    if bound[kind] and (reuse or choice == 2):
+        return draw(st.sampled_from(bound[kind]))
+    bound[kind].append(f"{kind}{len(bound[kind])}")
+    return bound[kind][-1]
+
+
+@st.composite
+def constant(draw, kind: str) -> str:
+    if kind == "p":
+        return f"[{draw(NUMBERS)}, {draw(NUMBERS)}]"
+    return str(draw(NUMBERS)) if kind == "n" else f'"{draw(st.sampled_from(SYMBOLS))}"'
+
+
+@st.composite
+def head_term(draw, kind: str, bound: dict[str, list[str]], body: list[str]) -> str:
+    if not bound[kind]:
+        return draw(constant(kind))
+    name = draw(st.sampled_from(bound[kind]))
+    if kind == "n" and not draw(st.integers(0, 3)):
+        body.append(f"{name} < {draw(st.integers(4, 9))}")
+        return f"{name} + 1"
+    if kind == "p" and bound["n"] and draw(st.booleans()):
+        return f"[{bound['n'][0]}, {bound['n'][-1]}]"
+    if kind == "s" and not draw(st.integers(0, 3)):
+        body.append(f"strlen({name}) < 4")
+        return f'cat({name}, "x")'
+    return name
+
+
+@st.composite
+def extras(draw, bound: dict[str, list[str]], lower: dict[str, str]) -> list[str]:
+    """Literals that filter or compute on bound variables."""
+    found = []
+    for kind in draw(st.lists(st.sampled_from(["compare", "negate", "compute", "fold", "text"]), max_size=2)):
+        numbers = bound["n"] or ["3"]
+        x, y = (draw(st.sampled_from(numbers)) for _ in range(2))
+        if kind == "compare":
+            found.append(f"{x} {draw(st.sampled_from(['!=', '<', '<=', '>', '>=']))} {draw(NUMBERS)}")
+        elif kind == "negate":
+            name = draw(st.sampled_from(sorted(lower)))
+            terms = [draw(st.sampled_from((bound[k] or ["_"]) + ["_"])) for k in lower[name]]
+            found.append(f"!{name}({', '.join(terms)})")
+        elif kind == "compute":
+            functor = draw(st.sampled_from(["+", "*", "/", "%", "-", "band"]))
+            target = f"n{len(bound['n'])}"
+            found += [f"{target} = {x} {functor} {y}", f"{target} >= 0", f"{target} < 9"]
+            bound["n"].append(target)
+        elif kind == "fold":
+            found.append(draw(folds(x, bound, lower)))
+        elif bound["s"]:
+            found.append(f'{draw(st.sampled_from(["match", "contains"]))}("{draw(st.sampled_from("abc"))}", {bound["s"][0]})')
+    return found
+
+
+@st.composite
+def folds(draw, x: str, bound: dict[str, list[str]], lower: dict[str, str]) -> str:
+    target, inner = f"n{len(bound['n'])}", f"i{len(bound['n'])}"
+    bound["n"].append(target)
+    names = sorted(name for name, kinds in lower.items() if kinds.count("n") >= 2)
+    name = draw(st.sampled_from(names))
+    first = lower[name].index("n")
+    second = lower[name].index("n", first + 1)
+    terms = ["_"] * len(lower[name])
+    terms[first], terms[second] = draw(st.sampled_from([x, "_"])), inner
+    kind = draw(st.sampled_from(["count", "sum", "min", "max"]))
+    aggregate = "count" if kind == "count" else f"{kind} {inner}"
+    return f"{target} = {aggregate} : {{ {name}({', '.join(terms)}) }}, {target} < 9"
+
+
+SEEN: list[tuple[bool, bool, int]] = []
+"""Of each program run: is it recursive, has the last relation rows, how many iterations did recursion take."""
+
+
+@settings(max_examples=int(__import__('os').environ.get('N',250)), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, phases=[Phase.generate])
+@given(cases())
+def test_random_programs_answer_as_the_oracle(case):
+    text, facts = case
+    program = engine.compile([text])
+    expected = reference.evaluate(program, facts)
+    for name, (threads, options) in BACKENDS.items():
+        result = engine.evaluate(program, database_from_rows(program, facts), threads=threads, options=options)
+        for relation in program.relations:
+            assert rows_of(program, result, relation) == expected[relation], (name, relation)
+            assert result.relation(relation).shape[1] == len(expected[relation]), "rows are distinct"
+    derived = [relation for relation in program.relations if relation not in BASE]
+    iterations = max(stratum.iterations for stratum in result.statistics)
+    SEEN.append((any(s.recursive for s in program.strata), bool(expected[derived[-1]]), iterations))
+
+
+def test_random_programs_are_worth_running():
+    """The mix above: mostly recursive, mostly with results, with recursion that takes a few iterations."""
+    if len(SEEN) < 100:
+        pytest.fail("runs after the random programs")
+    recursive = [iterations for is_recursive, _, iterations in SEEN if is_recursive]
+    assert len(recursive) >= 0.5 * len(SEEN)
+    assert sum(has_rows for _, has_rows, _ in SEEN) >= 0.7 * len(SEEN)
+    assert median(recursive) >= 3
