@@ -1,0 +1,42 @@
+"""Running a program from files: sources in, facts in, results out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.io import load, store
+from engine.language.compiler import Source, compile
+from engine.language.program import CheckedProgram
+from engine.local.evaluate import evaluate
+from engine.result import Result
+
+
+def run(
+    program: Path | str,
+    facts: Path | str,
+    output: Path | str,
+    *,
+    threads: int | None = None,
+    number_bits: int = 32,
+) -> tuple[list[str], Result]:
+    """Evaluate a program file on a directory of facts; return the lines for standard output, and the result.
+
+    Input and output files are those that its directives name. Raises ProgramError, FactsError or EvaluationError, and
+    OSError where the program itself cannot be read.
+    """
+    checked = compile_file(Path(program), number_bits)
+    result = evaluate(checked, load(checked, facts), threads=threads)
+    return store(checked, result, output), result
+
+
+def compile_file(path: Path, number_bits: int = 32) -> CheckedProgram:
+    """Return the checked program of a file and what it includes, looked for beside the including file."""
+    source = Source(str(path), path.read_text(encoding="utf-8", errors="surrogateescape"))
+    return compile([source], resolve=included, number_bits=number_bits)
+
+
+def included(name: str, including: Source) -> Source | None:
+    path = Path(including.name).parent / name
+    if not path.is_file():
+        return None
+    return Source(str(path), path.read_text(encoding="utf-8", errors="surrogateescape"))
