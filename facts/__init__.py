@@ -14,7 +14,7 @@ from facts.filefacts import NIL, FileFacts
 from facts.languages import LANGUAGES, extract, language_of
 from facts.mount import Mounted, mount
 from facts.schema import text as schema_text
-from facts.storage import load, save, version
+from facts.store import FormatError, load, save, version
 
-__all__ = ["LANGUAGES", "NIL", "FileFacts", "Mounted", "export", "extract", "language_of", "load", "mount", "save",
-           "schema_text", "version"]
+__all__ = ["LANGUAGES", "NIL", "FileFacts", "FormatError", "Mounted", "export", "extract", "language_of", "load",
+           "mount", "save", "schema_text", "version"]

@@ -47,6 +47,7 @@ class Body(Graph):
         self._loads: dict[object, int] = {}
         self._unbound: dict[object, int] = {}
         self._constants: dict[tuple[str, str], int] = {}
+        self._failures: dict[tuple[int, ...], Block] = {}
 
     # ---- Blocks
 
@@ -75,6 +76,15 @@ class Body(Graph):
             self._store_pending()
         super().jump(kind, label)
 
+    def failure(self) -> Block:
+        """Return the block that failed assertions lead to, which raises: one for all that reach the same handlers."""
+        key = tuple(handler.entity for handler in self.catchers)
+        block = self._failures.get(key)
+        if block is None:
+            block = self._failures[key] = self.new_block("fails")
+            self.may_raise(block)
+        return block
+
     # ---- Instructions
 
     def instruction(self, entity: int) -> int:
@@ -83,6 +93,11 @@ class Body(Graph):
         block.instructions.append(entity)
         if not block.raises:
             self.may_raise(block)
+        return entity
+
+    def allocation(self, entity: int) -> int:
+        """Add an instruction that cannot raise: the making of a new object."""
+        self.block.instructions.append(entity)
         return entity
 
     def running(self, entity: int) -> int:
@@ -103,8 +118,7 @@ class Body(Graph):
 
     def bind(self, variable: Variable, value: int) -> None:
         """Let `variable` have `value` from here on. `value` is an entity made for this binding."""
-        if self.block.raises and self.catchers:
-            self._split(variable)
+        self._split(variable)
         if variable.shared or variable.rebound:
             self._bind_shared(variable, value)
         if not self._foreign(variable):
@@ -166,6 +180,7 @@ class Body(Graph):
     def unbind(self, variable: Variable, delete: int) -> None:
         """Let `variable` have no value from here on; `delete` is the instruction."""
         self.instruction(delete)
+        self._split(variable)
         if not self._foreign(variable):
             self.variables.write(self.block, variable, UNDEFINED)
 
@@ -194,7 +209,9 @@ class Body(Graph):
         self.block.unstored.clear()
 
     def _split(self, variable: Variable) -> None:
-        """Start a new block, so that handlers see the old value from what raised before the binding."""
+        """Start a new block if handlers have to see the old value from what raised before the binding."""
+        if not (self.block.raises and self.catchers):
+            return
         following = self.new_block("from " + variable.name)
         self.goto(following)
         self.start(following)
@@ -204,5 +221,7 @@ class Body(Graph):
         if self.block is not None:
             self._store_pending()
         self.entry.instructions[:0] = self._loads.values()
+        for block in self._failures.values():
+            self.seal(block)
         self.emit_flow()
         self.variables.finish()

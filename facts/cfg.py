@@ -160,13 +160,9 @@ class Graph:
                 emit("edge", block.entity, target.entity)
             for handler in block.caught_by:
                 emit("exception_edge", block.entity, handler.entity)
-            earlier = None
             for index, instruction in enumerate(dict.fromkeys(block.instructions)):
                 emit("in_block", instruction, block.entity)
                 emit("order_in_block", instruction, index)
-                if earlier is not None:
-                    emit("follows", instruction, earlier)
-                earlier = instruction
         self._emit_dominators()
 
     def _emit_dominators(self) -> None:

@@ -22,11 +22,11 @@ from facts.python import (  # noqa: F401
     patterns,
 )
 from facts.python.tree import PARSER
-from facts.python.unit import Unit
+from facts.python.unit import FRAMES_PER_LEVEL, MAX_DEPTH, Unit
 from facts.text import SourceText
 
-# Frames of pure Python take no C stack, so that depth costs memory only: about 0.5 KB a frame.
-_RECURSION_LIMIT = 60_000
+# Calls from Python to Python take no C stack (since 3.11), so that depth costs memory only.
+_RECURSION_LIMIT = MAX_DEPTH * FRAMES_PER_LEVEL
 
 
 def extract(data: bytes) -> FileFacts:

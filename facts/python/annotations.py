@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from facts.python import tree
-from facts.python.expressions import display, load_attribute, load_index, splatted
+from facts.python.expressions import allocate, display, load_attribute, load_index, splatted
 from facts.python.operators import operation
 from facts.python.scopes import alias_name, alias_parameters
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
@@ -22,7 +22,7 @@ def annotate(unit: Unit, target: Node, declared: Node, value: int | None) -> Non
     if value is not None:
         unit.emit("annotation", value, kind)
     if target.kind_id == tree.IDENTIFIER and unit.scope.kind == "class":
-        unit.emit("attribute_annotation", unit.body.entity, unit.text(target), kind)
+        unit.emit("attribute_annotation", unit.body.entity, unit.scope.mangled(unit.text(target)), kind)
 
 
 @EXPRESSIONS("type")
@@ -101,7 +101,6 @@ def bind_type_parameters(unit: Unit, node: Node | None) -> None:
         while inner is not None and inner.kind_id != tree.IDENTIFIER:
             inner = only_child(inner)
         if inner is not None:
-            source = unit.entity("type", inner)
-            unit.emit("allocate", source, "type")
+            source = allocate(unit, unit.entity("type", inner), "type")
             unit.assign(unit.text(inner), source, "type", inner)
 

@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.python import tree
 from facts.python.annotations import annotate
-from facts.python.expressions import index_of, load_attribute, load_index
+from facts.python.expressions import attribute_name, index_of, load_attribute, load_index
 from facts.python.operators import operation
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.python.unit import Unit
@@ -67,7 +67,7 @@ def _unpack(unit: Unit, parts: list[Node], source: int, kind: str) -> None:
 
 def _store_attribute(unit: Unit, node: Node, source: int) -> int:
     base = unit.value(node.child_by_field_id(tree.OBJECT))
-    return store_attribute(unit, base, unit.text(node.child_by_field_id(tree.ATTRIBUTE)), source, node)
+    return store_attribute(unit, base, attribute_name(unit, node), source, node)
 
 
 def store_attribute(unit: Unit, base: int, name: str, source: int, node: Node) -> int:
@@ -103,7 +103,7 @@ def _augmented(unit: Unit, node: Node) -> int:
         target = only_child(target)
     if target.type == "attribute":
         base = unit.value(target.child_by_field_id(tree.OBJECT))
-        name = unit.text(target.child_by_field_id(tree.ATTRIBUTE))
+        name = attribute_name(unit, target)
         old = load_attribute(unit, base, name, target)
         value = operation(unit, operator, [old, unit.value(right)], node)
         store_attribute(unit, base, name, value, target)
@@ -138,7 +138,7 @@ def _delete_target(unit: Unit, node: Node) -> None:
     if node.kind_id == tree.IDENTIFIER:
         unit.unbind(unit.text(node), node)
     elif node.type == "attribute":
-        base, name = unit.value(node.child_by_field_id(tree.OBJECT)), unit.text(node.child_by_field_id(tree.ATTRIBUTE))
+        base, name = unit.value(node.child_by_field_id(tree.OBJECT)), attribute_name(unit, node)
         delete = unit.body.instruction(unit.entity(tail(f"del {unit.label(base)}.{name}"), node))
         unit.emit("delete_attribute", delete, base, name)
     elif node.type == "subscript":

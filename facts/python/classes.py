@@ -20,11 +20,9 @@ def _decorated_definition(unit: Unit, node: Node) -> None:
     decorators = evaluate_decorators(unit, node)
     inner = node.child_by_field_id(tree.DEFINITION)
     name = inner.child_by_field_id(tree.NAME)
-    if inner.type == "class_definition":
-        definition, value = define_class(unit, inner)
-    else:
-        definition, value = define_function(unit, inner, unit.text(name))
-    apply_decorators(unit, decorators, definition, value, name)
+    kind = "class" if inner.type == "class_definition" else "function"
+    definition, value = define_class(unit, inner) if kind == "class" else define_function(unit, inner, unit.text(name))
+    unit.assign(unit.text(name), apply_decorators(unit, decorators, definition, value), kind, name)
 
 
 def define_class(unit: Unit, node: Node) -> tuple[int, int]:
@@ -60,5 +58,5 @@ def _class_body(unit: Unit, entity: int, node: Node) -> None:
     unit.statements(node.child_by_field_id(tree.BODY))
     if unit.body.block is not None:
         for name in scope.assigned:
-            unit.emit("member", entity, name, unit.body.read(scope.variable(name)))
+            unit.emit("member", entity, scope.mangled(name), unit.body.read(scope.variable(name)))
     unit.close_class()

@@ -8,7 +8,7 @@ from facts.builder import tail
 from facts.cfg import Loop
 from facts.python import tree
 from facts.python.assignments import assign_target
-from facts.python.control import iteration
+from facts.python.control import iterated, iteration
 from facts.python.operators import decide
 from facts.python.tree import EXPRESSIONS, children, only_child
 from facts.python.unit import Unit
@@ -20,11 +20,11 @@ _KINDS = {"list_comprehension": "list", "set_comprehension": "set", "dictionary_
 @EXPRESSIONS("list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression")
 def _comprehension(unit: Unit, node: Node) -> int:
     kind = _KINDS[node.type]
-    container = unit.entity(kind, node)
+    container = unit.body.allocation(unit.entity(kind, node))
     unit.emit("allocate", container, kind)
     outer, inner = unit.scope, unit.scopes.of_node[node.id]
     clauses = [child for child in children(node) if child.type in ("for_in_clause", "if_clause")]
-    source = unit.value(_iterable(unit, clauses[0]))
+    source = iterated(unit, clauses[0])
     unit.scope = inner
 
     def element() -> None:
@@ -33,11 +33,6 @@ def _comprehension(unit: Unit, node: Node) -> int:
     _loop(unit, clauses, source, element)
     unit.scope = outer
     return container
-
-
-def _iterable(unit: Unit, clause: Node) -> Node:
-    """Return what a clause iterates over."""
-    return clause.child_by_field_id(tree.RIGHT)
 
 
 def _element(unit: Unit, container: int, body: Node) -> None:
@@ -68,7 +63,7 @@ def _loop(unit: Unit, clauses: list[Node], source: int, element: Callable[[], No
         decide(unit, only_child(condition), following, head)
         body.start(following)
     if rest:
-        _loop(unit, rest, unit.value(_iterable(unit, rest[0])), element)
+        _loop(unit, rest, iterated(unit, rest[0]), element)
     else:
         element()
     body.goto(head)

@@ -3,7 +3,7 @@
 from tree_sitter import Node
 
 from facts.builder import tail
-from facts.cfg import Loop
+from facts.cfg import Block, Loop
 from facts.python import tree
 from facts.python.assignments import assign_target
 from facts.python.expressions import awaited, display
@@ -38,14 +38,14 @@ def _if(unit: Unit, node: Node) -> None:
     continue_at(unit, after)
 
 
-def _decide(unit: Unit, condition: Node | None, on_true, on_false) -> None:
+def _decide(unit: Unit, condition: Node | None, on_true: Block, on_false: Block) -> None:
     if condition is None:
         unit.body.branch(unit.unknown(None), on_true, on_false)
     else:
         decide(unit, condition, on_true, on_false)
 
 
-def continue_at(unit: Unit, block) -> None:
+def continue_at(unit: Unit, block: Block) -> None:
     """Go on at `block`, if control can get there."""
     unit.body.seal(block)
     unit.body.block = block if block.predecessors else None
@@ -57,7 +57,7 @@ def _while(unit: Unit, node: Node) -> None:
     condition = node.child_by_field_id(tree.CONDITION)
     label = tail(unit.text(condition))
     head, inside = body.new_block("while " + label), body.new_block("in while " + label)
-    otherwise, after = body.new_block("else while " + label), body.new_block("after while " + label)
+    otherwise, after = _exits(unit, node, "while " + label)
     body.goto(head)
     body.start(head, sealed=False)
     body.enter(Loop(after, head))
@@ -70,10 +70,10 @@ def _while(unit: Unit, node: Node) -> None:
 @STATEMENTS("for_statement")
 def _for(unit: Unit, node: Node) -> None:
     body = unit.body
-    source = _iterated(unit, node)
+    source = iterated(unit, node)
     label = tail("for " + unit.text(node.child_by_field_id(tree.LEFT)))
     head, inside = body.new_block(label), body.new_block("in " + label)
-    otherwise, after = body.new_block("else " + label), body.new_block("after " + label)
+    otherwise, after = _exits(unit, node, label)
     body.goto(head)
     body.start(head, sealed=False)
     body.enter(Loop(after, head))
@@ -86,7 +86,15 @@ def _for(unit: Unit, node: Node) -> None:
     _end_loop(unit, node, head, otherwise, after)
 
 
-def _iterated(unit: Unit, node: Node) -> int:
+def _exits(unit: Unit, node: Node, label: str) -> tuple[Block, Block]:
+    """Return where a loop leads when it is exhausted, and what follows the statement: the same without `else`."""
+    after = unit.body.new_block("after " + label)
+    alternative = node.child_by_field_id(tree.ALTERNATIVE)
+    return (after if alternative is None else unit.body.new_block("else " + label)), after
+
+
+def iterated(unit: Unit, node: Node) -> int:
+    """Evaluate what a loop iterates over."""
     parts = list(with_fields(node, tree.RIGHT))
     return unit.value(parts[0]) if len(parts) == 1 else display(unit, "tuple", parts, node)
 
@@ -99,17 +107,16 @@ def iteration(unit: Unit, source: int, node: Node) -> int:
     return awaited(unit, item, place) if has_token(node, "async") else item
 
 
-def _end_loop(unit: Unit, node: Node, head, otherwise, after) -> None:
+def _end_loop(unit: Unit, node: Node, head: Block, otherwise: Block, after: Block) -> None:
     """Close a loop at the end of its body, and go on with its `else` and behind it."""
     body = unit.body
     body.goto(head)
     body.leave()
     body.seal(head)
-    body.start(otherwise)
-    alternative = node.child_by_field_id(tree.ALTERNATIVE)
-    if alternative is not None:
-        unit.statements(alternative.child_by_field_id(tree.BODY))
-    body.goto(after)
+    if otherwise is not after:
+        body.start(otherwise)
+        unit.statements(node.child_by_field_id(tree.ALTERNATIVE).child_by_field_id(tree.BODY))
+        body.goto(after)
     continue_at(unit, after)
 
 
@@ -139,13 +146,15 @@ def _assert(unit: Unit, node: Node) -> None:
     statement = body.instruction(unit.entity(tail("assert " + unit.label(value)), node))
     unit.emit("assertion", statement, body.entity, value)
     holds = body.new_block("holds " + unit.label(value))
-    fails = body.new_block("fails " + unit.label(value))
-    body.branch(value, holds, fails)
-    body.start(fails)
-    for part in message:
-        unit.value(part)
-    body.may_raise(body.block)
-    body.stop()
+    if message:
+        fails = body.new_block("fails " + unit.label(value))
+        body.branch(value, holds, fails)
+        body.start(fails)
+        unit.value(message[0])
+        body.may_raise(body.block)
+        body.stop()
+    else:
+        body.branch(value, holds, body.failure())
     body.start(holds)
 
 

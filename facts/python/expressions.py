@@ -28,7 +28,12 @@ _PARENTHESES = tree.kind_ids("parenthesized_expression")
 @EXPRESSIONS("attribute")
 def _attribute(unit: Unit, node: Node) -> int:
     base = unit.value(node.child_by_field_id(tree.OBJECT))
-    return load_attribute(unit, base, unit.text(node.child_by_field_id(tree.ATTRIBUTE)), node)
+    return load_attribute(unit, base, attribute_name(unit, node), node)
+
+
+def attribute_name(unit: Unit, node: Node) -> str:
+    """Return the attribute's name, with the class's for a private one."""
+    return unit.scope.mangled(unit.text(node.child_by_field_id(tree.ATTRIBUTE)))
 
 
 def load_attribute(unit: Unit, base: int, name: str, node: Node) -> int:
@@ -81,11 +86,10 @@ def slice_bounds(unit: Unit, node: Node) -> tuple[int, int, int]:
 def _slice(unit: Unit, node: Node) -> int:
     """A slice among several indices, `a[1:2, 3]`: an object of kind slice that holds its bounds."""
     value = unit.entity("slice", node)
-    unit.emit("allocate", value, "slice")
     for position, bound in enumerate(slice_bounds(unit, node)):
         if bound != NIL:
             unit.emit("position_item", value, position, bound)
-    return value
+    return allocate(unit, value, "slice")
 
 
 # ---- Displays
@@ -99,7 +103,6 @@ def _display(unit: Unit, node: Node) -> int:
 def display(unit: Unit, kind: str, parts: list[Node], node: Node) -> int:
     """Return a new container of the parts' values; positions are known up to the first `*part`."""
     container = unit.entity(kind, node)
-    unit.emit("allocate", container, kind)
     position = 0
     for part in parts:
         if part.type in ("list_splat", "parenthesized_list_splat", "list_splat_pattern"):
@@ -110,7 +113,13 @@ def display(unit: Unit, kind: str, parts: list[Node], node: Node) -> int:
         else:
             unit.emit("position_item", container, position, unit.value(part))
             position += 1
-    return container
+    return allocate(unit, container, kind)
+
+
+def allocate(unit: Unit, container: int, kind: str) -> int:
+    """State that `container`, whose contents are evaluated, is a new object."""
+    unit.emit("allocate", container, kind)
+    return unit.body.allocation(container)
 
 
 def splatted(node: Node) -> Node | None:
@@ -122,7 +131,6 @@ def splatted(node: Node) -> Node | None:
 @EXPRESSIONS("dictionary")
 def _dictionary(unit: Unit, node: Node) -> int:
     container = unit.entity("dict", node)
-    unit.emit("allocate", container, "dict")
     for part in children(node):
         if part.type == "pair":
             key = unit.value(part.child_by_field_id(tree.KEY))
@@ -131,7 +139,7 @@ def _dictionary(unit: Unit, node: Node) -> int:
             unit.emit("spread", container, unit.value(splatted(part)), -1)
         else:
             unit.unknown(part)
-    return container
+    return allocate(unit, container, "dict")
 
 
 @EXPRESSIONS("list_splat", "parenthesized_list_splat", "dictionary_splat", "list_splat_pattern")
@@ -200,9 +208,8 @@ def call(unit: Unit, callee: int, arguments: list[tuple[str, int]], node: Node) 
 def _boxed(unit: Unit, value: int, node: Node) -> int:
     """Return a tuple that holds `value`: a positional argument behind `*args`, whose position is unknown."""
     container = unit.entity("tuple", node)
-    unit.emit("allocate", container, "tuple")
     unit.emit("element", container, value)
-    return container
+    return allocate(unit, container, "tuple")
 
 
 @EXPRESSIONS("named_expression")

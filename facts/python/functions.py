@@ -147,10 +147,10 @@ def evaluate_decorators(unit: Unit, node: Node) -> list[tuple[Node, int]]:
     return [(child, unit.value(only_child(child))) for child in children(node) if child.type == "decorator"]
 
 
-def apply_decorators(unit: Unit, decorators: list[tuple[Node, int]], definition: int, value: int, name: Node) -> None:
-    """Apply decorators, innermost first, to a definition's value and bind the result to its name."""
+def apply_decorators(unit: Unit, decorators: list[tuple[Node, int]], definition: int, value: int) -> int:
+    """Apply decorators, innermost first, to a definition's value; return the result."""
     for position, (node, decorator) in enumerate(reversed(decorators)):
         unit.emit("decorates", decorator, definition, position)
         value = call(unit, decorator, [("", value)], node)
-    unit.assign(unit.text(name), value, "class" if name.parent.type == "class_definition" else "function", name)
+    return value
 

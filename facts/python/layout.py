@@ -42,7 +42,8 @@ def _stem(path: str) -> str:
 
 
 def _up(directory: str) -> str:
-    return posixpath.dirname(directory)
+    """Return the directory around one; the empty name is the mounted root."""
+    return posixpath.dirname(directory).lstrip("/")
 
 
 class _Tree:

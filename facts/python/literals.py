@@ -11,6 +11,9 @@ from facts.python.unit import Unit
 from facts.regex import exponential
 
 _ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|.)", re.DOTALL)
+# Only a group that is repeated makes a pattern exponential.
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+_LONGEST_PATTERN = 2000
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _KINDS = {"true": ("boolean", "true"), "false": ("boolean", "false"), "none": ("none", "None"),
           "ellipsis": ("ellipsis", "...")}
@@ -67,7 +70,7 @@ def string_value(unit: Unit, kind: str, text: str, node: Node) -> int:
     """Return a string constant that stands where `node` stands."""
     value = unit.entity(repr(head(text)), node)
     unit.emit("constant", value, kind, text)
-    if exponential(text):
+    if kind == "string" and len(text) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(text) and exponential(text):
         unit.emit("exponential_regex", value)
     return value
 
@@ -130,7 +133,9 @@ def _unescape(match: re.Match) -> str:
         return ""
     try:
         if escape[0] in "xuU" and len(escape) > 1:
-            return chr(int(escape[1:], 16))
+            code = int(escape[1:], 16)
+            # A lone surrogate is no character: no text file or database takes it.
+            return match[0] if 0xD800 <= code < 0xE000 else chr(code)
         return chr(int(escape, 8))
     except ValueError:
         return match[0]

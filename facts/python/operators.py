@@ -116,8 +116,9 @@ def _short_circuit(unit: Unit, node: Node, parts: list, operator: str) -> int:
 
 
 def merged(unit: Unit, label: str, entering: list[tuple[int, Block]], node: Node) -> int:
-    """Return the value that is one of `entering`, by the block that control comes from."""
+    """Return the value that opens the current block: one of `entering`, by the block that control comes from."""
     value = unit.entity(label, node)
+    unit.emit("in_block", value, unit.body.block.entity)
     for source, block in entering:
         unit.emit("merge", value, source, block.entity)
     return value

@@ -6,7 +6,7 @@ from facts.builder import tail
 from facts.cfg import Block
 from facts.python import tree
 from facts.python.control import continue_at
-from facts.python.expressions import display, load_attribute, load_index
+from facts.python.expressions import allocate, display, load_attribute, load_index
 from facts.python.literals import constant, number
 from facts.python.operators import decide, operation
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, has_token, only_child, with_fields
@@ -192,8 +192,7 @@ def _dict(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
         test(unit, part, load_index(unit, subject, index, key), otherwise)
     for splat in children(node):
         if splat.type == "splat_pattern":
-            rest = unit.entity("dict", splat)
-            unit.emit("allocate", rest, "dict")
+            rest = allocate(unit, unit.entity("dict", splat), "dict")
             unit.emit("spread", rest, subject, -1)
             _bind_splat(unit, splat, rest)
 
@@ -216,7 +215,7 @@ def _class(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
 def _keyword(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
     """`name=pattern`; the wildcard is no node of its own."""
     name, *pattern = children(node)
-    value = load_attribute(unit, subject, unit.text(name), node)
+    value = load_attribute(unit, subject, unit.scope.mangled(unit.text(name)), node)
     if not pattern:
         return
     if any(child.type == "-" for child in node.children):

@@ -21,6 +21,7 @@ class Scope:
 
     kind: str
     parent: "Scope | None" = None
+    name: str = ""
     bound: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     globals: set[str] = field(default_factory=set)
@@ -64,6 +65,15 @@ class Scope:
         while scope.kind == COMPREHENSION:
             scope = scope.parent
         return scope
+
+    def mangled(self, name: str) -> str:
+        """Return the name of an attribute as objects have it: private names carry the name of the class around them."""
+        if not name.startswith("__") or name.endswith("__"):
+            return name
+        scope = self
+        while scope is not None and scope.kind != CLASS:
+            scope = scope.parent
+        return name if scope is None or not scope.name.strip("_") else f"_{scope.name.lstrip('_')}{name}"
 
     def resolve(self, name: str) -> "Scope | None":
         """Return the scope whose variable `name` means here; None if nothing in the file binds it."""
@@ -184,24 +194,19 @@ def _keyword_argument(scopes: Scopes, node: Node, scope: Scope) -> None:
     scopes.visit(node.child_by_field_id(tree.VALUE), scope)
 
 
-@_COLLECT("assignment", "augmented_assignment")
-def _assignment(scopes: Scopes, node: Node, scope: Scope) -> None:
-    for child in node.named_children[1:]:
-        scopes.visit(child, scope)
-    scopes.bind(node.child_by_field_id(tree.LEFT), scope)
-
-
 @_COLLECT("named_expression")
 def _named_expression(scopes: Scopes, node: Node, scope: Scope) -> None:
     scopes.bind(node.child_by_field_id(tree.NAME), scope.body)
     scopes.visit(node.child_by_field_id(tree.VALUE), scope)
 
 
-@_COLLECT("for_statement", "for_in_clause")
-def _for(scopes: Scopes, node: Node, scope: Scope) -> None:
-    scopes.bind(node.child_by_field_id(tree.LEFT), scope)
-    for child in node.named_children[1:]:
-        scopes.visit(child, scope)
+@_COLLECT("assignment", "augmented_assignment", "for_statement", "for_in_clause")
+def _targets(scopes: Scopes, node: Node, scope: Scope) -> None:
+    left = node.child_by_field_id(tree.LEFT)
+    scopes.bind(left, scope)
+    for child in node.named_children:
+        if child != left:
+            scopes.visit(child, scope)
 
 
 @_COLLECT("as_pattern")
@@ -300,6 +305,7 @@ def _class(scopes: Scopes, node: Node, scope: Scope) -> None:
     scope = _with_type_parameters(scopes, node, scope)
     scopes.visit(node.child_by_field_id(tree.SUPERCLASSES), scope)
     inner = scopes.open(CLASS, node, scope)
+    inner.name = scopes.text(node.child_by_field_id(tree.NAME))
     scopes.visit(node.child_by_field_id(tree.BODY), inner)
 
 

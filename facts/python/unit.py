@@ -13,6 +13,10 @@ from facts.python.tree import EXPRESSIONS, STATEMENTS, children
 from facts.ssa import UNDEFINED
 from facts.text import SourceText
 
+# Levels of the tree that the walk goes down; a level takes up to six frames of the interpreter, about 0.5 KB each.
+MAX_DEPTH = 20_000
+FRAMES_PER_LEVEL = 6
+
 
 class Unit:
     """The state of the walk over one file.
@@ -29,6 +33,7 @@ class Unit:
         self.scopes = Scopes(root, self.source)
         self.waiting: deque = deque()
         self.broken = root.has_error
+        self.deep = len(self.source) > MAX_DEPTH and depth(root) > MAX_DEPTH
         self.open_body(MODULE, self.scopes.module)
 
     # ---- Bodies
@@ -37,7 +42,7 @@ class Unit:
         """Go on in the body of a module or function."""
         scope.entity = entity
         self.scope = scope
-        self.body = Body(self.facts, entity, self._initial)
+        self.body = Body(self.facts, entity, lambda variable: self._initial(scope, variable))
         self.bodies = [self.body]
         self.caught: list[int] = []
 
@@ -45,7 +50,7 @@ class Unit:
         """Go on in a class body, inside the body at hand."""
         scope.entity = entity
         self.scope = scope
-        self.body = Body(self.facts, entity, self._initial)
+        self.body = Body(self.facts, entity, lambda variable: self._initial(scope, variable))
         self.bodies.append(self.body)
 
     def close_class(self) -> None:
@@ -55,9 +60,8 @@ class Unit:
         self.body = self.bodies[-1]
         self.scope = self.scope.parent
 
-    def _initial(self, variable: Variable) -> int:
-        """Return what a variable of the current body means before it is bound: an outer one (class) or a builtin."""
-        scope = self.scope.body
+    def _initial(self, scope: Scope, variable: Variable) -> int:
+        """Return what a variable of a body means before it is bound: an outer one (in a class) or a builtin."""
         if scope.kind == "class":
             return self._read(scope.parent.meaning(variable.name), variable.name)
         if scope.kind == "module" and (scope.star_import or variable.name in BUILTINS):
@@ -82,8 +86,10 @@ class Unit:
 
     def read(self, name: str) -> int:
         """Return the value of `name` here."""
-        value = self._read(self.scope.meaning(name), name)
-        self.emit("read", value)
+        variable = self.scope.meaning(name)
+        value = self._read(variable, name)
+        if variable is not None and not variable.rebound and variable.owner == self.body.entity:
+            self.emit("read", value)
         return value
 
     def _read(self, variable: Variable | None, name: str) -> int:
@@ -144,17 +150,16 @@ class Unit:
             self.statement(statement)
 
     def statement(self, node: Node) -> None:
-        """Execute a statement. One that is nested too deep for this program is left without facts."""
+        """Execute a statement. One that is nested deeper than MAX_DEPTH is left without facts."""
+        if self.deep and depth(node) > MAX_DEPTH:
+            return self.facts.unparsed(node.start_byte, node.end_byte)
         if self.body.block is None:
             self.body.start(self.body.new_block("unreachable"))
         self.facts.place(self.body.block.entity, node.start_byte, node.end_byte)
         handler = STATEMENTS.get(node.kind_id)
         if handler is None or (self.broken and _is_broken(node) and not _is_whole(node)):
             return self._sound_parts(node)
-        try:
-            handler(self, node)
-        except RecursionError:
-            self.facts.unparsed(node.start_byte, node.end_byte)
+        handler(self, node)
 
     def _sound_parts(self, node: Node) -> None:
         """Execute what is sound in a statement that is not."""
@@ -164,6 +169,20 @@ class Unit:
                 self.statement(child)
             elif child.kind_id in EXPRESSIONS:
                 self.value(child)
+
+
+def depth(node: Node) -> int:
+    """Return how deep the tree below a node is."""
+    cursor, level, deepest = node.walk(), 0, 0
+    while True:
+        while cursor.goto_first_child():
+            level += 1
+        deepest = max(deepest, level)
+        while not cursor.goto_next_sibling():
+            if not level:
+                return deepest
+            cursor.goto_parent()
+            level -= 1
 
 
 def _is_broken(node: Node) -> bool:

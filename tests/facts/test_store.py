@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import facts
-from facts.storage import load, save, version
+from facts.store import FormatError, load, save, version
 
 SOURCE = """
 import os
@@ -27,11 +27,15 @@ def test_saved_facts_are_loaded_unchanged(source):
         assert np.array_equal(after.relations[name], columns), name
 
 
-def test_other_bytes_are_refused():
+@pytest.mark.parametrize("damage", [
+    lambda data: b"", lambda data: data[:10],
+    lambda data: data[:-8], lambda data: b"x" + data, lambda data: data + b"x",
+    lambda data: data[:30] + bytes([data[30] ^ 1]) + data[31:], lambda data: data[:4] + b"\xff" + data[5:],
+], ids=["empty", "header", "truncated", "shifted", "longer", "flipped", "version"])
+def test_other_bytes_are_refused(damage):
     data = save(facts.extract(SOURCE.encode(), "python"))
-    for damaged in (b"", data[:40], data[:-8], b"x" + data):
-        with pytest.raises(ValueError):
-            load(damaged)
+    with pytest.raises(FormatError):
+        load(damage(data))
 
 
 def test_the_version_is_stable_within_an_installation():
