@@ -11,6 +11,7 @@ ANALYSIS = (
     "local.dl",
     "points_to.dl",
     "calls.dl",
+    "wrappers.dl",
     "containers.dl",
     "operators.dl",
     "interface.dl",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from engine.language.diagnostics import Report, did_you_mean
 from engine.language.grounding import bound_variables, is_evaluable
@@ -16,12 +16,35 @@ from engine.language.syntax import (
     Functor,
     Literal,
     Negation,
-    RecordTerm,
     Term,
     Variable,
     Wildcard,
 )
-from engine.language.walk import all_atoms, all_literals, children, is_equation, literal_terms, subterms, variables_of
+from engine.language.walk import aggregates_of, children, is_equation, literal_terms, subterms, variables_of
+
+
+def all_literals(body: tuple[Literal, ...]) -> Iterator[Literal]:
+    """Yield the literals of a body and those inside aggregates."""
+    for literal in body:
+        yield literal
+        for aggregate in aggregates_of(literal_terms(literal)):
+            yield from all_literals(aggregate.body)
+
+
+def all_atoms(clause: Clause) -> Iterator[Atom]:
+    yield clause.head
+    for aggregate in aggregates_of(clause.head.arguments):
+        yield from (a for a in map(_atom_of, all_literals(aggregate.body)) if a is not None)
+    for literal in all_literals(clause.body):
+        atom = _atom_of(literal)
+        if atom is not None:
+            yield atom
+
+
+def _atom_of(literal: Literal) -> Atom | None:
+    if isinstance(literal, Negation):
+        return literal.atom
+    return literal if isinstance(literal, Atom) else None
 
 
 def check_names(clause: Clause, relations: Mapping[str, Declaration], report: Report) -> None:
@@ -60,11 +83,8 @@ def check_wildcards(clause: Clause, report: Report) -> None:
         _forbid_wildcards(term, "a head", report)
     for literal in all_literals(clause.body):
         if isinstance(literal, Constraint):
-            sides = literal_terms(literal)
-            for term in sides:
-                # `_ = min x : …` asks for the witnesses only, `_ = [x]` for nothing.
-                is_pattern = literal.op == "=" and any(isinstance(side, (Aggregate, RecordTerm)) for side in sides)
-                if isinstance(term, Wildcard) and not is_pattern:
+            for term in literal_terms(literal):
+                if isinstance(term, Wildcard):
                     _report_wildcard(term, "a comparison", report)
                 _forbid_in_functors(term, report)
         else:
@@ -93,12 +113,9 @@ def _forbid_in_functors(term: Term, report: Report) -> None:
 def check_bound(clause: Clause, report: Report) -> None:
     """Report variables that nothing binds. The clause's scopes are resolved."""
     if not clause.body:
-        for part in (part for term in clause.head.arguments for part in subterms(term)):
+        for name, variable in variables_of(clause.head.arguments).items():
             help = "give a constant, or add a body that binds it"
-            if isinstance(part, Variable):
-                report.error("E016", f"variable '{part.name}' in a fact", part.span, help)
-            elif isinstance(part, Functor) and part.name == "autoinc":
-                report.error("E016", "'autoinc()' in a fact", part.span, "add a body, such as 'true'")
+            report.error("E016", f"variable '{name}' in a fact", variable.span, help)
         return
     Boundness(clause, report).check()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from engine.language.check_clauses import all_literals
 from engine.language.diagnostics import Report, did_you_mean
 from engine.language.infer import NUMERIC_CONSTANTS, Conflict, Inference
 from engine.language.syntax import (
@@ -21,7 +22,7 @@ from engine.language.syntax import (
     Variable,
 )
 from engine.language.typesystem import PRIMITIVES, TypeSystem
-from engine.language.walk import all_literals, literal_terms, subterms
+from engine.language.walk import literal_terms, subterms
 
 ORDERED = ("<", "<=", ">", ">=")
 RANGES = {"number": (-(1 << 31), (1 << 31) - 1), "unsigned": (0, (1 << 32) - 1)}

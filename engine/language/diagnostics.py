@@ -21,7 +21,7 @@ CODES = {
     "E006": "directive not allowed in an untrusted source",
     # Names and shapes
     "E010": "undeclared relation",
-    "E011": "name declared twice",
+    "E011": "relation declared twice",
     "E012": "wrong number of arguments",
     "E013": "attribute or field declared twice",
     "E014": "variable not bound",
@@ -29,7 +29,7 @@ CODES = {
     "E016": "fact that is not constant",
     "E017": "variable bound inside an aggregate used outside it",
     "E018": "aggregates that depend on each other",
-    "E019": "counter in a recursive rule",
+    "E019": "aggregate or generator where none is allowed",
     # Types
     "E020": "undeclared type",
     "E021": "type declared twice",
@@ -52,9 +52,9 @@ CODES = {
     # Qualifiers and hints
     "E050": "malformed equivalence relation",
     "E051": "unknown key in a choice domain",
-    "E052": "plan that does not fit its rule",
+    "E052": "malformed plan",
     "E053": "malformed directive",
-    "E054": "relation that cannot be inlined",
+    "E054": "inlining that is not possible",
     # Aggregates in heads
     "E060": "recursive aggregate that is not supported",
 }

@@ -114,8 +114,6 @@ class ScopeResolver:
         """Return the literal without aggregates inside terms; their equations are added to `extra`."""
         if is_equation(literal):
             for variable, term in ((literal.left, literal.right), (literal.right, literal.left)):
-                if isinstance(variable, Wildcard) and _needs_scope(term):
-                    variable = Variable(self.fresh("+any"), span=variable.span)
                 if isinstance(variable, Variable) and _needs_scope(term):
                     self.hoist(term, variable, scope, extra)
                     return None
