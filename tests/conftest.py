@@ -1,5 +1,8 @@
 """Fixtures that several parts share."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from analyzer.report import Check, Coverage, Finding, Place, Problem, Report, SourceFile, Step, Suppression
@@ -7,10 +10,15 @@ from analyzer.report import Check, Coverage, Finding, Place, Problem, Report, So
 
 @pytest.fixture
 def state_directory(tmp_path_factory, monkeypatch):
-    """A state directory of the test's own, instead of the user's."""
-    cache = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    return cache / "analyze"
+    """A state directory of the test's own; compiled kernels and programs are shared with the other runs."""
+    shared = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "analyze"
+    state = tmp_path_factory.mktemp("cache") / "analyze"
+    state.mkdir()
+    for name in ("kernels", "programs"):
+        (shared / name).mkdir(parents=True, exist_ok=True)
+        (state / name).symlink_to(shared / name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(state.parent))
+    return state
 
 
 @pytest.fixture
