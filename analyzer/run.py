@@ -4,39 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import engine
 from analyzer.errors import AnalyzeError, ProgramErrors
+from engine import EvaluationError, FactsError, ProgramError
+from engine.run import run
 
 
-def run_program(path: Path, facts: Path, output: Path, threads: int | None) -> list[str]:
+def run_program(path: Path, facts: Path, output: Path, threads: int | None, number_bits: int) -> list[str]:
     """Evaluate the program at `path`, write its outputs, and return the lines that it prints.
 
-    Raises AnalyzeError: F001 for a file of facts, R001 for errors in the program, V001 during evaluation.
+    Raises AnalyzeError: A001 for a file that cannot be read or written, F001 for facts that do not fit, R001 for
+    errors in the program, V001 during evaluation.
     """
     try:
-        program = engine.compile([_read(path)], resolve=_resolve)
-        database = engine.load(program, facts)
-        result = engine.evaluate(program, database, threads=threads)
         output.mkdir(parents=True, exist_ok=True)
-        return engine.store(program, result, output)
-    except engine.ProgramError as error:
+        return run(path, facts, output, threads=threads, number_bits=number_bits)[0]
+    except ProgramError as error:
         raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
-    except engine.FactsError as error:
+    except FactsError as error:
         raise AnalyzeError("F001", error.message, file=str(error.path), line=error.line) from None
-    except engine.EvaluationError as error:
+    except EvaluationError as error:
         raise AnalyzeError("V001", str(error)) from None
     except OSError as error:
-        raise AnalyzeError("A003", f"cannot write {output}: {error.strerror}") from None
-
-
-def _read(path: Path) -> engine.Source:
-    try:
-        return engine.Source(str(path), path.read_text(encoding="utf-8", errors="replace"))
-    except OSError as error:
-        raise AnalyzeError("A001", f"cannot read {path}: {error.strerror}") from None
-
-
-def _resolve(name: str, including: engine.Source) -> engine.Source | None:
-    """Return the source of an `.include`, relative to the file that includes it."""
-    path = Path(including.name).parent / name
-    return _read(path) if path.is_file() else None
+        name = error.filename or path
+        raise AnalyzeError("A001", f"cannot read or write {name}: {error.strerror}") from None

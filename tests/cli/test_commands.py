@@ -1,0 +1,112 @@
+"""The other commands: run, facts, callgraph, rules, doctor, help."""
+
+import json
+
+import pytest
+
+TC = """\
+.decl arc(x: symbol, y: symbol)
+.input arc
+.decl tc(x: symbol, y: symbol)
+.output tc
+.printsize tc
+tc(x, y) :- arc(x, y).
+tc(x, z) :- tc(x, y), arc(y, z).
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "arc.facts").write_text("a\tb\nb\tc\n")
+    (tmp_path / "tc.dl").write_text(TC)
+    return tmp_path / "tc.dl"
+
+
+def test_run_reads_facts_writes_results_and_prints_sizes(analyze, program, tmp_path):
+    printed = analyze("run", program, "-F", tmp_path, "-D", tmp_path / "out", "-j", 2).output
+    assert printed == "tc\t3\n"
+    assert sorted((tmp_path / "out/tc.csv").read_text().splitlines()) == ["a\tb", "a\tc", "b\tc"]
+
+
+def test_run_says_where_a_program_is_wrong(analyze, program):
+    program.write_text(TC + "tc(x, y) :- ark(x, y).\n")
+    output = analyze("run", program, code=2).output
+    assert "error[E010]" in output and "tc.dl:8:13" in output and "arc" in output
+
+
+@pytest.mark.parametrize(("facts", "said"), [("a\tb\nc\n", "arc.facts:2"), (None, "arc.facts")])
+def test_run_says_where_facts_are_wrong(analyze, program, tmp_path, facts, said):
+    (tmp_path / "arc.facts").unlink()
+    if facts:
+        (tmp_path / "arc.facts").write_text(facts)
+    output = analyze("run", program, "-F", tmp_path, "-D", tmp_path, code=2).output
+    assert "error[F001]" in output and said in output
+
+
+def test_facts_are_written_one_file_a_relation(analyze, repository, tmp_path):
+    analyze("facts", repository, "-o", tmp_path / "facts")
+    calls = (tmp_path / "facts/call.facts").read_text().splitlines()
+    assert len(calls) == 9  # Flask, route, what it gives, connect, cursor, execute, str, len, fetchall
+    assert (tmp_path / "facts/import_member.facts").read_text().count("flask") == 2
+
+
+def test_the_call_graph_is_json_by_qualified_names(analyze, repository, tmp_path):
+    (repository / "app.py").write_text("import lib\n\ndef main():\n    lib.work()\n\nmain()\n")
+    (repository / "lib.py").write_text("def work():\n    pass\n")
+    graph = json.loads(analyze("callgraph", repository).output)
+    assert graph == {"app": ["app.main"], "app.main": ["lib.work"]}
+    analyze("callgraph", repository, "-o", tmp_path / "graph.json")
+    assert json.loads((tmp_path / "graph.json").read_text()) == graph
+
+
+def test_the_catalogue_lists_and_shows_checks(analyze):
+    rows = json.loads(analyze("rules", "list", "--format", "json").output)
+    assert {row["id"]: row["cwe"] for row in rows}["py/sql-injection"] == [89]
+    assert "py/sql-injection" in analyze("rules", "list").output
+    page = analyze("rules", "show", "py/sql-injection").output
+    assert "SQL query built from user-controlled data" in page and "CWE-89" in page
+
+
+def test_every_check_finds_what_its_examples_expect(analyze):
+    assert " 0 failed" in analyze("rules", "test").output
+
+
+WRONG_EXAMPLES = """\
+# Call of print
+
+```python
+print("found")
+print("not marked")  # ok: own/print
+len("nothing")  # expect: own/print
+```
+"""
+OWN_CHECK = """\
+// @id own/print
+// @name Call of print
+// @severity warning
+// @precision high
+// @message print is called.
+finding("own/print", c, "") :- calls(c, "builtins.print").
+"""
+
+
+def test_examples_that_are_not_met_fail_with_their_lines(analyze, tmp_path):
+    (tmp_path / "print.dl").write_text(OWN_CHECK)
+    (tmp_path / "print.md").write_text(WRONG_EXAMPLES)
+    output = analyze("rules", "test", "own/print", "--rules-dir", tmp_path, code=1).output
+    assert "line 3: expected, not found" in output
+    assert "line 1: found, not expected" in output
+    assert "line 2: found, not expected" in output
+    assert "0 passed, 1 failed" in output
+
+
+def test_doctor_finds_this_machine_fit(analyze):
+    output = analyze("doctor").output
+    assert "Python" in output and "numba" in output and "engine" in output
+    assert "✗" not in output
+
+
+def test_help_names_every_command(analyze):
+    output = analyze("--help").output
+    for command in ("scan", "hook", "facts", "callgraph", "run", "rules", "doctor"):
+        assert command in output

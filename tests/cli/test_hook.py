@@ -1,0 +1,111 @@
+"""The hook on the staged index, by itself and through the real pre-commit tool."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+PARTS = ("analyzer", "cli", "engine", "facts", "rules", "pyproject.toml", "README.md", "LICENSE")
+IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+CHECK = ("--rules", "py/sql-injection")
+
+
+def git(path, *arguments, check=True, **variables):
+    command = ["git", "-C", str(path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | IDENTITY | variables)
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture
+def staged(repository, monkeypatch):
+    """A repository whose vulnerable file is staged, and fixed in the working tree."""
+    git(repository, "init", "-q", "-b", "main")
+    git(repository, "add", ".")
+    (repository / "app.py").write_text("fixed = True\n")
+    monkeypatch.chdir(repository)
+    return repository
+
+
+def test_what_is_staged_is_scanned_not_the_working_tree(analyze, staged):
+    assert "app.py:11" in analyze("hook", *CHECK, code=1).output
+    git(staged, "add", "app.py")
+    analyze("hook", *CHECK, code=0)
+
+
+def test_only_staged_files_are_reported_and_all_when_nothing_is_staged(analyze, staged):
+    git(staged, "commit", "-q", "-m", "vulnerable")
+    (staged / "new.py").write_text("def broken(:\n")
+    (staged / "other.py").write_text("x = 1\n")
+    git(staged, "add", "other.py")
+    assert "none" in analyze("hook", *CHECK, code=0).output
+    git(staged, "commit", "-q", "-m", "other")
+    assert "app.py:11" in analyze("hook", *CHECK, code=1).output
+
+
+def test_the_index_that_git_names_is_used_also_by_a_relative_path(analyze, staged, monkeypatch):
+    shutil.copy(staged / ".git/index", staged / ".git/other-index")
+    git(staged, "add", "app.py")
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/other-index")
+    assert "app.py:11" in analyze("hook", *CHECK, code=1).output
+
+
+def test_a_hook_works_in_a_worktree(analyze, staged, tmp_path, monkeypatch):
+    git(staged, "commit", "-q", "-m", "vulnerable")
+    git(staged, "worktree", "add", "-q", tmp_path / "side", "-b", "side")
+    (tmp_path / "side/more.py").write_text((tmp_path / "side/app.py").read_text())
+    git(tmp_path / "side", "add", "more.py")
+    monkeypatch.chdir(tmp_path / "side")
+    directory = git(tmp_path / "side", "rev-parse", "--absolute-git-dir").stdout.strip()
+    monkeypatch.setenv("GIT_DIR", directory)
+    output = analyze("hook", *CHECK, code=1).output
+    assert "more.py:11" in output and "app.py" not in output
+
+
+def test_outside_a_repository_the_hook_says_so(analyze, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "not in a git repository" in analyze("hook", code=2).output
+
+
+CONFIGURATION = """\
+repos:
+  - repo: {hooks}
+    rev: {rev}
+    hooks:
+      - id: analyze
+        args: [--rules, py/sql-injection]
+"""
+
+
+def test_pre_commit_installs_and_runs_the_hook(staged, tmp_path, state_directory):
+    """The hook is built and installed by pre-commit itself; what it depends on is taken from this environment."""
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    for part in (*PARTS, ".pre-commit-hooks.yaml"):
+        copy = shutil.copytree if (TOP / part).is_dir() else shutil.copy
+        copy(TOP / part, hooks / part)
+    git(hooks, "init", "-q")
+    git(hooks, "add", ".")
+    git(hooks, "commit", "-q", "-m", "hooks")
+    rev = git(hooks, "rev-parse", "HEAD").stdout.strip()
+    (staged / ".pre-commit-config.yaml").write_text(CONFIGURATION.format(hooks=hooks, rev=rev))
+    environment = os.environ | IDENTITY | {"PRE_COMMIT_HOME": str(tmp_path / "pre-commit")}
+    environment |= {"PYTHONPATH": sysconfig.get_path("purelib"), "PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_INDEX": "1"}
+
+    def commit(*arguments):
+        command = ["git", "-C", str(staged), "commit", "-m", "change", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+    install = [sys.executable, "-m", "pre_commit", "install"]
+    subprocess.run(install, cwd=staged, env=environment, check=True, capture_output=True)
+    git(staged, "add", ".pre-commit-config.yaml")
+    refused = commit()
+    assert refused.returncode == 1, refused.stdout + refused.stderr
+    assert "app.py:11:5" in refused.stdout + refused.stderr
+    accepted = commit("--all")
+    assert accepted.returncode == 0, accepted.stdout + accepted.stderr
