@@ -4,6 +4,9 @@
 rows stand behind it. Rows arrive as (key id, payload) and keep the order of arrival within a run.
 """
 
+import numpy as np
+from numba import njit
+
 from engine.kernels import kernel
 
 
@@ -78,6 +81,43 @@ def total_matches(ids, n, length):
     return total
 
 
+@njit(inline="always")
+def write_matches(row, first, m, rows, take, arena, payload, out, at):
+    """Write row `row` paired with the m rows of the arena from `first` on to `out` from column `at` on.
+
+    In steps of four where there is room to write beyond the end: short runs then take no unforeseen branch.
+    """
+    n_left = len(take)
+    if at + m + 4 <= out.shape[1] and first + m + 4 <= arena.shape[1]:
+        for q in range(n_left):
+            value = rows[take[q], row]
+            for p in range(at, at + m, 4):
+                out[q, p] = value
+                out[q, p + 1] = value
+                out[q, p + 2] = value
+                out[q, p + 3] = value
+        for q in range(len(payload)):
+            c = payload[q]
+            for p in range(0, m, 4):
+                a, b, d, e = (
+                    arena[c, first + p],
+                    arena[c, first + p + 1],
+                    arena[c, first + p + 2],
+                    arena[c, first + p + 3],
+                )
+                out[n_left + q, at + p] = a
+                out[n_left + q, at + p + 1] = b
+                out[n_left + q, at + p + 2] = d
+                out[n_left + q, at + p + 3] = e
+        return
+    for q in range(n_left):
+        for p in range(at, at + m):
+            out[q, p] = rows[take[q], row]
+    for q in range(len(payload)):
+        for p in range(m):
+            out[n_left + q, at + p] = arena[payload[q], first + p]
+
+
 @kernel
 def expand(ids, n, i, j, start, length, rows, take, arena, payload, out):
     """Join: for each row i < n and each row in the run of ids[i], write the columns `take` of the one and `payload`
@@ -85,27 +125,18 @@ def expand(ids, n, i, j, start, length, rows, take, arena, payload, out):
 
     Starts at match j of row i; returns (rows written, next i, next j), with i = n at the end.
     """
-    c, room, n_left = 0, out.shape[1], len(take)
+    at, room = 0, out.shape[1]
     while i < n:
         k = ids[i]
-        if k < 0:
-            i, j = i + 1, 0
-            continue
-        rest, first = length[k] - j, start[k] + j
-        m = min(rest, room - c)
-        for q in range(n_left):
-            value, column = rows[take[q], i], out[q]
-            for p in range(c, c + m):
-                column[p] = value
-        for q in range(len(payload)):
-            source, column = arena[payload[q]], out[n_left + q]
-            for p in range(m):
-                column[c + p] = source[first + p]
-        c += m
-        if m < rest:
-            return c, i, j + m
+        if k >= 0:
+            rest = np.int64(length[k]) - j
+            m = min(rest, room - at)
+            write_matches(i, start[k] + j, m, rows, take, arena, payload, out, at)
+            at += m
+            if m < rest:
+                return at, i, j + m
         i, j = i + 1, 0
-    return c, i, j
+    return at, i, j
 
 
 @kernel

@@ -24,7 +24,8 @@ from engine.storage.relation import Relation
 class Options:
     """The sizes at which the evaluator changes its ways; they change no result.
 
-    `partition_rows`: a partition with more rows is split, so that its table fits in the second-level cache.
+    `partition_rows`: a partition with more rows is split, so that its table fits in the second-level cache, but in
+    local fixpoints only when its delta has `delta_rows`, for each part must keep enough to do at once.
     `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
     sizes of partitions.
     """
@@ -32,6 +33,7 @@ class Options:
     chunk_rows: int = 1 << 14
     inbox_rows: int = 1 << 11
     partition_rows: int = 1 << 17
+    delta_rows: int = 1 << 15
     max_bits: int = 8
     alone_rows: int = 1 << 13
     wave_tasks: int = 64

@@ -55,12 +55,12 @@ class LocalFixpoint:
     def solve(self, group: Group, bits: int, worker: Worker) -> Sequence[Task]:
         """Run one group to its fixpoint, or until it is split."""
         worker.home = dict(zip(self.relations, group, strict=True))
-        limit, rounds = self.execution.options.partition_rows, 0
-        team = self.execution.team
+        options, rounds = self.execution.options, 0
+        limit, team = options.partition_rows, self.execution.team
         try:
-            while self.step(group, worker) and not team.stopped:
+            while (n_new := self.step(group, worker)) and not team.stopped:
                 rounds += 1
-                if bits < MAX_BITS and max(p.n for p in group) > limit:
+                if n_new >= options.delta_rows and bits < MAX_BITS and max(p.n for p in group) > limit:
                     if children := self.split(group, bits):
                         return [partial(self.solve, child, bits + SPLIT_BITS) for child in children]
                     limit *= 2
@@ -70,20 +70,21 @@ class LocalFixpoint:
         self.rounds = max(self.rounds, rounds)
         return ()
 
-    def step(self, group: Group, worker: Worker) -> bool:
-        """Take what is new in each partition through the rules; return whether there was anything."""
-        busy = False
+    def step(self, group: Group, worker: Worker) -> int:
+        """Take what is new in each partition through the rules; return how many rows that was."""
+        n_new = 0
         for part, plans in zip(group, self.plans, strict=True):
             lo, hi = part.old, part.n
             if lo == hi:
                 continue
-            busy, part.old = True, hi
+            n_new += hi - lo
+            part.old = hi
             for plan, statistics in plans:
                 begin = perf_counter()
                 for chunk, n in plan.scan.chunks(worker, part.rows, lo, hi):
                     drive(plan.operators, worker, chunk, n)
                 self.execution.charge(statistics, worker, begin)
-        return busy
+        return n_new
 
     def split(self, group: Group, bits: int) -> Sequence[Group]:
         """Divide a group by the next bits of the hash; return nothing if most rows would stay together."""
