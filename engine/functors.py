@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, reduce
 
@@ -145,11 +146,36 @@ def substring(text: str, start: int, length: int) -> str:
     return text[start:] if length < 0 else text[start : start + length]
 
 
+POSIX_CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": " \\t",
+    "cntrl": "\\x00-\\x1f\\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": "!-/:-@\\[-`{-~",
+    "space": "\\s",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+BRACE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|(?P<quantifier>\{\d+(,\d*)?\})|(?P<stray>\{)", re.DOTALL)
+
+
 @cache
 def compile_pattern(pattern: str) -> re.Pattern[str] | None:
-    """Return the compiled regular expression, or None if it is malformed."""
+    """Return the compiled regular expression, or None if it is malformed.
+
+    Patterns are ECMAScript's as C++ has them: with POSIX classes (`[[:digit:]]`), and an error for a `{` that begins no
+    quantifier.
+    """
+    if any(match["stray"] for match in BRACE.finditer(pattern)):
+        return None
+    translated = re.sub(r"\[:(\w+):\]", lambda match: POSIX_CLASSES.get(match[1], match[0]), pattern)
     try:
-        return re.compile(pattern)
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            return re.compile(translated, re.ASCII)
     except re.error:
         return None
 

@@ -41,6 +41,7 @@ class Evaluator:
         self.indexes: dict[tuple[str, tuple[int, ...]], dict[Row, list[Row]]] = {}
         self.numbers: dict[object, int] = {}
         self.orders: dict[tuple[int, frozenset[str]], tuple[tuple[Literal, ...], set[str]]] = {}
+        self.chosen: dict[tuple[str, tuple[int, ...]], set[Row]] = defaultdict(set)
         self.counter = count()
         self.limits = {d.relation: int(dict(d.parameters)["n"]) for d in program.limitsizes}
 
@@ -57,10 +58,14 @@ class Evaluator:
         """Add rows, as far as the relation's qualifiers let them in; return whether there was a new one."""
         relation, known = self.relations[name], len(self.relations[name])
         declared = self.program.relations[name]
-        for row in rows:
-            is_chosen = any(agrees(row, old, key) for key in declared.choice for old in relation)
+        new = set(rows) - relation
+        for row in sorted(new, key=sort_key) if declared.choice or name in self.limits else new:
+            keys = {(name, key): tuple(row[column] for column in key) for key in declared.choice}
+            is_chosen = any(value in self.chosen[key] for key, value in keys.items())
             if not is_chosen and len(relation) < self.limits.get(name, len(relation) + 1):
                 relation.add(row)
+                for key, value in keys.items():
+                    self.chosen[key].add(value)
         if "eqrel" in declared.qualifiers:
             relation |= equivalence_closure(relation)
         if len(relation) > known:
@@ -118,6 +123,8 @@ class Evaluator:
                 extended = None if extended is None else self.match(term, value, extended)
             if extended is not None:
                 yield extended
+            if extended is bindings:
+                return  # The atom binds nothing: one row is as good as all.
 
     def index(self, relation: str, columns: tuple[int, ...]) -> dict[Row, list[Row]]:
         if (relation, columns) not in self.indexes:
@@ -205,25 +212,20 @@ def unbound(atom: Atom, bound: set[str]) -> int:
 
 
 def ready(literal: Literal, bound: set[str], scope: set[str]) -> bool:
-    """Whether a literal can be decided: atoms once the functors in them can be evaluated, others once bound."""
+    """Whether a literal can be decided: an equation once one side can be evaluated, other tests once bound."""
     if isinstance(literal, Atom):
-        return all(functors_evaluable(term, bound) for term in literal.arguments)
-    if isinstance(literal, Negation):
-        return direct_variables(literal) <= bound
-    if literal.op != "=":
+        return True
+    if isinstance(literal, Negation) or literal.op != "=":
         return direct_variables(literal) <= bound
     if isinstance(literal.right, Aggregate):
         return aggregate_variables(literal.right) & scope <= bound
-    if isinstance(literal.right, Functor) and literal.right.name == "range":
-        return is_evaluable(literal.right, bound)
     sides = literal.left, literal.right
-    return any(is_evaluable(side, bound) for side in sides) and all(functors_evaluable(side, bound) for side in sides)
+    return any(is_evaluable(side, bound) and is_pattern(other, bound) for side, other in (sides, sides[::-1]))
 
 
-def functors_evaluable(term: Term, bound: set[str]) -> bool:
-    if isinstance(term, RecordTerm):
-        return all(functors_evaluable(argument, bound) for argument in term.arguments)
-    return not isinstance(term, Functor) or is_evaluable(term, bound)
+def is_pattern(term: Term, bound: set[str]) -> bool:
+    """Whether a value can be matched with a term: not with a functor whose value is not known."""
+    return not isinstance(term, Functor) or (term.name != "range" and is_evaluable(term, bound))
 
 
 def direct_variables(literal: Literal) -> set[str]:
@@ -240,8 +242,9 @@ def aggregate_variables(aggregate: Aggregate) -> set[str]:
     return found
 
 
-def agrees(row: Row, other: Row, columns: tuple[int, ...]) -> bool:
-    return all(row[column] == other[column] for column in columns)
+def sort_key(row: Row) -> tuple:
+    """Order rows by value; of rows derived at once, the first is the one that a choice or a limit lets in."""
+    return tuple((value is not None, value if isinstance(value, (int, float, str)) else repr(value)) for value in row)
 
 
 def equivalence_closure(relation: set[Row]) -> set[Row]:

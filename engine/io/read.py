@@ -1,7 +1,7 @@
 """Reading files of facts: one row a line, fields separated by tabs.
 
 Parameters of `.input`: `filename`, `delimiter`, `headers=true` (the first line is skipped), `columns="2:0"` (which
-field of the file each attribute is), `rfc4180=true` (quoted fields), `compress=true` or a name in `.gz` (gzip).
+field of the file each attribute is), `rfc4180=true` (quoted fields). Compressed files (gzip) are recognised.
 """
 
 from __future__ import annotations
@@ -22,18 +22,23 @@ from engine.language.program import CheckedProgram, Relation, Type
 from engine.language.syntax import Directive
 from engine.symbols import Symbols
 
+GZIP = b"\x1f\x8b"
 INTEGERS = ("number", "unsigned")
 
 
 def load(program: CheckedProgram, directory: Path | str, symbols: Symbols | None = None) -> Database:
     """Return the facts that the program's `.input` directives name, from files in the directory.
 
-    Raises FactsError with the file and line of the first row that does not fit its declaration.
+    Files that no output depends on are not read. Raises FactsError with the file and line of the first row that does
+    not fit its declaration.
     """
     symbols = Symbols() if symbols is None else symbols
     interner = Interner(program.records, symbols, program.number_bits)
     relations: dict[str, Columns] = {}
+    needed = program.needed
     for directive in program.inputs:
+        if directive.relation not in needed:
+            continue
         columns = Reader(program.relations[directive.relation], directive, Path(directory), interner).read()
         known = relations.get(directive.relation)
         relations[directive.relation] = columns if known is None else np.concatenate([known, columns], axis=1)
@@ -53,7 +58,6 @@ class Reader:
         self.is_quoted = parameters.get("rfc4180") == "true"
         self.delimiter = parameters.get("delimiter", "," if self.is_quoted else "\t")
         self.n_headers = int(parameters.get("headers") == "true")
-        self.is_compressed = "compress" in parameters or self.path.suffix == ".gz"
         self.fields = self._fields(parameters)
 
     def _fields(self, parameters: Mapping[str, str]) -> list[int] | None:
@@ -71,7 +75,7 @@ class Reader:
         for _ in range(self.n_headers):
             data = data.partition(b"\n")[2]
         if not self.relation.arity:
-            return np.zeros((0, int(bool(data.strip()))), np.int64)
+            return np.zeros((0, int(bool(data))), np.int64)
         kinds = {column.type.kind for column in self.relation.columns}
         is_plain = self.fields is None and not self.is_quoted and len(self.delimiter.encode()) == 1
         if is_plain and kinds <= set(INTEGERS):
@@ -83,7 +87,7 @@ class Reader:
     def _bytes(self) -> bytes:
         try:
             data = self.path.read_bytes()
-            return gzip.decompress(data) if self.is_compressed else data
+            return gzip.decompress(data) if data.startswith(GZIP) else data
         except (OSError, EOFError) as error:
             raise FactsError(self.path, 0, f"cannot read the facts of {self.relation.name}: {error}") from None
 

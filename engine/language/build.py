@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lark import Token, v_args
+from lark import Token
 
 from engine.language import surface
 from engine.language.build_terms import Body, TermBuilder
@@ -28,7 +28,6 @@ def flatten(items: Iterable[object]) -> Iterator[surface.Item]:
             yield item
 
 
-@v_args(inline=True)
 class Builder(TermBuilder):
     """Callbacks for every rule of the grammar; the result of `start` is the list of the source's items."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lark import Token, Transformer, v_args
+from lark import Token
 
 from engine.language.diagnostics import Report
 from engine.language.literals import address, integer, unquote
@@ -64,8 +64,7 @@ def negate_literal(literal: Literal) -> Literal:
     return replace(literal, op=OPPOSITE[literal.op])
 
 
-@v_args(inline=True)
-class TermBuilder(Transformer):
+class TermBuilder:
     """Callbacks for bodies and terms. `source` names the text being read; problems go to `report`."""
 
     source: str = ""
@@ -100,7 +99,9 @@ class TermBuilder(Transformer):
             result = tuple(left + right for left in result for right in alternatives)
         return result
 
-    def negation(self, _: Token, term: Body | Literal) -> Body:
+    def negation(self, start: Token, term: Body | Literal) -> Body:
+        if isinstance(term, Atom):
+            return ((Negation(term, span=self.span(start, term)),),)
         return negate(term if isinstance(term, tuple) else ((term,),))
 
     def compare(self, left: Term, op: str, right: Term) -> Constraint:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from engine.language.anonymous import resolve_anonymous_records
 from engine.language.check_clauses import check_bound, check_names, check_wildcards
 from engine.language.check_types import TypeChecker
-from engine.language.diagnostics import Report, did_you_mean
+from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.infer import Inference
+from engine.language.inline import inline_relations, is_inlined
 from engine.language.lower import Lowering, is_false
 from engine.language.program import CheckedClause, CheckedProgram, Relation
 from engine.language.scopes import resolve_scopes
@@ -22,7 +24,12 @@ def check(program: Program, report: Report, number_bits: int = 32) -> CheckedPro
     relations = check_declarations(program.declarations, types, report)
     check_directives(program.directives, relations, report)
     checker = ClauseChecker(types, relations, report, number_bits)
-    clauses = [clause for clause in map(checker.check, program.clauses) if clause is not None]
+    for clause in program.clauses:
+        declaration = relations.get(clause.head.relation)
+        if declaration is not None and is_inlined(declaration):
+            checker.check(clause, is_inlined=True)
+    raw = inline_relations(program.clauses, relations, program.directives, report)
+    clauses = [checked for clause in raw for checked in checker.check(clause)]
     report.raise_if_errors()
     strata = stratify(list(relations), clauses, report)
     report.raise_if_errors()
@@ -86,7 +93,8 @@ def _check_qualifiers(declaration: Declaration, report: Report) -> None:
     attributes = declaration.attributes
     if "eqrel" in declaration.qualifiers:
         if len(attributes) != 2:
-            message = f"equivalence relation '{declaration.name}' has {len(attributes)} attributes instead of 2"
+            has = plural(len(attributes), "attribute")
+            message = f"equivalence relation '{declaration.name}' has {has} instead of 2"
             report.error("E050", message, declaration.span)
         elif attributes[0].type != attributes[1].type:
             message = f"the attributes of equivalence relation '{declaration.name}' are of different types"
@@ -124,22 +132,32 @@ class ClauseChecker:
         self.number_bits = number_bits
         self.lowering = Lowering(types)
 
-    def check(self, clause: Clause) -> CheckedClause | None:
-        """Return the clause lowered, or None if it has an error or can never hold."""
+    def check(self, clause: Clause, is_inlined: bool = False) -> list[CheckedClause]:
+        """Return the clause lowered, as none if it has an error or can never hold, as several if it is taken apart.
+
+        A clause that is inlined need not bind its variables.
+        """
         found = Report({})
         check_names(clause, self.relations, found)
         check_wildcards(clause, found)
         self._check_head_aggregates(clause, found)
         self._check_plan(clause, found)
         clause = resolve_scopes(clause, found)
-        check_bound(clause, found)
-        inference = Inference(clause, self.types, self.relations)
-        checker = TypeChecker(clause, inference, self.types, self.relations, found, self.number_bits)
-        checker.check()
+        if not is_inlined and not found.has("E017"):
+            check_bound(clause, found)
+        checked = self._check_types(clause, found)
         self.report.merge(found)
-        if found.has_errors or any(map(is_false, clause.body)):
-            return None
-        return None if self.report.has_errors else self.lowering.clause(clause, inference)
+        return [] if found.has_errors or self.report.has_errors else checked
+
+    def _check_types(self, clause: Clause, report: Report) -> list[CheckedClause]:
+        inference = Inference(clause, self.types, self.relations)
+        alternatives = resolve_anonymous_records(clause, lambda term: inference.of(term) is None)
+        if alternatives != [clause]:
+            return [checked for alternative in alternatives for checked in self._check_types(alternative, report)]
+        checker = TypeChecker(clause, inference, self.types, self.relations, report, self.number_bits)
+        if not checker.check() or report.has_errors or any(map(is_false, clause.body)):
+            return []
+        return [self.lowering.clause(clause, inference)]
 
     def _check_head_aggregates(self, clause: Clause, report: Report) -> None:
         for term in clause.head.arguments:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from engine.language.diagnostics import Report, did_you_mean
+from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.grounding import bound_variables, is_evaluable
 from engine.language.signatures import OVERLOADS, arities
 from engine.language.syntax import (
@@ -16,35 +16,12 @@ from engine.language.syntax import (
     Functor,
     Literal,
     Negation,
+    RecordTerm,
     Term,
     Variable,
     Wildcard,
 )
-from engine.language.walk import aggregates_of, children, is_equation, literal_terms, subterms, variables_of
-
-
-def all_literals(body: tuple[Literal, ...]) -> Iterator[Literal]:
-    """Yield the literals of a body and those inside aggregates."""
-    for literal in body:
-        yield literal
-        for aggregate in aggregates_of(literal_terms(literal)):
-            yield from all_literals(aggregate.body)
-
-
-def all_atoms(clause: Clause) -> Iterator[Atom]:
-    yield clause.head
-    for aggregate in aggregates_of(clause.head.arguments):
-        yield from (a for a in map(_atom_of, all_literals(aggregate.body)) if a is not None)
-    for literal in all_literals(clause.body):
-        atom = _atom_of(literal)
-        if atom is not None:
-            yield atom
-
-
-def _atom_of(literal: Literal) -> Atom | None:
-    if isinstance(literal, Negation):
-        return literal.atom
-    return literal if isinstance(literal, Atom) else None
+from engine.language.walk import all_atoms, all_literals, children, is_equation, literal_terms, subterms, variables_of
 
 
 def check_names(clause: Clause, relations: Mapping[str, Declaration], report: Report) -> None:
@@ -64,7 +41,7 @@ def check_names(clause: Clause, relations: Mapping[str, Declaration], report: Re
 
 def _report_arity(atom: Atom, declaration: Declaration, report: Report) -> None:
     arity, given = len(declaration.attributes), len(atom.arguments)
-    message = f"relation '{atom.relation}' has {arity} argument{'' if arity == 1 else 's'}, {given} given"
+    message = f"relation '{atom.relation}' has {plural(arity, 'argument')}, {given} given"
     columns = ", ".join(f"{attribute.name}: {attribute.type}" for attribute in declaration.attributes)
     report.error("E012", message, atom.span, f"it is declared as {declaration.name}({columns})")
 
@@ -83,8 +60,11 @@ def check_wildcards(clause: Clause, report: Report) -> None:
         _forbid_wildcards(term, "a head", report)
     for literal in all_literals(clause.body):
         if isinstance(literal, Constraint):
-            for term in literal_terms(literal):
-                if isinstance(term, Wildcard):
+            sides = literal_terms(literal)
+            for term in sides:
+                # `_ = min x : …` asks for the witnesses only, `_ = [x]` for nothing.
+                is_pattern = literal.op == "=" and any(isinstance(side, (Aggregate, RecordTerm)) for side in sides)
+                if isinstance(term, Wildcard) and not is_pattern:
                     _report_wildcard(term, "a comparison", report)
                 _forbid_in_functors(term, report)
         else:
@@ -113,9 +93,12 @@ def _forbid_in_functors(term: Term, report: Report) -> None:
 def check_bound(clause: Clause, report: Report) -> None:
     """Report variables that nothing binds. The clause's scopes are resolved."""
     if not clause.body:
-        for name, variable in variables_of(clause.head.arguments).items():
+        for part in (part for term in clause.head.arguments for part in subterms(term)):
             help = "give a constant, or add a body that binds it"
-            report.error("E016", f"variable '{name}' in a fact", variable.span, help)
+            if isinstance(part, Variable):
+                report.error("E016", f"variable '{part.name}' in a fact", part.span, help)
+            elif isinstance(part, Functor) and part.name == "autoinc":
+                report.error("E016", "'autoinc()' in a fact", part.span, "add a body, such as 'true'")
         return
     Boundness(clause, report).check()
 
@@ -182,7 +165,8 @@ class Boundness:
 
     def _check_term(self, term: Term, bound: set[str], place: str) -> None:
         for name, variable in variables_of((term,)).items():
-            if name not in bound and name not in self.reported:
+            # A variable of our own is unbound only where a visible one is.
+            if name not in bound and name not in self.reported and not name.startswith("+"):
                 self.reported.add(name)
                 known = [n for n in bound if not n.startswith("+")]
                 help = did_you_mean(name, known, f"add a positive atom that binds '{name}'")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from engine.language.check_clauses import all_literals
-from engine.language.diagnostics import Report, did_you_mean
+from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.infer import NUMERIC_CONSTANTS, Conflict, Inference
+from engine.language.signatures import OVERLOADS
 from engine.language.syntax import (
     Aggregate,
     Atom,
@@ -22,7 +22,7 @@ from engine.language.syntax import (
     Variable,
 )
 from engine.language.typesystem import PRIMITIVES, TypeSystem
-from engine.language.walk import literal_terms, subterms
+from engine.language.walk import all_literals, literal_terms, subterms
 
 ORDERED = ("<", "<=", ">", ">=")
 RANGES = {"number": (-(1 << 31), (1 << 31) - 1), "unsigned": (0, (1 << 32) - 1)}
@@ -100,7 +100,7 @@ class TypeChecker:
         term, found, expected = conflict.term, describe(conflict.found), describe(conflict.expected)
         if conflict.code == "E028":
             length = len(term.arguments) if isinstance(term, RecordTerm) else 0
-            self.error("E028", f"a record of {length} fields is no {found}", conflict.span)
+            self.error("E028", f"a record of {plural(length, 'field')} is no {found}", conflict.span)
         elif conflict.code == "E025" and conflict.span != term.span:
             self.error("E025", f"types {found} and {expected} have no value in common", conflict.span)
         elif isinstance(term, Constant):
@@ -193,7 +193,7 @@ class TypeChecker:
             return
         fields = self.types.declarations[known.root or ""].fields
         if len(fields) != len(term.arguments):
-            message = f"record type '{known.name}' has {len(fields)} fields, {len(term.arguments)} given"
+            message = f"record type '{known.name}' has {plural(len(fields), 'field')}, {len(term.arguments)} given"
             self.error("E028", message, term.span)
 
     def _check_branch(self, term: RecordTerm) -> None:
@@ -203,7 +203,8 @@ class TypeChecker:
             return
         adt, fields = self.types.branches[term.branch]
         if len(fields) != len(term.arguments):
-            message = f"branch '{term.branch}' of '{adt}' has {len(fields)} fields, {len(term.arguments)} given"
+            has = plural(len(fields), "field")
+            message = f"branch '{term.branch}' of '{adt}' has {has}, {len(term.arguments)} given"
             self.error("E029", message, term.span)
             return
         for argument, field in zip(term.arguments, fields, strict=True):
@@ -213,7 +214,8 @@ class TypeChecker:
 
     def _check_functor(self, term: Functor) -> None:
         overloads = self.inference.functors[id(term)]
-        if len(overloads) == 1 or not term.arguments:
+        has_wrong_arity = not any(overload.accepts(len(term.arguments)) for overload in OVERLOADS[term.name])
+        if len(overloads) == 1 or has_wrong_arity:
             return
         types = [self.inference.of(argument) for argument in term.arguments]
         shown = ", ".join("?" if t is None else describe(t).replace("'", "") for t in types)

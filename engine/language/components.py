@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.language.diagnostics import Report, did_you_mean
+from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.rename import Renaming, rename
 from engine.language.surface import Component, ComponentType, Init, Item, Override, Pragma
 from engine.language.syntax import Clause, Declaration, TypeDeclaration
@@ -47,18 +47,32 @@ class Content:
 def expand(items: Iterable[Item], report: Report) -> list[Item]:
     """Return the items without components: declarations, types, directives, clauses and pragmas only."""
     items = list(items)
-    scope = Scope(_declared(items, report))
-    return list(Expander(report).expand(((item, scope, {}) for item in items), 0))
+    scope = Scope(_declared(items))
+    check_clashes(items, report)
+    expander = Expander(report)
+    expander.check_components(scope)
+    return list(expander.expand(((item, scope, {}) for item in items), 0))
 
 
-def _declared(items: Iterable[Item], report: Report) -> dict[str, Component]:
-    found: dict[str, Component] = {}
+def _declared(items: Iterable[Item]) -> dict[str, Component]:
+    return {item.type.name: item for item in items if isinstance(item, Component)}
+
+
+def check_clashes(items: Iterable[Item], report: Report) -> None:
+    """Report names that one scope gives to things of different kinds, or to two components or instances."""
+    kinds = {Declaration: "relation", TypeDeclaration: "type", Component: "component", Init: "instance"}
+    found: dict[str, str] = {}
     for item in items:
-        if isinstance(item, Component):
-            if item.type.name in found:
-                report.error("E011", f"component '{item.type.name}' is declared twice", item.span)
-            found[item.type.name] = item
-    return found
+        kind = kinds.get(type(item))
+        if kind is None:
+            continue
+        name = item.type.name if isinstance(item, Component) else item.name
+        other = found.get(name)
+        found[name] = kind
+        if other == kind and kind in ("component", "instance"):
+            report.error("E011", f"{kind} '{name}' is declared twice", item.span)
+        elif other not in (None, kind):
+            report.error("E011", f"{kind} '{name}' has the name of a {other}", item.span)
 
 
 class Expander:
@@ -76,6 +90,15 @@ class Expander:
             elif not isinstance(item, Component):
                 yield item
 
+    def check_components(self, scope: Scope, depth: int = 0) -> None:
+        """Report what is wrong with components by themselves, also where they are never initialised."""
+        for component in scope.components.values() if depth < MAX_DEPTH else ():
+            parameters = component.type.parameters
+            if not any(base.name in parameters for base in component.bases):
+                self.collect(component.type, scope, frozenset(), Content(), ())
+            inner = Scope(_declared(component.items), scope)
+            self.check_components(inner, depth + 1)
+
     def instantiate(self, init: Init, scope: Scope, bindings: Mapping[str, str], depth: int) -> Iterator[Item]:
         type = _bind_type(init.type, bindings)
         if depth >= MAX_DEPTH:
@@ -84,6 +107,7 @@ class Expander:
         content = Content()
         if not self.collect(type, scope, frozenset(), content, ()):
             return
+        check_clashes((item for item, _, _ in content.items), self.report)
         expanded = list(self.expand(content.items, depth + 1))
         new = _qualify(init.name, expanded)
         for item in expanded:
@@ -109,18 +133,31 @@ class Expander:
             return False
         formal, actual = component.type.parameters, type.parameters
         if len(formal) != len(actual):
-            message = f"component '{type.name}' takes {len(formal)} parameters, {len(actual)} given"
+            message = f"component '{type.name}' takes {plural(len(formal), 'parameter')}, {len(actual)} given"
             self.report.error("E041", message, type.span)
             return False
         bindings = dict(zip(formal, actual, strict=True))
         overrides = frozenset(item.relation for item in component.items if isinstance(item, Override))
-        inner = Scope(_declared(component.items, self.report), home)
+        inner = Scope(self.nested_components(component, bindings, home), home)
         bases = (_bind_type(base, bindings) for base in component.bases)
         if not all([self.collect(base, inner, overridden | overrides, content, (*path, type.name)) for base in bases]):
             return False
         self.check_overrides(component, content)
         self.add_items(component, inner, bindings, overridden, content)
         return True
+
+    def nested_components(
+        self, component: Component, bindings: Mapping[str, str], scope: Scope, depth: int = 0
+    ) -> dict[str, Component]:
+        """Return the components declared inside a component and, unless hidden by those, inside its bases."""
+        found: dict[str, Component] = {}
+        for base in component.bases if depth < MAX_DEPTH else ():
+            base_type = _bind_type(base, bindings)
+            looked_up = scope.lookup(base_type.name)
+            if looked_up is not None:
+                inner = dict(zip(looked_up[0].type.parameters, base_type.parameters, strict=False))
+                found |= self.nested_components(looked_up[0], inner, looked_up[1], depth + 1)
+        return found | _declared(component.items)
 
     def add_items(
         self,
@@ -141,13 +178,18 @@ class Expander:
             content.items.append((rename(item, Renaming(types=bindings)), scope, bindings))
 
     def check_overrides(self, component: Component, content: Content) -> None:
+        """Report overrides of what no base declares, or declares without `overridable`.
+
+        A base that is a type parameter is not known where the override is written: it need not say `overridable`.
+        """
+        is_open = any(base.name in component.type.parameters for base in component.bases)
         for item in component.items:
             if not isinstance(item, Override):
                 continue
             if item.relation not in content.overridable:
                 message = f"no base component declares the overridden relation '{item.relation}'"
                 self.report.error("E043", message, item.span, did_you_mean(item.relation, content.overridable))
-            elif not content.overridable[item.relation]:
+            elif not (content.overridable[item.relation] or is_open):
                 help = f"add the qualifier 'overridable' to the declaration of '{item.relation}'"
                 self.report.error("E043", f"relation '{item.relation}' is not overridable", item.span, help)
 

@@ -21,7 +21,7 @@ CODES = {
     "E006": "directive not allowed in an untrusted source",
     # Names and shapes
     "E010": "undeclared relation",
-    "E011": "relation declared twice",
+    "E011": "name declared twice",
     "E012": "wrong number of arguments",
     "E013": "attribute or field declared twice",
     "E014": "variable not bound",
@@ -29,7 +29,7 @@ CODES = {
     "E016": "fact that is not constant",
     "E017": "variable bound inside an aggregate used outside it",
     "E018": "aggregates that depend on each other",
-    "E019": "aggregate or generator where none is allowed",
+    "E019": "counter in a recursive rule",
     # Types
     "E020": "undeclared type",
     "E021": "type declared twice",
@@ -52,9 +52,9 @@ CODES = {
     # Qualifiers and hints
     "E050": "malformed equivalence relation",
     "E051": "unknown key in a choice domain",
-    "E052": "malformed plan",
+    "E052": "plan that does not fit its rule",
     "E053": "malformed directive",
-    "E054": "inlining that is not possible",
+    "E054": "relation that cannot be inlined",
     # Aggregates in heads
     "E060": "recursive aggregate that is not supported",
 }
@@ -139,9 +139,16 @@ class Report:
     def has_errors(self) -> bool:
         return bool(self._found)
 
+    def has(self, code: str) -> bool:
+        return any(diagnostic.code == code for diagnostic in self._found)
+
     def raise_if_errors(self) -> None:
         if self.has_errors:
             raise ProgramError(self.diagnostics)
+
+
+def plural(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.language.infer import Inference
 from engine.language.program import CheckedClause, Type
-from engine.language.signatures import INFIX, conversion
+from engine.language.signatures import INFIX, conversion, result_kind
 from engine.language.syntax import (
     Aggregate,
     Atom,
@@ -22,7 +22,7 @@ from engine.language.syntax import (
     Variable,
 )
 from engine.language.typesystem import TypeSystem
-from engine.language.walk import map_atom
+from engine.language.walk import map_atom, map_children, map_terms
 
 COMPARED_AS_SYMBOLS = ("match", "contains", "not_match", "not_contains")
 
@@ -41,14 +41,33 @@ class Lowering:
 
     def body(self, body: tuple[Literal, ...]) -> tuple[Literal, ...]:
         """Return the literals lowered, without those that always hold."""
-        return tuple(self.literal(literal) for literal in body if not _is_true(literal))
+        result: list[Literal] = []
+        for literal in body:
+            if not _is_true(literal):
+                equations: list[Literal] = []
+                result += [self.literal(literal, equations), *equations]
+        return tuple(result)
 
-    def literal(self, literal: Literal) -> Literal:
+    def literal(self, literal: Literal, equations: list[Literal]) -> Literal:
+        """Return the literal lowered; functors inside patterns become equations."""
         if isinstance(literal, Atom):
-            return map_atom(literal, self.term)
+            return map_atom(literal, lambda term: self.lift(self.term(term), equations))
         if isinstance(literal, Negation):
             return replace(literal, atom=map_atom(literal.atom, self.term))
-        return self.constraint(literal)
+        literal = self.constraint(literal)
+        if literal.op == "=" and literal.kind == "record":
+            return map_terms(literal, lambda term: self.lift(term, equations))
+        return literal
+
+    def lift(self, term: Term, equations: list[Literal]) -> Term:
+        """Return a pattern with a variable for each functor in it: the functor's variables may be bound by others."""
+        if isinstance(term, Functor):
+            kind = result_kind(term)
+            variable = Variable(f"+argument{len(self.variables)}", span=term.span)
+            self.variables[variable.name] = Type(kind, kind)
+            equations.append(Constraint("=", variable, term, kind, span=term.span))
+            return variable
+        return map_children(term, lambda child: self.lift(child, equations)) if isinstance(term, RecordTerm) else term
 
     def constraint(self, literal: Constraint) -> Constraint:
         if literal.left is None or literal.right is None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
+from types import SimpleNamespace
 
 from lark import Lark, Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
@@ -37,6 +39,8 @@ LAYOUT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 BOUNDARY = re.compile(r"\.(?=\s|$)|\n(?=[ \t]*\.[a-z])")
 DIRECTIVE_END = re.compile(r"\n(?=\S)")
 
+OPERATOR = re.compile(r":-|<:|<=|>=|!=|->")
+
 _lock = threading.Lock()
 
 
@@ -44,8 +48,15 @@ _lock = threading.Lock()
 def _grammar() -> tuple[Lark, Builder]:
     """Return the parser and the builder embedded in it (built once a process, in 0.1 s)."""
     builder = Builder()
+    # Lark calls the method that has a rule's name with the list of the rule's children.
+    names = [name for name in dir(builder) if callable(getattr(builder, name)) and not name.startswith("_")]
+    callbacks = SimpleNamespace(**{name: _spread(getattr(builder, name)) for name in names})
     text = files("engine.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", transformer=builder, maybe_placeholders=True), builder
+    return Lark(text, parser="lalr", lexer="contextual", transformer=callbacks, maybe_placeholders=True), builder
+
+
+def _spread(method: Callable) -> Callable:
+    return lambda children: method(*children)
 
 
 def parse(name: str, text: str, report: Report) -> list[Item]:
@@ -79,6 +90,8 @@ def _report_syntax_error(error: UnexpectedInput, name: str, text: str, report: R
         found, expected = str(token), error.allowed or set()
     if token.type == "$END":
         return _report_end(name, text, expected, report)
+    compound = OPERATOR.match(text, token.start_pos)
+    found = compound[0] if compound else found
     span = Span(name, token.line, token.column, token.line, token.column + max(1, len(found.split("\n")[0])))
     start = token.start_pos
     if text.startswith("/*", start):

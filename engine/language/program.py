@@ -7,6 +7,8 @@ Clauses are in the syntax of `syntax`, lowered to a core that an evaluator can t
   `RecordTerm.type` the record table; overloaded conversions have become monomorphic (see `functors`);
 * every Aggregate and every generator (`range`) is the right side of a constraint `variable = …` of its own, in the
   clause's body or in the body of an enclosing aggregate; an aggregate's target is None or a variable;
+* functors stand in heads, negated atoms, other functors, and as a side of a constraint: not in positive atoms, and not
+  inside the records of an equation;
 * a variable inside an aggregate that also occurs outside it is the same variable, bound outside (injected); local ones
   have names of their own;
 * every variable is bound: there is an order of the body in which each literal's needed variables are bound before it.
@@ -18,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.language.syntax import Atom, Directive, Literal, Span, span_field
+from engine.language.walk import all_atoms
 
 KINDS = ("symbol", "number", "unsigned", "float", "record")
 
@@ -116,6 +119,17 @@ class CheckedProgram:
     limitsizes: tuple[Directive, ...] = ()
     pragmas: tuple[tuple[str, str], ...] = ()
     number_bits: int = 32
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The relations that outputs and printed sizes depend on; all of them in a program that has neither."""
+        wanted = {directive.relation for directive in (*self.outputs, *self.printsizes)}
+        if not wanted:
+            return frozenset(self.relations)
+        for stratum in reversed(self.strata):
+            for clause in stratum.clauses if not wanted.isdisjoint(stratum.relations) else ():
+                wanted.update(atom.relation for atom in all_atoms(clause))
+        return frozenset(wanted)
 
     @property
     def clauses(self) -> tuple[CheckedClause, ...]:

@@ -35,7 +35,6 @@ from engine.language.walk import (
     map_atom,
     map_children,
     map_terms,
-    substitute,
     substitute_literal,
     subterms,
     variables_of,
@@ -114,6 +113,8 @@ class ScopeResolver:
         """Return the literal without aggregates inside terms; their equations are added to `extra`."""
         if is_equation(literal):
             for variable, term in ((literal.left, literal.right), (literal.right, literal.left)):
+                if isinstance(variable, Wildcard) and _needs_scope(term):
+                    variable = Variable(self.fresh("+any"), span=variable.span)
                 if isinstance(variable, Variable) and _needs_scope(term):
                     self.hoist(term, variable, scope, extra)
                     return None
@@ -154,12 +155,11 @@ class ScopeResolver:
 
     def rebuild(self, aggregate: Aggregate, names: dict[str, Variable], scope: Scope) -> Aggregate:
         """Return the aggregate with local variables renamed, its target a variable, and nested scopes resolved."""
-        values = {name: replace(variable, span=aggregate.span) for name, variable in names.items()}
-        body = tuple(self.name_wildcards(_rename_direct(literal, values)) for literal in aggregate.body)
+        body = tuple(self.name_wildcards(_rename_direct(literal, names)) for literal in aggregate.body)
         mentioned = scope.mentioned | set(_direct_variables(body))
         target = aggregate.target
         if target is not None:
-            target = substitute(target, values)
+            target = _rename_term(target, names)
             if not isinstance(target, Variable) or next(aggregates_of((target,)), None):
                 variable = Variable(self.fresh("+target"), span=target.span)
                 body = (*body, Constraint("=", variable, target, span=target.span))

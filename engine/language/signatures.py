@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.language.syntax import Functor
+
 NUMERIC = ("number", "unsigned", "float")
 INTEGRAL = ("number", "unsigned")
 LETTERS = {"number": "i", "unsigned": "u", "float": "f", "symbol": "s"}
+KINDS = {letter: kind for kind, letter in LETTERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,20 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
 }
 
 INFIX = frozenset("+ - * / % ^ band bor bxor bshl bshr bshru land lor lxor".split())
+
+
+def result_kind(functor: Functor) -> str:
+    """Return the kind of the value of a monomorphic functor."""
+    if functor.name == "as":
+        return functor.type_argument or ""
+    if functor.name in ("strlen", "ord", "autoinc"):
+        return "number"
+    if functor.name in ("cat", "substr"):
+        return "symbol"
+    source, to, target = functor.name.partition("to")
+    if to and source in KINDS and target in KINDS:
+        return KINDS[target]
+    return functor.kind
 
 
 def arities(name: str) -> str:

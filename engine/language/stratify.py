@@ -6,11 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.language.check_clauses import all_literals
 from engine.language.diagnostics import Report
 from engine.language.program import CheckedClause, Stratum
-from engine.language.syntax import Aggregate, Atom, Literal, Negation, Span
-from engine.language.walk import literal_terms
+from engine.language.syntax import Aggregate, Atom, Functor, Literal, Negation, Span
+from engine.language.walk import all_literals, literal_terms, subterms
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,8 @@ def stratify(relations: Sequence[str], clauses: Iterable[CheckedClause], report:
     for dependency in found:
         if dependency.through and stratum_of[dependency.head] == stratum_of[dependency.relation]:
             _report_cycle(dependency, needs, report)
+    for clause in (clause for clauses in by_head.values() for clause in clauses):
+        _check_recursion(clause, stratum_of, report)
     return tuple(
         Stratum(
             tuple(component),
@@ -63,6 +64,21 @@ def stratify(relations: Sequence[str], clauses: Iterable[CheckedClause], report:
         )
         for component in components
     )
+
+
+def _check_recursion(clause: CheckedClause, stratum_of: Mapping[str, int], report: Report) -> None:
+    """Report counters in a recursive clause, which would never end, and plans for versions that it has not."""
+    own = stratum_of[clause.head.relation]
+    n_recursive = sum(isinstance(atom, Atom) and stratum_of[atom.relation] == own for atom in clause.body)
+    terms = [term for literal in (clause.head, *all_literals(clause.body)) for term in literal_terms(literal)]
+    for term in (part for whole in terms for part in subterms(whole)):
+        if n_recursive and isinstance(term, Functor) and term.name == "autoinc":
+            help = "number the tuples of a relation of an earlier stratum"
+            report.error("E019", "'autoinc()' in a recursive rule counts without end", term.span, help)
+    for version, _ in clause.plan:
+        if version > max(0, n_recursive - 1):
+            message = f"plan for version {version}, but the rule has versions 0 to {max(0, n_recursive - 1)}"
+            report.error("E052", message, clause.span, "there is one version for each recursive atom")
 
 
 def _report_cycle(dependency: Dependency, needs: Mapping[str, Iterable[str]], report: Report) -> None:

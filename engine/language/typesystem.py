@@ -101,9 +101,11 @@ class TypeSystem:
             return members[0]
         if declaration.kind == "subset":
             base = members[0]
-            if base.members:
-                message = f"type '{name}' cannot be a subset of the union type '{base.name}'"
-                self.report.error("E023", message, declaration.span)
+            if base.members or base.kind not in PRIMITIVES:
+                kind = "union" if base.members else "algebraic" if base.kind == "adt" else base.kind
+                message = f"type '{name}' cannot be a subset of the {kind} type '{base.name}'"
+                help = f"for another name of the same type write '.type {name} = {base.name}'"
+                self.report.error("E023", message, declaration.span, help)
             return Known(name, base.kind, base.name, root=base.root)
         return self._resolve_union(declaration, members)
 

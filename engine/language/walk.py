@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from engine.language.syntax import (
     Aggregate,
@@ -17,6 +18,11 @@ from engine.language.syntax import (
     Term,
     Variable,
 )
+
+
+class HasBody(Protocol):
+    head: Atom
+    body: tuple[Literal, ...]
 
 
 def literal_terms(literal: Literal) -> tuple[Term, ...]:
@@ -107,3 +113,19 @@ def substitute_literal(literal: Literal, values: Mapping[str, Term]) -> Literal:
 
 def is_equation(literal: Literal) -> bool:
     return isinstance(literal, Constraint) and literal.op == "="
+
+
+def all_literals(body: Iterable[Literal]) -> Iterator[Literal]:
+    """Yield the literals of a body and those inside aggregates."""
+    for literal in body:
+        yield literal
+        for aggregate in aggregates_of(literal_terms(literal)):
+            yield from all_literals(aggregate.body)
+
+
+def all_atoms(clause: HasBody) -> list[Atom]:
+    """Return the head, then every atom of the body, negated ones and those inside aggregates included."""
+    inside_head = (literal for aggregate in aggregates_of(clause.head.arguments) for literal in aggregate.body)
+    literals = (*all_literals(inside_head), *all_literals(clause.body))
+    atoms = (literal.atom if isinstance(literal, Negation) else literal for literal in literals)
+    return [clause.head, *(atom for atom in atoms if isinstance(atom, Atom))]

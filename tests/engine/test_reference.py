@@ -143,11 +143,31 @@ def test_match_is_on_the_whole_text_and_contains_on_a_part():
     assert rows == {("abc", "match"), ("xabc", "no match"), ("abc", "contains"), ("xabc", "contains")}
 
 
+@pytest.mark.parametrize(
+    "pattern, text, matches",
+    [
+        ("a{2}", "aa", True),
+        ("a{2,}", "aaaa", True),
+        ("[[:digit:]]+", "2024", True),
+        ("[^[:space:]x]*", "abc", True),
+        ("[^[:space:]x]*", "a c", False),
+        ("[{]", "{", True),
+        ("\\\\{", "{", True),
+        ("a|b", "b", True),
+        (".*", "", True),
+    ],
+)
+def test_patterns(pattern, text, matches):
+    rows = answer(f'.decl result(x: number)\nresult(1) :- match("{pattern}", "{text}").')
+    assert rows == ({(1,)} if matches else set())
+
+
 def test_malformed_pattern_neither_matches_nor_fails_to():
     rows = answer("""
         .decl result(x: symbol)
         result("match") :- match("(", "x").
         result("no match") :- !match("(", "x").
+        result("stray brace") :- !match("a{x}", "x").
     """)
     assert rows == set()
 

@@ -1,0 +1,79 @@
+"""Wrong programs and the exact text they are answered with.
+
+A case in errors.txt is a line `==== NAME`, a program, a line `----`, and the text that must be rendered for it.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.language.diagnostics import CODES
+
+HERE = Path(__file__).parent
+
+
+def read_cases(path: Path) -> dict[str, tuple[str, str]]:
+    """Return program and rendered text by name."""
+    cases = {}
+    for part in path.read_text(encoding="utf-8").split("==== ")[1:]:
+        title, _, rest = part.partition("\n")
+        program, _, expected = rest.partition("----\n")
+        cases[title] = (program, expected.strip("\n"))
+    return cases
+
+
+CASES = read_cases(HERE / "errors.txt")
+
+
+def rendered(program: str) -> str:
+    """Return the text of the errors of a program called test.dl, or "" if it has none."""
+    try:
+        engine.compile([engine.Source("test.dl", program)])
+    except engine.ProgramError as error:
+        return error.render()
+    return ""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_error_is_shown_as_written(name):
+    program, expected = CASES[name]
+    assert rendered(program) == expected
+
+
+def test_untrusted_sources_name_no_files():
+    text = '.decl a(x: number)\n.input a\n.comp C {\n.output a\n}\n.include "x.dl"\n.printsize a\n'
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile([engine.Source("user.dl", text, trusted=False)])
+    found = [(d.code, d.span.line, d.message) for d in caught.value.diagnostics]
+    assert found == [
+        ("E006", 2, "'.input' is not allowed in this source, which is not trusted"),
+        ("E006", 4, "'.output' is not allowed in this source, which is not trusted"),
+        ("E006", 6, "'.include' is not allowed in this source, which is not trusted"),
+    ]
+
+
+def test_errors_of_included_sources_name_them():
+    files = {"b.dl": "b(x) :- a(y).\n", "c.dl": '.include "c.dl"\n'}
+    program = '.decl a(x: number)\n.decl b(x: number)\n.include "b.dl"\n.include "c.dl"\n'
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile(
+            [engine.Source("a.dl", program)], resolve=lambda path, including: engine.Source(path, files[path])
+        )
+    places = [(d.code, d.span.source, d.span.line, d.line_text) for d in caught.value.diagnostics]
+    assert places == [("E014", "b.dl", 1, "b(x) :- a(y)."), ("E004", "c.dl", 1, '.include "c.dl"')]
+
+
+def test_every_code_is_shown_by_a_case_and_explained():
+    shown = set(re.findall(r"error\[(E\d+)\]", "".join(expected for _, expected in CASES.values()))) | {"E006"}
+    explained = re.findall(r"^### (E\d+): (.+)$", (HERE.parents[2] / "docs/errors.md").read_text("utf-8"), re.MULTILINE)
+    assert shown == set(CODES)
+    assert dict(explained) == CODES
+
+
+@pytest.mark.parametrize("text", ["\x00", "a(", "((((", "." * 50, '"', ".decl", "$", "a(1). b(", "é(1).", ".comp A {"])
+def test_no_text_is_too_wrong(text):
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile([text])
+    assert all(diagnostic.span.line for diagnostic in caught.value.diagnostics)
