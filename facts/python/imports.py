@@ -19,8 +19,9 @@ def _import(unit: Unit, node: Node) -> None:
     for name in with_fields(node, tree.NAME):
         if name.type == "aliased_import":
             alias = name.child_by_field_id(tree.ALIAS)
-            value = _module(unit, _dotted(unit, name.child_by_field_id(tree.NAME)), unit.text(alias), name)
-            unit.bind(unit.text(alias), value, "import")
+            dotted = _dotted(unit, name.child_by_field_id(tree.NAME))
+            value = _module(unit, dotted, unit.text(alias), name)
+            _bind_alias(unit, unit.text(alias), dotted, value)
             continue
         dotted = _dotted(unit, name)
         first = dotted.partition(".")[0]
@@ -53,7 +54,17 @@ def _import_from(unit: Unit, node: Node) -> None:
         bound = unit.text(alias) if alias is not None else member
         value = unit.body.running(unit.entity(bound, name))
         unit.emit("import_member", value, MODULE, level, module, member)
-        unit.bind(bound, value, "import")
+        if alias is not None:
+            _bind_alias(unit, bound, member, value)
+        else:
+            unit.bind(bound, value, "import")
+
+
+def _bind_alias(unit: Unit, alias: str, name: str, value: int) -> None:
+    """Bind `alias`, under which `name` is imported. The same name again says that others find it here (PEP 484)."""
+    unit.bind(alias, value, "import")
+    if alias == name:
+        unit.emit("reexports", value)
 
 
 def _source(unit: Unit, node: Node) -> tuple[int, str]:
