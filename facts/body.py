@@ -189,6 +189,15 @@ class Body(Graph):
         self._store_pending()
         self.block = None
 
+    def abandon(self, block: Block, frames: int) -> None:
+        """Go on behind code that was given up: from `block`, where it began, with the outer `frames` only."""
+        while len(self.frames) > frames:
+            self.leave()
+        following = self.new_block("after unparsed")
+        self.block = block
+        self.goto(following)
+        self.start(following)
+
     def _foreign(self, variable: Variable) -> bool:
         """Whether the variable's value here is only known from its cell."""
         return variable.rebound or variable.owner != self.entity
@@ -221,7 +230,8 @@ class Body(Graph):
         if self.block is not None:
             self._store_pending()
         self.entry.instructions[:0] = self._loads.values()
-        for block in self._failures.values():
-            self.seal(block)
+        for block in self.blocks:
+            if not block.sealed:
+                self.seal(block)
         self.emit_flow()
         self.variables.finish()

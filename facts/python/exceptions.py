@@ -11,7 +11,7 @@ from facts.python import tree
 from facts.python.assignments import assign_target, store_attribute
 from facts.python.control import continue_at
 from facts.python.expressions import awaited, call
-from facts.python.tree import STATEMENTS, children, has_token, with_fields
+from facts.python.tree import STATEMENTS, children, has_token, only_child, with_fields
 from facts.python.unit import Unit
 
 # Context managers that may end the exceptions of their block, by a word in the name they are called by: suppress,
@@ -165,8 +165,10 @@ def _enter(unit: Unit, item: Node, is_async: bool) -> bool:
     """Enter one context manager; whether it is known to suppress exceptions."""
     node = item.child_by_field_id(tree.VALUE)
     target = None
+    while node is not None and node.type == "parenthesized_expression":
+        node = only_child(node)
     if node is not None and node.type == "as_pattern":
-        node, target = children(node)
+        node, *_, target = children(node)
     manager = unit.value(node)
     value = unit.body.running(unit.entity(tail("enter " + unit.label(manager)), item))
     unit.emit("enter", value, manager)

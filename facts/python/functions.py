@@ -134,12 +134,16 @@ def build_next(unit: Unit) -> None:
             assign_target(unit, target, value, "parameter")
     code = node.child_by_field_id(tree.BODY)
     if node.type == "lambda":
-        unit.emit("returns", function, unit.value(code))
+        unit.attempt(_return_value, code)
     else:
         unit.statements(code)
         if unit.body.block is not None and not scope.yields:
             unit.emit("returns", function, constant(unit, "none", "None"))
     unit.body.finish()
+
+
+def _return_value(unit: Unit, node: Node) -> None:
+    unit.emit("returns", unit.body.entity, unit.value(node))
 
 
 def evaluate_decorators(unit: Unit, node: Node) -> list[tuple[Node, int]]:

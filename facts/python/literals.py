@@ -56,14 +56,15 @@ def number(text: str) -> tuple[str, str]:
 def _string(unit: Unit, node: Node) -> int:
     strings = children(node) if node.type == "concatenated_string" else [node]
     parts: list[str | int] = []
-    is_bytes = False
+    is_bytes, is_template = False, False
     for string in strings:
         start = unit.text(string.children[0]).lower()
         is_bytes |= "b" in start
+        is_template |= "t" in start
         _parts_of(unit, string, raw="r" in start, parts=parts)
-    if all(isinstance(part, str) for part in parts):
+    if not is_template and all(isinstance(part, str) for part in parts):
         return string_value(unit, "bytes" if is_bytes else "string", "".join(parts), node)
-    return _format(unit, parts, node)
+    return _format(unit, "template" if is_template else "format", parts, node)
 
 
 def string_value(unit: Unit, kind: str, text: str, node: Node) -> int:
@@ -106,15 +107,15 @@ def _interpolation(unit: Unit, node: Node, parts: list) -> None:
     if specifier is not None and any(child.is_named for child in specifier.children):
         nested: list = []
         _parts_of(unit, specifier, True, nested)
-        parts.append(_format(unit, nested, specifier))
+        parts.append(_format(unit, "format", nested, specifier))
 
 
-def _format(unit: Unit, parts: list, node: Node) -> int:
-    """Return the string that is built from `parts`."""
+def _format(unit: Unit, operator: str, parts: list, node: Node) -> int:
+    """Return the string, or template, that is built from `parts`."""
     operands = [string_value(unit, "string", part, node) if isinstance(part, str) else part
                 for part in parts if part != ""]
-    value = unit.body.instruction(unit.entity("format", node))
-    unit.emit("operation", value, "format")
+    value = unit.body.instruction(unit.entity(operator, node))
+    unit.emit("operation", value, operator)
     for position, operand in enumerate(operands):
         unit.emit("operand", value, position, operand)
     return value

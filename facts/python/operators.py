@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.cfg import Block
 from facts.python import tree
-from facts.python.tree import EXPRESSIONS, children
+from facts.python.tree import EXPRESSIONS, children, is_broken
 from facts.python.unit import Unit
 
 _NOT, _BOOLEAN = tree.kind_ids("not_operator"), tree.kind_ids("boolean_operator")
@@ -27,11 +27,12 @@ def operation(unit: Unit, operator: str, operands: list[int], node: Node) -> int
 
 @EXPRESSIONS("binary_operator")
 def _binary(unit: Unit, node: Node) -> int:
-    chain = []
-    while node.kind_id in _BINARY and not (unit.broken and node.has_error):
-        chain.append(node)
-        node = node.child_by_field_id(tree.LEFT)
-    value = unit.value(node)
+    chain = [node]
+    left = node.child_by_field_id(tree.LEFT)
+    while left.kind_id in _BINARY and not is_broken(left):
+        chain.append(left)
+        left = left.child_by_field_id(tree.LEFT)
+    value = unit.value(left)
     for node in reversed(chain):
         right = unit.value(node.child_by_field_id(tree.RIGHT))
         operator = node.child_by_field_id(tree.OPERATOR).type
@@ -68,7 +69,7 @@ def _spine(node: Node) -> list[Node]:
     """Return the operands of a chain of one boolean operator: a and b and c."""
     operator = node.child_by_field_id(tree.OPERATOR).type
     parts = []
-    while node.kind_id in _BOOLEAN and node.child_by_field_id(tree.OPERATOR).type == operator:
+    while node.kind_id in _BOOLEAN and not is_broken(node) and node.child_by_field_id(tree.OPERATOR).type == operator:
         parts.append(node.child_by_field_id(tree.RIGHT))
         node = node.child_by_field_id(tree.LEFT)
     return [node, *reversed(parts)]
@@ -144,16 +145,16 @@ def _conditional(unit: Unit, node: Node) -> int:
 
 def decide(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
     """Evaluate a condition and pass on by its truth. `not`, `and`, `or` and chained comparisons give no value."""
-    while node.kind_id in _PARENTHESES or node.kind_id in _NOT:
+    while (node.kind_id in _PARENTHESES or node.kind_id in _NOT) and not is_broken(node):
         if node.kind_id in _NOT:
             on_true, on_false = on_false, on_true
             node = node.child_by_field_id(tree.ARGUMENT)
         else:
             node = tree.only_child(node)
-    if node.kind_id in _BOOLEAN and not (unit.broken and node.has_error):
+    if node.kind_id in _BOOLEAN and not is_broken(node):
         _decide_boolean(unit, node, on_true, on_false)
         return
-    if node.kind_id in _COMPARISON and not (unit.broken and node.has_error):
+    if node.kind_id in _COMPARISON and not is_broken(node):
         parts = [_link(pair) for pair in _comparisons(node)]
     else:
         parts = [lambda unit: unit.value(node)]

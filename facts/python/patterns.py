@@ -56,11 +56,13 @@ def test(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
     if node.type == "case_pattern":
         parts = children(node)
         if not parts:
-            return  # the wildcard _
+            return  # the wildcard
         if node.children[0].type == "-":
             _compare(unit, _negative(unit, parts[0]), subject, otherwise, node)
             return
         node = parts[0]
+    if node.type == "_":
+        return
     handler = _PATTERNS.get(node.type)
     if handler is not None:
         handler(unit, node, subject, otherwise)
@@ -112,7 +114,7 @@ def _complex(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
 
 
 def _as(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
-    pattern, name = children(node)
+    pattern, *_, name = children(node)
     test(unit, pattern, subject, otherwise)
     unit.assign(unit.text(name), subject, "pattern", name)
 
@@ -140,7 +142,7 @@ def _signed(node: Node) -> list[tuple[bool, Node]]:
     """Return the alternatives of a union, each with whether a minus stands before it."""
     result, negative = [], False
     for child in node.children:
-        if child.is_named and child.kind_id not in tree.EXTRAS:
+        if child.type == "_" or (child.is_named and child.kind_id not in tree.EXTRAS):
             result.append((negative, child))
         negative = child.type == "-"
     return result

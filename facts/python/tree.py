@@ -50,6 +50,11 @@ def only_child(node: Node) -> Node | None:
     return None
 
 
+def is_broken(node: Node) -> bool:
+    """Whether a syntax error stands directly in `node`, so that its fields may be missing."""
+    return node.has_error and (node.is_error or any(child.is_error or child.is_missing for child in node.children))
+
+
 def has_token(node: Node, token: str) -> bool:
     """Whether `token` stands among the direct children, such as the `async` of a definition."""
     return any(child.type == token for child in node.children if not child.is_named)

@@ -1,6 +1,7 @@
 """One Python file while its facts are made: where the walk is, and what every handler needs."""
 
 from collections import deque
+from collections.abc import Callable
 
 from tree_sitter import Node
 
@@ -9,7 +10,7 @@ from facts.builder import Builder
 from facts.python import tree
 from facts.python.builtins import BUILTINS
 from facts.python.scopes import Scope, Scopes
-from facts.python.tree import EXPRESSIONS, STATEMENTS, children
+from facts.python.tree import EXPRESSIONS, STATEMENTS, children, is_broken
 from facts.ssa import UNDEFINED
 from facts.text import SourceText
 
@@ -33,6 +34,8 @@ class Unit:
         self.scopes = Scopes(root, self.source)
         self.waiting: deque = deque()
         self.broken = root.has_error
+        if self.broken:
+            self._state_errors(root)
         self.deep = len(self.source) > MAX_DEPTH and depth(root) > MAX_DEPTH
         self.open_body(MODULE, self.scopes.module)
 
@@ -67,6 +70,19 @@ class Unit:
         if scope.kind == "module" and (scope.star_import or variable.name in BUILTINS):
             return self._builtin(variable.name)
         return UNDEFINED
+
+    def _state_errors(self, root: Node) -> None:
+        """State the lines of all syntax errors, but for sound statements in them."""
+        work = [root]
+        while work:
+            node = work.pop()
+            if node.is_missing or (node.is_error and not node.child_count):
+                self.facts.unparsed(node.start_byte, node.end_byte)
+            elif node.has_error:
+                work.extend(node.children)
+            for child in node.children if node.is_error else ():
+                if not _is_sound_part(child):
+                    self.facts.unparsed(child.start_byte, child.end_byte)
 
     # ---- Text and entities
 
@@ -130,7 +146,7 @@ class Unit:
     def value(self, node: Node | None) -> int:
         """Evaluate an expression; return its value."""
         handler = EXPRESSIONS.get(node.kind_id) if node is not None else None
-        if handler is None or (self.broken and _is_broken(node)):
+        if handler is None or (self.broken and is_broken(node)):
             return self.unknown(node)
         return handler(self, node)
 
@@ -138,7 +154,8 @@ class Unit:
         """Return a value that nothing is known of, after what is sound in `node` was evaluated."""
         if node is None:
             return self.facts.entity(self.body.entity, "unknown")
-        self.facts.unparsed(node.start_byte, node.end_byte)
+        if not self.broken:
+            self.facts.unparsed(node.start_byte, node.end_byte)
         for child in children(node):
             if child.kind_id in EXPRESSIONS:
                 self.value(child)
@@ -157,18 +174,32 @@ class Unit:
             self.body.start(self.body.new_block("unreachable"))
         self.facts.place(self.body.block.entity, node.start_byte, node.end_byte)
         handler = STATEMENTS.get(node.kind_id)
-        if handler is None or (self.broken and _is_broken(node) and not _is_whole(node)):
-            return self._sound_parts(node)
-        handler(self, node)
+        if handler is None or (self.broken and is_broken(node) and not _is_whole(node)):
+            handler = Unit._sound_parts
+        self.attempt(handler, node)
+
+    def attempt(self, handler: Callable[["Unit", Node], None], node: Node) -> None:
+        """Let `handler` execute `node`. A mistake of ours in there costs these lines, visibly, and not the file."""
+        body, scope, block, frames = self.body, self.scope, self.body.block, len(self.body.frames)
+        try:
+            handler(self, node)
+        except MemoryError:
+            raise
+        except Exception:
+            self.facts.unparsed(node.start_byte, node.end_byte)
+            self.body, self.scope = body, scope
+            del self.bodies[self.bodies.index(body) + 1:]
+            body.abandon(block, frames)
 
     def _sound_parts(self, node: Node) -> None:
         """Execute what is sound in a statement that is not."""
-        self.facts.unparsed(node.start_byte, node.end_byte)
         for child in children(node):
             if child.kind_id in STATEMENTS:
                 self.statement(child)
             elif child.kind_id in EXPRESSIONS:
                 self.value(child)
+            elif child.type == "block":
+                self.statements(child)
 
 
 def depth(node: Node) -> int:
@@ -185,9 +216,11 @@ def depth(node: Node) -> int:
             level -= 1
 
 
-def _is_broken(node: Node) -> bool:
-    """Whether a syntax error stands directly in `node`."""
-    return node.has_error and (node.is_error or any(child.is_error or child.is_missing for child in node.children))
+def _is_sound_part(node: Node) -> bool:
+    """Whether a part of a syntax error is a statement or expression in itself, which gives its own facts and errors."""
+    if node.kind_id in STATEMENTS or node.type == "block":
+        return True
+    return node.kind_id in EXPRESSIONS and node.named_child_count > 0 and not node.has_error
 
 
 _REQUIRED = {
