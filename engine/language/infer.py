@@ -238,7 +238,9 @@ class Inference:
             known = self.types.lookup(term.type_argument or "")
             if known is not None:
                 self._below(term, known.name, "E025")
-                if isinstance(term.arguments[0], Constant):
+                value = term.arguments[0]
+                # An untyped constant takes the type: as(2, float) is 2.0.
+                if isinstance(value, Constant) and value.type in ("number", "nil"):
                     self._below(term.arguments[0], known.name, "E026")
             return
         overloads = [o for o in OVERLOADS[term.name] if o.accepts(len(term.arguments))]
