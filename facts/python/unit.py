@@ -104,7 +104,7 @@ class Unit:
         """Return the value of `name` here."""
         variable = self.scope.meaning(name)
         value = self._read(variable, name)
-        if variable is not None and not variable.rebound and variable.owner == self.body.entity:
+        if variable is not None and not variable.rebound and variable.owner == self._body_of(variable).entity:
             self.emit("read", value)
         return value
 

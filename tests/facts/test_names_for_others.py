@@ -1,4 +1,4 @@
-"""Imports under their own name, and context managers that end exceptions, as facts."""
+"""Imports under their own name, reads across class bodies, and context managers that end exceptions, as facts."""
 
 import pytest
 
@@ -41,3 +41,9 @@ def test_code_behind_a_block_that_raises_is_reached_if_the_manager_ends_exceptio
     facts = extract(source.encode(), "python")
     labels = {facts.symbols[label] for label in facts.entities[1]}
     assert ("block unreachable" in labels) is not reached
+
+
+def test_a_class_body_reads_the_variables_of_the_body_around_it():
+    facts = extract(b"import json\n\n\nclass Decoder:\n    decode = json.loads\n", "python")
+    (imported,) = facts.relations["import_module"][0].tolist()
+    assert imported in facts.relations["read"][0].tolist()
