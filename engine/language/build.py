@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from lark import Token
 
 from engine.language import surface
-from engine.language.build_terms import Body, TermBuilder
+from engine.language.build_terms import MAX_DEPTH, Body, TermBuilder, depth_of
 from engine.language.literals import integer
 from engine.language.syntax import Atom, Attribute, Clause, Declaration, Directive, TypeDeclaration
+from engine.language.walk import literal_terms
 
 # Soufflé's old way of writing `.input r` in the declaration of r.
 DIRECTIVE_TAGS = frozenset(("input", "output", "printsize"))
@@ -37,10 +38,18 @@ class Builder(TermBuilder):
     # ---- clauses
 
     def fact(self, head: Atom) -> list[Clause]:
-        return [Clause(head, (), span=head.span)]
+        return self._clauses([head], ((),), ())
 
     def rule(self, heads: list[Atom], body: Body, plan: tuple | None) -> list[Clause]:
-        return [Clause(head, literals, plan or (), span=head.span) for head in heads for literals in body]
+        return self._clauses(heads, body, plan or ())
+
+    def _clauses(self, heads: list[Atom], body: Body, plan: tuple) -> list[Clause]:
+        literals = {id(literal): literal for alternative in body for literal in alternative}
+        for literal in (*heads, *literals.values()):
+            if depth_of(literal_terms(literal)) > MAX_DEPTH:
+                self.too_deep(literal.span)
+                return []
+        return [Clause(head, alternative, plan, span=head.span) for head in heads for alternative in body]
 
     def subsumption(self, less: Atom, greater: Atom, *_: object) -> list[Clause]:
         self.unsupported("subsumption (`a(x) <= a(y) :- …`)", self.span(less, greater))

@@ -5,6 +5,7 @@ Bodies are in disjunctive normal form from the start: a tuple of alternatives, e
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lark import Token
@@ -26,8 +27,12 @@ from engine.language.syntax import (
     Variable,
     Wildcard,
 )
+from engine.language.walk import children, literal_terms
 
 Body = tuple[tuple[Literal, ...], ...]
+
+MAX_DEPTH = 200
+MAX_ALTERNATIVES = 1000
 
 OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 OPPOSITE |= {"match": "not_match", "contains": "not_contains", "true": "false", "false": "true"}
@@ -48,12 +53,30 @@ class Prefix:
     operand: Term | Prefix
 
 
-def negate(body: Body) -> Body:
-    """Return the negation of a body, by De Morgan's laws, in disjunctive normal form."""
+def conjoin(parts: Iterable[Body]) -> Body | None:
+    """Return the conjunction of bodies in disjunctive normal form, or None if it has too many alternatives."""
     result: Body = ((),)
-    for alternative in body:
-        result = tuple(chosen + (negate_literal(literal),) for chosen in result for literal in alternative)
+    for alternatives in parts:
+        if len(result) * len(alternatives) > MAX_ALTERNATIVES:
+            return None
+        result = tuple(left + right for left in result for right in alternatives)
     return result
+
+
+def depth_of(terms: Iterable[Term]) -> int:
+    """Return how deep the terms are nested; without recursion, as they may be too deep for it."""
+    depth, level = 0, list(terms)
+    while level:
+        depth += 1
+        level = [part for term in level for part in _parts(term)]
+    return depth
+
+
+def _parts(term: Term) -> Iterable[Term]:
+    if not isinstance(term, Aggregate):
+        return children(term)
+    inner = [part for literal in term.body for part in literal_terms(literal)]
+    return inner if term.target is None else [term.target, *inner]
 
 
 def negate_literal(literal: Literal) -> Literal:
@@ -93,16 +116,23 @@ class TermBuilder:
         return tuple(literals for alternative in alternatives for literals in alternative)
 
     def conjunction(self, *terms: Body | Literal) -> Body:
-        result: Body = ((),)
-        for term in terms:
-            alternatives = term if isinstance(term, tuple) else ((term,),)
-            result = tuple(left + right for left in result for right in alternatives)
-        return result
+        return self._conjoin([term if isinstance(term, tuple) else ((term,),) for term in terms])
+
+    def _conjoin(self, parts: list[Body]) -> Body:
+        result = conjoin(parts)
+        if result is not None:
+            return result
+        literal = next(literal for part in parts for alternative in part for literal in alternative)
+        message = f"the disjunctions of the body multiply to more than {MAX_ALTERNATIVES} alternatives"
+        self.report.error("E007", message, literal.span, "make a relation of one of them")
+        return ((),)
 
     def negation(self, start: Token, term: Body | Literal) -> Body:
+        """Return the negation of a body, by De Morgan's laws."""
         if isinstance(term, Atom):
             return ((Negation(term, span=self.span(start, term)),),)
-        return negate(term if isinstance(term, tuple) else ((term,),))
+        body = term if isinstance(term, tuple) else ((term,),)
+        return self._conjoin([tuple((negate_literal(literal),) for literal in alternative) for alternative in body])
 
     def compare(self, left: Term, op: str, right: Term) -> Constraint:
         return Constraint(op, left, right, span=self.span(left, right))
@@ -141,8 +171,15 @@ class TermBuilder:
                 flat.append(part.operator)
                 part = part.operand
             flat.append(part)
+        if len(flat) > 2 * MAX_DEPTH:
+            self.too_deep(self.span(flat[0], flat[-1]))
+            return flat[-1]
         flat.reverse()
         return self._climb(flat, 0)
+
+    def too_deep(self, span: Span) -> None:
+        message = f"terms are nested more than {MAX_DEPTH} levels deep"
+        self.report.error("E007", message, span, "give parts of them names, by equations or relations")
 
     def _climb(self, pending: list[Term | Token], level: int) -> Term:
         """Consume an operand and the operators of at least `level` (precedence climbing)."""

@@ -147,7 +147,7 @@ class ClauseChecker:
             check_bound(clause, found)
         checked = self._check_types(clause, found)
         self.report.merge(found)
-        return [] if found.has_errors or self.report.has_errors else checked
+        return checked
 
     def _check_types(self, clause: Clause, report: Report) -> list[CheckedClause]:
         inference = Inference(clause, self.types, self.relations)
@@ -155,7 +155,8 @@ class ClauseChecker:
         if alternatives != [clause]:
             return [checked for alternative in alternatives for checked in self._check_types(alternative, report)]
         checker = TypeChecker(clause, inference, self.types, self.relations, report, self.number_bits)
-        if not checker.check() or report.has_errors or any(map(is_false, clause.body)):
+        is_sound = checker.check() and not report.has_errors and not self.report.has_errors
+        if not is_sound or any(map(is_false, clause.body)):
             return []
         return [self.lowering.clause(clause, inference)]
 

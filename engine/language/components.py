@@ -15,6 +15,7 @@ from engine.language.surface import Component, ComponentType, Init, Item, Overri
 from engine.language.syntax import Clause, Declaration, TypeDeclaration
 
 MAX_DEPTH = 100
+MAX_INSTANCES = 10_000
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def expand(items: Iterable[Item], report: Report) -> list[Item]:
     check_clashes(items, report)
     expander = Expander(report)
     expander.check_components(scope)
-    return list(expander.expand(((item, scope, {}) for item in items), 0))
+    return list(expander.expand(((item, scope, {}) for item in items), ()))
 
 
 def _declared(items: Iterable[Item]) -> dict[str, Component]:
@@ -78,14 +79,17 @@ def check_clashes(items: Iterable[Item], report: Report) -> None:
 class Expander:
     def __init__(self, report: Report) -> None:
         self.report = report
+        self.n_instances = 0
 
-    def expand(self, items: Iterable[tuple[Item, Scope, Mapping[str, str]]], depth: int) -> Iterator[Item]:
-        """Yield the items with every Init replaced by its instance."""
+    def expand(
+        self, items: Iterable[tuple[Item, Scope, Mapping[str, str]]], path: tuple[Component, ...]
+    ) -> Iterator[Item]:
+        """Yield the items with every Init replaced by its instance; `path` are the components being expanded."""
         for item, scope, bindings in items:
             if isinstance(item, Init):
-                yield from self.instantiate(item, scope, bindings, depth)
+                yield from self.instantiate(item, scope, bindings, path)
             elif isinstance(item, Override):
-                if depth == 0:
+                if not path:
                     self.report.error("E043", "'.override' stands outside a component", item.span)
             elif not isinstance(item, Component):
                 yield item
@@ -99,16 +103,23 @@ class Expander:
             inner = Scope(_declared(component.items), scope)
             self.check_components(inner, depth + 1)
 
-    def instantiate(self, init: Init, scope: Scope, bindings: Mapping[str, str], depth: int) -> Iterator[Item]:
+    def instantiate(
+        self, init: Init, scope: Scope, bindings: Mapping[str, str], path: tuple[Component, ...]
+    ) -> Iterator[Item]:
         type = _bind_type(init.type, bindings)
-        if depth >= MAX_DEPTH:
+        found = scope.lookup(type.name)
+        self.n_instances += 1
+        if found is not None and any(found[0] is component for component in path):
             self.report.error("E042", f"component '{type.name}' contains itself", init.span)
             return
+        if self.n_instances > MAX_INSTANCES or len(path) > MAX_DEPTH:
+            self.report.error("E042", f"more than {MAX_INSTANCES} instances of components", init.span)
+            return
         content = Content()
-        if not self.collect(type, scope, frozenset(), content, ()):
+        if not self.collect(type, scope, frozenset(), content, ()) or found is None:
             return
         check_clashes((item for item, _, _ in content.items), self.report)
-        expanded = list(self.expand(content.items, depth + 1))
+        expanded = list(self.expand(content.items, (*path, found[0])))
         new = _qualify(init.name, expanded)
         for item in expanded:
             yield rename(item, new)

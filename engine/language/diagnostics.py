@@ -19,6 +19,7 @@ CODES = {
     "E004": "include that cannot be found, or that includes itself",
     "E005": "feature of Soufflé that is not supported",
     "E006": "directive not allowed in an untrusted source",
+    "E007": "clause nested too deeply, or of too many alternatives",
     # Names and shapes
     "E010": "undeclared relation",
     "E011": "name declared twice",

@@ -103,7 +103,10 @@ class Inliner:
         self.n_names = 0
 
     def define(self, name: str, clauses: Iterable[Clause]) -> None:
-        self.definitions[name] = [new for clause in clauses for new in self.clause(clause)]
+        """Take the clauses of a relation to inline. One with a wrong number of arguments is an error by itself."""
+        arity = len(self.relations[name].attributes)
+        fitting = (clause for clause in clauses if len(clause.head.arguments) == arity)
+        self.definitions[name] = [new for clause in fitting for new in self.clause(clause)]
 
     def kept(self) -> list[Clause]:
         """Return the clauses of inlined relations that are still used, directly or by one another."""

@@ -72,6 +72,18 @@ def test_every_code_is_shown_by_a_case_and_explained():
     assert dict(explained) == CODES
 
 
+@pytest.mark.parametrize("opening, closing", [("[", "]"), ("1 + ", ""), ("- ", ""), ("bnot -", ""), ("2 ^ ", ""),
+    ("strlen(", ")"), ("1 + (", ")"), ("sum 1 : { a(", ")}")])  # fmt: skip
+def test_deep_nesting_is_an_error(opening, closing):
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile([f".decl a(x: number)\na({opening * 2000}1{closing * 2000})."])
+    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["E007"]
+
+
+def test_parentheses_may_be_deep():
+    engine.compile([f".decl a(x: number)\na({'(' * 2000}1{')' * 2000}) :- {'(' * 2000}a(1){')' * 2000}."])
+
+
 @pytest.mark.parametrize("text", ["\x00", "a(", "((((", "." * 50, '"', ".decl", "$", "a(1). b(", "é(1).", ".comp A {"])
 def test_no_text_is_too_wrong(text):
     with pytest.raises(engine.ProgramError) as caught:

@@ -59,7 +59,8 @@ def write(node) -> str:
         case Constant(str(value)):
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
         case Constant(value, type):
-            return f"{value}u" if type == "unsigned" else f"{value:.6f}" if type == "float" else str(value)
+            text = f"{value}u" if type == "unsigned" else f"{value:.6f}" if type == "float" else str(value)
+            return f"({text})" if value < 0 else text
         case RecordTerm(arguments, None):
             return f"[{written(arguments)}]"
         case RecordTerm(arguments, branch):
