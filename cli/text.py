@@ -11,9 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from analyzer.report import SEVERITIES, Check, Finding, Report, Step
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 MAX_STEPS_SHOWN = 12
+SUMMARY_INDENT = 12
 TAB = "    "
 # Control characters and the marks that reorder text are shown as what they are: nothing to act upon.
 HIDDEN = {
@@ -50,11 +49,24 @@ def _print_check(check: Check, findings: list[Finding], console: Console) -> Non
     console.print()
     console.print(_heading(check, console.width))
     if check.summary:
-        console.print(Padding(Text(check.summary, style="dim"), (0, 2, 0, 2)))
+        _print_wrapped(Text("  "), Text(check.summary, style="dim"), console)
     for finding in findings:
         console.print()
         for line in _finding_lines(finding, check, console.width):
-            console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+            _print_line(line, console)
+
+
+def _print_line(line: Text, console: Console) -> None:
+    """Print one line, cut to the console's width, without spaces at its end."""
+    line.rstrip()
+    console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def _print_wrapped(head: Text, text: Text, console: Console) -> None:
+    """Print `head` and text, further lines of the text below its beginning."""
+    for line in text.wrap(console, max(20, console.width - head.cell_len)):
+        _print_line(Text.assemble(head, line), console)
+        head = Text(" " * head.cell_len)
 
 
 def _heading(check: Check, width: int) -> Text:
@@ -63,6 +75,7 @@ def _heading(check: Check, width: int) -> Text:
     reference = " · ".join([check.id, *(f"CWE-{cwe}" for cwe in check.cwe)])
     room = width - left.cell_len - len(reference) - 1
     if room < 2:
+        left.rstrip()
         return Text.assemble(left, "\n", (f"  {reference}", "dim"))
     return Text.assemble(left, ("─" * room, "dim"), " ", (reference, "dim"))
 
@@ -164,20 +177,20 @@ def _print_summary(result: ScanResult, console: Console) -> None:
     report = result.report
     console.print()
     console.print(Rule(style="dim"))
-    rows = Table.grid(padding=(0, 3, 0, 0))
-    rows.add_column(style="bold", no_wrap=True)
-    rows.add_column()
-    rows.add_row(" Findings", _findings_row(report))
-    rows.add_row(" Files", _files_row(report))
-    rows.add_row(" Lines", _lines_row(report))
-    rows.add_row(" Calls", _calls_row(report))
-    rows.add_row(" Time", _time_row(result))
-    console.print(rows)
+    rows = {
+        "Findings": _findings_row(report),
+        "Files": _files_row(report),
+        "Lines": _lines_row(report),
+        "Calls": _calls_row(report),
+        "Time": _time_row(result),
+    }
+    for label, row in rows.items():
+        _print_wrapped(Text(f" {label:<{SUMMARY_INDENT - 1}}", style="bold"), row, console)
     notes = list(_notes(report))
     if notes:
         console.print()
     for note in notes:
-        console.print(note)
+        _print_wrapped(Text(" "), note, console)
     console.print()
 
 
@@ -242,11 +255,11 @@ def _notes(report: Report) -> Iterator[Text]:
         rules = ", ".join(unused.rules) or "every rule"
         yield _note("note", f"{unused.file}:{unused.line} ", f"unused suppression of {rules}")
     if not report.complete:
-        yield Text(" Incomplete: something was not analysed (exit code 3).", style="bold yellow")
+        yield Text("Incomplete: something was not analysed (exit code 3).", style="bold yellow")
 
 
 def _note(level: str, place: str, message: str) -> Text:
-    return Text.assemble((f" {level}: ", STYLES[level]), (printable(place), "bold"), printable(message))
+    return Text.assemble((f"{level}: ", STYLES[level]), (printable(place), "bold"), printable(message))
 
 
 def plural(count: int, noun: str) -> str:
