@@ -222,7 +222,7 @@ def _files_row(report: Report) -> Text:
 
 
 def _lines_row(report: Report) -> Text:
-    languages = ", ".join(f"{count:,} {name} files" for name, count in sorted(report.coverage.languages.items()))
+    languages = ", ".join(plural(count, f"{name} file") for name, count in sorted(report.coverage.languages.items()))
     return Text.assemble(f"{report.coverage.lines:,}", (f"   ({languages})" if languages else "", "dim"))
 
 

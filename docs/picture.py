@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Draw docs/scan.svg: what `analyze scan docs/demo` prints on a terminal of 96 columns."""
+
+import io
+import re
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+
+from analyzer.scan import ScanRequest, scan
+from cli.text import render_text
+
+HERE = Path(__file__).parent
+COLOURS = [(40, 44, 52), (224, 108, 117), (152, 195, 121), (229, 192, 123), (97, 175, 239), (198, 120, 221)]
+THEME = TerminalTheme((33, 37, 43), (215, 218, 224), [*COLOURS, (86, 182, 194), (171, 178, 191)])
+
+
+def main():
+    result = scan(ScanRequest(HERE / "demo"))
+    console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True, highlight=False)
+    console.print("[bold]$ analyze scan docs/demo[/bold]")
+    render_text(result, console)
+    svg = console.export_svg(title="analyze scan", theme=THEME)
+    # Fonts are taken from the reader's machine: the picture loads nothing.
+    svg = re.sub(r"@font-face \{.*?\}\s*|<!--.*?-->\s*", "", svg, flags=re.S)
+    (HERE / "scan.svg").write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
