@@ -12,6 +12,7 @@ from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
 _DIRECTIVE = re.compile(r"#\s*analyze:")
+_TYPE = re.compile(r"#\s*type:\s*(?!ignore\b)(.+)", re.DOTALL)
 
 
 @STATEMENTS("import_statement")
@@ -97,11 +98,13 @@ def _exec(unit: Unit, node: Node) -> None:
 
 
 def directives(unit: Unit) -> None:
-    """State the comments that speak to the analyser."""
+    """State the comments that speak to the analyser, and those that declare a type (PEP 484)."""
     for comment in unit.scopes.comments:
         text = unit.text(comment)
         if _DIRECTIVE.match(text):
             unit.emit("directive_comment", unit.facts.text.line_of(comment.start_byte), text)
+        elif declared := _TYPE.match(text):
+            unit.emit("type_comment", MODULE, declared[1])
 
 
 def exports(unit: Unit, root: Node) -> None:
