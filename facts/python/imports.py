@@ -12,7 +12,7 @@ from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
 _DIRECTIVE = re.compile(r"#\s*analyze:")
-_TYPE = re.compile(r"#\s*type:\s*(?!ignore\b)(.+)", re.DOTALL)
+_TYPE = re.compile(r"#\s*type:(?!\s*ignore\b)\s*(.+)", re.DOTALL)
 
 
 @STATEMENTS("import_statement")
