@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,12 +55,13 @@ class _Collector:
         self.cache = FactCache(self.directory, facts.version())
         extracted = 0
         pool = Pool(worker.extract, jobs, self.config.extract_timeout_s)
-        for outcome in pool.run(self.missing()):
-            extracted += 1
-            if outcome.error:
-                self.failed[outcome.key] = outcome.error
-            else:
-                self.facts[outcome.key] = facts.load(outcome.value)
+        with closing(pool.run(self.missing())) as outcomes:
+            for outcome in outcomes:
+                extracted += 1
+                if outcome.error:
+                    self.failed[outcome.key] = outcome.error
+                else:
+                    self.facts[outcome.key] = facts.load(outcome.value)
         self.progress("Reading files", len(self.found.files), len(self.found.files))
         return Collected(list(self.files()), self.found.skipped, self.found.problems, extracted)
 

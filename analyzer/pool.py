@@ -12,8 +12,8 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -57,8 +57,11 @@ class Pool:
         self._workers: list[_Worker] = []
         self._retry: deque[Task] = deque()
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
-        """Yield an outcome for every task, in order of completion. Tasks are drawn only as workers become free."""
+    def run(self, tasks: Iterable[Task]) -> Generator[Outcome, None, None]:
+        """Yield an outcome for every task, in order of completion. Tasks are drawn only as workers become free.
+
+        Closing the generator ends the workers.
+        """
         source = iter(tasks)
         try:
             while True:
@@ -158,13 +161,10 @@ def _safe_children() -> Iterator[None]:
 
 
 def _work(pipe: Connection, function: Callable[..., Any]) -> None:
-    """Answer batches of arguments with batches of (value, error) until the parent closes the pipe."""
-    while True:
-        try:
-            batch = pipe.recv()
-        except EOFError:
-            return
-        pipe.send([_attempt(function, arguments) for arguments in batch])
+    """Answer batches of arguments with batches of (value, error) until the parent closes the pipe or is gone."""
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send([_attempt(function, arguments) for arguments in pipe.recv()])
 
 
 def _attempt(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, str]:
