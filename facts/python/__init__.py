@@ -35,7 +35,7 @@ def extract(data: bytes) -> FileFacts:
     root = PARSER.parse(text.utf8).root_node
     with _deep_recursion():
         unit = Unit(root, text)
-        imports.directives(unit)
+        imports.directives(unit, root)
         imports.exports(unit, root)
         unit.statements(root)
         unit.body.finish()

@@ -2,7 +2,7 @@
 
 import re
 
-from tree_sitter import Node
+from tree_sitter import Node, Query, QueryCursor
 
 from facts.body import MODULE
 from facts.python import tree
@@ -11,6 +11,7 @@ from facts.python.literals import unescape
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
+_COMMENTS = Query(tree.LANGUAGE, "(comment) @comment")
 _DIRECTIVE = re.compile(r"#\s*analyze:")
 _TYPE = re.compile(r"#\s*type:(?!\s*ignore\b)\s*(.+)", re.DOTALL)
 
@@ -97,9 +98,12 @@ def _exec(unit: Unit, node: Node) -> None:
     call(unit, callee, [("", unit.value(child)) for child in children(node)], node)
 
 
-def directives(unit: Unit) -> None:
+def directives(unit: Unit, root: Node) -> None:
     """State the comments that speak to the analyser, and those that declare a type (PEP 484)."""
-    for comment in unit.scopes.comments:
+    if b"analyze:" not in unit.source and b"type:" not in unit.source:
+        return
+    comments = QueryCursor(_COMMENTS).captures(root).get("comment", [])
+    for comment in sorted(comments, key=lambda node: node.start_byte):
         text = unit.text(comment)
         if _DIRECTIVE.match(text):
             unit.emit("directive_comment", unit.facts.text.line_of(comment.start_byte), text)

@@ -92,13 +92,12 @@ class Scope:
 
 
 class Scopes:
-    """The scopes of a file by the node that opens each, and the comments found on the way."""
+    """The scopes of a file by the node that opens each."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         self.source = source
         self.module = Scope(MODULE)
         self.of_node: dict[int, Scope] = {}
-        self.comments: list[Node] = []
         self._work: list[tuple[Node, Scope]] = [(root, self.module)]
         self._collect()
         for scope in (self.module, *self.of_node.values()):
@@ -170,11 +169,6 @@ _PATTERNS = tree.kind_ids(
     "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "dictionary_splat_pattern", "tuple", "list",
     "expression_list", "as_pattern_target", "parenthesized_expression", "list_splat")
 _COLLECT = Handlers()
-
-
-@_COLLECT("comment")
-def _comment(scopes: Scopes, node: Node, scope: Scope) -> None:
-    scopes.comments.append(node)
 
 
 @_COLLECT("string")
