@@ -7,7 +7,7 @@ from tree_sitter import Node
 from facts.python import tree
 from facts.python.expressions import allocate, display, load_attribute, load_index, splatted
 from facts.python.operators import operation
-from facts.python.scopes import alias_name, alias_parameters
+from facts.python.scopes import COMPREHENSION, alias_name, alias_parameters
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.python.unit import Unit
 
@@ -87,7 +87,7 @@ def _constrained(unit: Unit, node: Node) -> int:
 @STATEMENTS("type_alias_statement")
 def _type_alias(unit: Unit, node: Node) -> None:
     name, outer = alias_name(node), unit.scope
-    unit.scope = unit.scopes.of_node[node.id]
+    unit.scope = unit.scopes.of(node, COMPREHENSION, outer)
     bind_type_parameters(unit, alias_parameters(node))
     source = unit.value(node.child_by_field_id(tree.RIGHT))
     unit.scope = outer

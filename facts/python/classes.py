@@ -5,6 +5,7 @@ from tree_sitter import Node
 from facts.python import tree
 from facts.python.expressions import evaluate_arguments
 from facts.python.functions import apply_decorators, define_function, evaluate_decorators, type_scope
+from facts.python.scopes import CLASS
 from facts.python.tree import STATEMENTS
 from facts.python.unit import Unit
 
@@ -27,7 +28,8 @@ def _decorated_definition(unit: Unit, node: Node) -> None:
 
 def define_class(unit: Unit, node: Node) -> tuple[int, int]:
     """Evaluate bases and body of a class, in place. Return the class and its value."""
-    name, scope, outer = node.child_by_field_id(tree.NAME), unit.scopes.of_node[node.id], unit.scope
+    name, outer = node.child_by_field_id(tree.NAME), unit.scope
+    scope = unit.scopes.of(node, CLASS, outer)
     entity = unit.entity("class " + unit.text(name), node)
     unit.emit("class", entity, unit.body.entity, unit.text(name))
     unit.scope = type_scope(unit, node)
@@ -53,7 +55,7 @@ def _bases(unit: Unit, entity: int, node: Node | None) -> None:
 
 
 def _class_body(unit: Unit, entity: int, node: Node) -> None:
-    scope = unit.scopes.of_node[node.id]
+    scope = unit.scopes.of(node, CLASS, unit.scope)
     unit.open_class(entity, scope)
     unit.statements(node.child_by_field_id(tree.BODY))
     if unit.body.block is not None:

@@ -10,6 +10,7 @@ from facts.python import tree
 from facts.python.assignments import assign_target
 from facts.python.control import iterated, iteration
 from facts.python.operators import decide
+from facts.python.scopes import COMPREHENSION
 from facts.python.tree import EXPRESSIONS, children, only_child
 from facts.python.unit import Unit
 
@@ -22,7 +23,7 @@ def _comprehension(unit: Unit, node: Node) -> int:
     kind = _KINDS[node.type]
     container = unit.body.allocation(unit.entity(kind, node))
     unit.emit("allocate", container, kind)
-    outer, inner = unit.scope, unit.scopes.of_node[node.id]
+    outer, inner = unit.scope, unit.scopes.of(node, COMPREHENSION, unit.scope)
     clauses = [child for child in children(node) if child.type in ("for_in_clause", "if_clause")]
     source = iterated(unit, clauses[0])
     unit.scope = inner

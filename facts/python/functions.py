@@ -7,7 +7,7 @@ from facts.python.annotations import bind_type_parameters
 from facts.python.assignments import assign_target
 from facts.python.expressions import call
 from facts.python.literals import constant
-from facts.python.scopes import Scope
+from facts.python.scopes import COMPREHENSION, FUNCTION, Scope
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, has_token, only_child
 from facts.python.unit import Unit
 
@@ -28,7 +28,7 @@ def _lambda(unit: Unit, node: Node) -> int:
 
 def define_function(unit: Unit, node: Node, name: str) -> tuple[int, int]:
     """Evaluate a definition: defaults and annotations now, the body later. Return the function and its value."""
-    scope, outer = unit.scopes.of_node[node.id], unit.scope
+    scope, outer = unit.scopes.of(node, FUNCTION, unit.scope), unit.scope
     function = unit.entity("def " + name, node)
     unit.emit("function", function, unit.body.entity, name)
     if has_token(node, "async"):
@@ -55,7 +55,7 @@ def type_scope(unit: Unit, node: Node) -> Scope:
     parameters = node.child_by_field_id(tree.TYPE_PARAMETERS)
     if parameters is None:
         return unit.scope
-    outer, unit.scope = unit.scope, unit.scopes.of_node[parameters.id]
+    outer, unit.scope = unit.scope, unit.scopes.of(parameters, COMPREHENSION, unit.scope)
     bind_type_parameters(unit, parameters)
     inner, unit.scope = unit.scope, outer
     return inner

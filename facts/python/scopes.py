@@ -131,6 +131,10 @@ class Scopes:
         scope = self.of_node[node.id] = Scope(kind, parent)
         return scope
 
+    def of(self, node: Node, kind: str, parent: Scope) -> Scope:
+        """Return the scope that `node` opens: an empty one in code that is too broken to have been collected."""
+        return self.of_node.get(node.id) or self.open(kind, node, parent)
+
     def bind(self, node: Node | None, scope: Scope) -> None:
         """Collect the names that a target binds in `scope`, and those it reads."""
         if node is None:
@@ -235,7 +239,9 @@ def _global(scopes: Scopes, node: Node, scope: Scope) -> None:
 
 @_COLLECT("nonlocal_statement")
 def _nonlocal(scopes: Scopes, node: Node, scope: Scope) -> None:
-    scope.body.nonlocals.update(scopes.text(child) for child in children(node))
+    names = {scopes.text(child) for child in children(node)}
+    scope.body.nonlocals |= names
+    scope.body.used |= names
 
 
 @_COLLECT("import_statement", "import_from_statement", "future_import_statement")

@@ -156,9 +156,8 @@ class Unit:
             return self.facts.entity(self.body.entity, "unknown")
         if not self.broken:
             self.facts.unparsed(node.start_byte, node.end_byte)
-        for child in children(node):
-            if child.kind_id in EXPRESSIONS:
-                self.value(child)
+        self.sound_parts(node)
+        self._revive()
         return self.entity("unknown", node)
 
     def statements(self, block: Node | None) -> None:
@@ -170,13 +169,17 @@ class Unit:
         """Execute a statement. One that is nested deeper than MAX_DEPTH is left without facts."""
         if self.deep and depth(node) > MAX_DEPTH:
             return self.facts.unparsed(node.start_byte, node.end_byte)
-        if self.body.block is None:
-            self.body.start(self.body.new_block("unreachable"))
+        self._revive()
         self.facts.place(self.body.block.entity, node.start_byte, node.end_byte)
         handler = STATEMENTS.get(node.kind_id)
         if handler is None or (self.broken and is_broken(node) and not _is_whole(node)):
-            handler = Unit._sound_parts
+            handler = Unit.sound_parts
         self.attempt(handler, node)
+
+    def _revive(self) -> None:
+        """Let code that nothing leads to stand in a block of its own."""
+        if self.body.block is None:
+            self.body.start(self.body.new_block("unreachable"))
 
     def attempt(self, handler: Callable[["Unit", Node], None], node: Node) -> None:
         """Let `handler` execute `node`. A mistake of ours in there costs these lines, visibly, and not the file."""
@@ -191,15 +194,16 @@ class Unit:
             del self.bodies[self.bodies.index(body) + 1:]
             body.abandon(block, frames)
 
-    def _sound_parts(self, node: Node) -> None:
-        """Execute what is sound in a statement that is not."""
+    def sound_parts(self, node: Node) -> None:
+        """Execute and evaluate what is sound in code that is not."""
         for child in children(node):
+            self._revive()
             if child.kind_id in STATEMENTS:
                 self.statement(child)
             elif child.kind_id in EXPRESSIONS:
                 self.value(child)
-            elif child.type == "block":
-                self.statements(child)
+            else:
+                self.sound_parts(child)
 
 
 def depth(node: Node) -> int:
