@@ -129,8 +129,18 @@ def test_a_mistake_of_ours_costs_its_statement_only(monkeypatch):
 
     for kind in tree.kind_ids("subscript"):
         monkeypatch.setitem(tree.EXPRESSIONS, kind, fail)
-    source = ("def f(a):\n    x = 1\n    while g(a):\n        try:\n            h(a[0])\n        finally:\n            k(x)\n"
-              "    class A:\n        y = a[1]\n        z = l(x)\n    return lambda: a[2]\n")
+    source = """def f(a):
+    x = 1
+    while g(a):
+        try:
+            h(a[0])
+        finally:
+            k(x)
+    class A:
+        y = a[1]
+        z = l(x)
+    return lambda: a[2]
+"""
     found = extract(source)
     assert found.unparsed_lines == [5, 9, 11]
     assert names(calls(source)) == {"g", "k", "l"}
@@ -147,8 +157,9 @@ def test_damaged_real_code(seed, monkeypatch):
     data = source.choice(STANDARD_LIBRARY).read_bytes()[:30_000]
     for _ in range(source.randint(1, 5)):
         at = source.randrange(len(data) + 1)
-        put = source.choice([b"", b"(", b"]", b":", b"\n", b'"', b"'''", b" ", b"\t", b"=", b"*", b"@", b"class ", b"else:",
-                             b"lambda ", b"if ", b"match x:\n case ", b"\xff", b"\0", b"\r", data[at // 2:at // 2 + 50]])
+        put = source.choice([*b"(]:\n\"' \t=*@\xff\0\r", b"class ", b"else:", b"'''", b"lambda ", b"if ",
+                             b"match x:\n case ", b"", data[at // 2:at // 2 + 50]])
+        put = bytes([put]) if isinstance(put, int) else put
         data = data[:at] + put + data[at + source.choice([0, 1, 20]):]
     found = extract(data)
     damaged = tree.PARSER.parse(SourceText(data).utf8).root_node.has_error

@@ -107,7 +107,7 @@ class Generator:
         self.block(indent + 1, depth, loop)
         handled = self.random.random() < 0.8
         if handled:
-            for kind in self.random.choice([["ValueError"], ["KeyError", "ValueError"], [""], ["(KeyError, ValueError)"]]):
+            for kind in self.random.choice([["ValueError"], ["KeyError", "ValueError"], [""], ["(KeyError, OSError)"]]):
                 self.emit(indent, f"except {kind}:" if kind else "except:")
                 self.block(indent + 1, depth, loop)
             if self.random.random() < 0.3:
@@ -240,7 +240,8 @@ def reachable(rows):
     block = dict(rows["in_block"])
     order = {entity: int(index) for entity, index in rows["order_in_block"]}
     numbers, calls = {value: text for value, _, text in rows["constant"]}, probes(rows)
-    place = {call: int(numbers[value]) for call, position, value in rows["argument"] if position == "0" and call in calls}
+    place = {call: int(numbers[value]) for call, position, value in rows["argument"]
+             if position == "0" and call in calls}
     result = defaultdict(set)
     for call in place:
         found, work = set(), list(targets[block[call]])
