@@ -38,12 +38,12 @@ class Bars:
 
 def _progress() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description:<18}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
+        BarColumn(bar_width=40),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from analyzer.scan import ScanResult
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+MAX_FRAMED = 10
 MAX_STEPS_SHOWN = 12
 SUMMARY_INDENT = 12
 TAB = "    "
@@ -45,15 +46,20 @@ def render_text(result: ScanResult, console: Console) -> None:
 
 
 def _print_check(check: Check, findings: list[Finding], console: Console) -> None:
-    """Print a check once, with why it matters, then its findings."""
+    """Print a check once, with why it matters, then its findings: many of them without frames, one a line."""
     console.print()
     console.print(_heading(check, console.width))
     if check.summary:
         _print_wrapped(Text("  "), Text(check.summary, style="dim"), console)
-    for finding in findings:
+    for finding in findings[:MAX_FRAMED]:
         console.print()
         for line in _finding_lines(finding, check, console.width):
             _print_line(line, console)
+    if findings[MAX_FRAMED:]:
+        console.print()
+    for finding in findings[MAX_FRAMED:]:
+        place, message = printable(str(finding.place)), printable(finding.message)
+        _print_line(Text.assemble("  ", (place, "bold"), "  ", message), console)
 
 
 def _print_line(line: Text, console: Console) -> None:

@@ -56,6 +56,14 @@ def test_a_long_path_shows_its_beginning_and_end(sample_report):
     assert "28 more steps" in text
 
 
+def test_of_many_findings_of_a_check_the_later_ones_take_one_line_each(sample_report):
+    first = sample_report.findings[0]
+    many = tuple(replace(first, place=replace(first.place, file=f"f{n:02}.py")) for n in range(30))
+    lines = text_of(replace(sample_report, findings=many), 100).splitlines()
+    assert sum("▸" in line for line in lines) == 10
+    assert [sum(f"  f{n:02}.py:42:5" in line for line in lines) for n in range(30)] == [1] * 30
+
+
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "a\rb", "\x9b31m", "x\u202ey", "\x07", "\x08"])
 def test_what_could_act_on_a_terminal_is_shown_harmlessly(hostile):
     shown = printable(hostile)
