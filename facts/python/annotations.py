@@ -22,7 +22,9 @@ def annotate(unit: Unit, target: Node, declared: Node, value: int | None) -> Non
     if value is not None:
         unit.emit("annotation", value, kind)
     if target.kind_id == tree.IDENTIFIER and unit.scope.kind == "class":
-        unit.emit("attribute_annotation", unit.body.entity, unit.scope.mangled(unit.text(target)), kind)
+        position = unit.n_annotated[unit.body.entity]
+        unit.n_annotated[unit.body.entity] += 1
+        unit.emit("attribute_annotation", unit.body.entity, position, unit.scope.mangled(unit.text(target)), kind)
 
 
 @EXPRESSIONS("type")

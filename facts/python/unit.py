@@ -1,6 +1,6 @@
 """One Python file while its facts are made: where the walk is, and what every handler needs."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 from tree_sitter import Node
@@ -33,6 +33,7 @@ class Unit:
         self.emit = self.facts.emit
         self.scopes = Scopes(root, self.source)
         self.waiting: deque = deque()
+        self.n_annotated: Counter[int] = Counter()
         self.broken = root.has_error
         if self.broken:
             self._state_errors(root)

@@ -1,4 +1,4 @@
-"""Every check does on the examples of its page what the comments there say, and says both what is wrong and what is right."""
+"""Every check does on the examples of its page what their comments say; every page shows wrong and right code."""
 
 import re
 
