@@ -462,13 +462,28 @@ CASES = {
         sink(TABLE.get(source()))
     """,
     "match": """
+        class Point:
+            __match_args__ = ("left", "right")
+
+            def __init__(self, left, right):
+                self.left, self.right = left, right
+
         def run(x):
             match x:
                 case {"a": y}:
                     sink(y)  # found
                 case [first, *_]:
                     sink(first)  # found
+                case str(text):
+                    sink(text)  # found
+
+        def part(x):
+            match x:
+                case Point(left, right):
+                    sink(left)  # found
+                    sink(right)
 
         run(source())
+        part(Point(source(), "a"))
     """,
 }
