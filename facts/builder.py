@@ -8,19 +8,19 @@ from facts import schema
 from facts.filefacts import NIL, FileFacts
 from facts.text import SourceText
 
-_LABEL_LENGTH = 48
+LABEL_LENGTH = 48
 # Rows of these relations may be stated more than once.
 _REPEATED = ("read", "returns", "yields", "unparsed", "edge", "exception_edge", "merge", "exports")
 
 
 def head(text: str) -> str:
     """Return `text`, shortened to a label by its beginning."""
-    return text if len(text) <= _LABEL_LENGTH else text[:_LABEL_LENGTH] + "…"
+    return text if len(text) <= LABEL_LENGTH else text[:LABEL_LENGTH] + "…"
 
 
 def tail(text: str) -> str:
     """Return `text`, shortened to a label by its end."""
-    return text if len(text) <= _LABEL_LENGTH else "…" + text[-_LABEL_LENGTH:]
+    return text if len(text) <= LABEL_LENGTH else "…" + text[-LABEL_LENGTH:]
 
 
 class Symbols(dict):

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.cfg import Loop
 from facts.python import tree
 from facts.python.assignments import assign_target
@@ -48,7 +47,7 @@ def _loop(unit: Unit, clauses: list[Node], source: int, element: Callable[[], No
     """Walk the clauses from the first, a `for` over `source`, inwards; then state the element."""
     body = unit.body
     first, *rest = clauses
-    label = tail(unit.text(first))
+    label = unit.words(first)
     head, inside, after = body.new_block(label), body.new_block("in " + label), body.new_block("after " + label)
     body.goto(head)
     body.start(head, sealed=False)
@@ -60,7 +59,7 @@ def _loop(unit: Unit, clauses: list[Node], source: int, element: Callable[[], No
     assign_target(unit, first.child_by_field_id(tree.LEFT), item, "loop")
     while rest and rest[0].type == "if_clause":
         condition, *rest = rest
-        following = body.new_block("then " + tail(unit.text(condition)))
+        following = body.new_block("then " + unit.words(condition))
         decide(unit, only_child(condition), following, head)
         body.start(following)
     if rest:

@@ -23,7 +23,7 @@ def _if(unit: Unit, node: Node) -> None:
             unit.statements(test.child_by_field_id(tree.BODY))
             break
         condition = test.child_by_field_id(tree.CONDITION)
-        label = tail(unit.text(condition)) if condition is not None else ""
+        label = unit.words(condition) if condition is not None else ""
         after = after or body.new_block("after " + label)
         then = body.new_block("then " + label)
         otherwise = after if test is tests[-1] else body.new_block("else " + label)
@@ -55,7 +55,7 @@ def continue_at(unit: Unit, block: Block) -> None:
 def _while(unit: Unit, node: Node) -> None:
     body = unit.body
     condition = node.child_by_field_id(tree.CONDITION)
-    label = tail(unit.text(condition))
+    label = unit.words(condition)
     head, inside = body.new_block("while " + label), body.new_block("in while " + label)
     otherwise, after = _exits(unit, node, "while " + label)
     body.goto(head)
@@ -71,7 +71,7 @@ def _while(unit: Unit, node: Node) -> None:
 def _for(unit: Unit, node: Node) -> None:
     body = unit.body
     source = iterated(unit, node)
-    label = tail("for " + unit.text(node.child_by_field_id(tree.LEFT)))
+    label = "for " + unit.words(node.child_by_field_id(tree.LEFT))
     head, inside = body.new_block(label), body.new_block("in " + label)
     otherwise, after = _exits(unit, node, label)
     body.goto(head)

@@ -67,7 +67,7 @@ def _start_new(unit: Unit, label: str) -> None:
 
 def _types_text(unit: Unit, handler: Node) -> str:
     types, _ = _caught(handler)
-    return tail(", ".join(unit.text(kind) for kind in types))
+    return tail(",".join(unit.words(kind) for kind in types))
 
 
 def _caught(handler: Node) -> tuple[list[Node], Node | None]:

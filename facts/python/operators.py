@@ -129,7 +129,7 @@ def merged(unit: Unit, label: str, entering: list[tuple[int, Block]], node: Node
 def _conditional(unit: Unit, node: Node) -> int:
     on_true, condition, on_false = children(node)
     body = unit.body
-    label = tail(unit.text(condition))
+    label = unit.words(condition)
     blocks = [body.new_block("then " + label), body.new_block("else " + label)]
     after = body.new_block("after " + label)
     decide(unit, condition, *blocks)
@@ -171,7 +171,7 @@ def _decide_boolean(unit: Unit, node: Node, on_true: Block, on_false: Block) -> 
     operator = node.child_by_field_id(tree.OPERATOR).type
     *parts, last = _spine(node)
     for part in parts:
-        following = unit.body.new_block(f"{operator} {tail(unit.text(part))}")
+        following = unit.body.new_block(f"{operator} {unit.words(part)}")
         if operator == "and":
             decide(unit, part, following, on_false)
         else:

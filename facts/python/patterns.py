@@ -33,7 +33,7 @@ def _case(unit: Unit, node: Node, subject: int, after: Block) -> None:
     """Test one case; go on at the next when it does not match."""
     body = unit.body
     patterns = [child for child in children(node) if child.type == "case_pattern"]
-    label = tail(", ".join(unit.text(pattern) for pattern in patterns))
+    label = tail(",".join(unit.words(pattern) for pattern in patterns))
     otherwise = body.new_block("not case " + label)
     if len(patterns) == 1 and not has_token(node, ","):
         test(unit, patterns[0], subject, otherwise)
@@ -122,10 +122,10 @@ def _as(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
 def _union(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
     """Alternatives are tried in order; the first that matches decides."""
     body = unit.body
-    matched = body.new_block("matches " + tail(unit.text(node)))
+    matched = body.new_block("matches " + unit.words(node))
     alternatives = _signed(node)
     for index, (negative, part) in enumerate(alternatives):
-        following = otherwise if index == len(alternatives) - 1 else body.new_block("not " + tail(unit.text(part)))
+        following = otherwise if index == len(alternatives) - 1 else body.new_block("not " + unit.words(part))
         if negative:
             _compare(unit, _negative(unit, part), subject, following, part)
         else:

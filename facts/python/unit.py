@@ -1,18 +1,22 @@
 """One Python file while its facts are made: where the walk is, and what every handler needs."""
 
+import re
 from collections import Counter, deque
 from collections.abc import Callable
 
 from tree_sitter import Node
 
 from facts.body import MODULE, Body, Variable
-from facts.builder import Builder
+from facts.builder import LABEL_LENGTH, Builder, tail
 from facts.python import tree
 from facts.python.builtins import BUILTINS
 from facts.python.scopes import Scope, Scopes
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, is_broken
 from facts.ssa import UNDEFINED
 from facts.text import SourceText
+
+_SPACE = re.compile(r"(?:\s|\\\r?\n)+")
+_LOOSE = re.compile(r"(?<!\w) | (?!\w)")
 
 # Levels of the tree that the walk goes down; a level takes up to six frames of the interpreter, about 0.5 KB each.
 MAX_DEPTH = 20_000
@@ -94,6 +98,11 @@ class Unit:
     def entity(self, label: str, node: Node) -> int:
         """Return a new entity of the current body that stands where `node` stands."""
         return self.facts.entity(self.body.entity, label, node.start_byte, node.end_byte)
+
+    def words(self, node: Node) -> str:
+        """Return the text of a node as a label: shortened, and the same however it is laid out."""
+        text = self.source[max(node.start_byte, node.end_byte - 4 * LABEL_LENGTH):node.end_byte].decode(errors="ignore")
+        return tail(_LOOSE.sub("", _SPACE.sub(" ", text.strip())))
 
     def label(self, value: int) -> str:
         """Return the text that stands for a value in labels of what is made of it."""
