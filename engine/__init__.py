@@ -17,6 +17,7 @@ PUBLIC = {
     "Symbols": "engine.symbols",
     "Database": "engine.database",
     "EvaluationError": "engine.database",
+    "Widening": "engine.database",
     "Result": "engine.result",
     "evaluate": "engine.local.evaluate",
     "FactsError": "engine.io",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,22 @@ Columns = np.ndarray
 
 class EvaluationError(Exception):
     """Evaluation stopped: the data or the program asks for something that has no value. The message says what."""
+
+
+@dataclass(frozen=True)
+class Widening:
+    """Keeps a recursion in bounds: a stratum that lets `relation` outgrow `max_rows` starts again with more facts.
+
+    `choose` is given the rows of `relation` at the end of the iteration that passed the limit, [arity, n], and returns
+    facts to add to `into`, a relation of an earlier stratum that the recursion negates, or None to go on without a
+    limit. Iterations end at a barrier: the rows, and with them the result, are the same for any number of threads, and
+    they are the fixpoint of the program on the database with all facts of `into`.
+    """
+
+    relation: str
+    max_rows: int
+    into: str
+    choose: Callable[[Columns], Columns | None]
 
 
 @dataclass

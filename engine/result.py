@@ -27,13 +27,14 @@ class RuleStatistics:
 
 @dataclass
 class StratumStatistics:
-    """What one stratum cost. `peak_bytes` is the process's largest resident size up to the stratum's end."""
+    """What one stratum cost. `restarts` counts widenings; `peak_bytes` is the process's largest resident size up to the stratum's end."""
 
     relations: tuple[str, ...]
     recursive: bool
     local: bool = False
     elapsed_s: float = 0.0
     iterations: int = 0
+    restarts: int = 0
     rows: int = 0
     peak_bytes: int = 0
     rules: list[RuleStatistics] = field(default_factory=list)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import resource
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
 import numpy as np
 
-from engine.database import Columns, Database, EvaluationError
+from engine.database import Columns, Database, EvaluationError, Widening
 from engine.language.program import CheckedProgram, Stratum
 from engine.language.syntax import Atom, Constant
 from engine.local.build import Catalogue
 from engine.local.execution import Execution, Options
 from engine.local.functors import Functors
-from engine.local.recursion import Component
+from engine.local.recursion import Component, LimitReached
 from engine.local.sizes import Statistics
 from engine.plan.flatten import flatten
 from engine.plan.rule import Match, Rule
@@ -28,7 +28,12 @@ from engine.storage.relation import Relation
 
 
 def evaluate(
-    program: CheckedProgram, database: Database, *, threads: int | None = None, options: Options | None = None
+    program: CheckedProgram,
+    database: Database,
+    *,
+    threads: int | None = None,
+    options: Options | None = None,
+    widenings: Sequence[Widening] = (),
 ) -> Result:
     """Return the relations of a program on the facts of a database, the same for any number of threads and options.
 
@@ -38,7 +43,7 @@ def evaluate(
     reject_unsupported(program)
     execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options())
     try:
-        return Evaluation(program, database, execution).run()
+        return Evaluation(program, database, execution, widenings).run()
     finally:
         execution.team.close()
 
@@ -54,8 +59,12 @@ def reject_unsupported(program: CheckedProgram) -> None:
 class Evaluation:
     """The state of one evaluation: all relations and records, the rules of each stratum."""
 
-    def __init__(self, program: CheckedProgram, database: Database, execution: Execution) -> None:
+    def __init__(
+        self, program: CheckedProgram, database: Database, execution: Execution, widenings: Sequence[Widening]
+    ) -> None:
         self.program, self.database, self.execution = program, database, execution
+        self.widenings = {widening.relation: widening for widening in widenings}
+        execution.row_limits = {widening.relation: widening.max_rows for widening in widenings}
         self.symbols = database.symbols
         bits = program.number_bits
         self.relations = {
@@ -81,6 +90,23 @@ class Evaluation:
     def stratum(self, stratum: Stratum) -> StratumStatistics:
         begin = perf_counter()
         members = [self.relations[name] for name in stratum.relations]
+        restarts = 0
+        while True:
+            try:
+                done = self.fixpoint(stratum, members)
+                break
+            except LimitReached as reached:
+                self.widen(reached.relation)
+                for relation in members:
+                    relation.clear()
+                restarts += 1
+        done.elapsed_s = perf_counter() - begin
+        done.restarts = restarts
+        done.rows = sum(relation.n for relation in members)
+        done.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return done
+
+    def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         facts, rules = self.rules(stratum)
         component = Component(members, rules, self.catalogue, self.execution)
         for relation in members:
@@ -90,10 +116,21 @@ class Evaluation:
         done = component.run()
         for relation in members:
             relation.settle()
-        done.elapsed_s = perf_counter() - begin
-        done.rows = sum(relation.n for relation in members)
-        done.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         return done
+
+    def widen(self, outgrown: Relation) -> None:
+        """Add the facts that are to keep a relation small; where there are none to add, lift its limit."""
+        widening = self.widenings[outgrown.name]
+        more = widening.choose(outgrown.columns())
+        if more is None:
+            del self.execution.row_limits[outgrown.name]
+            return
+        into = self.relations[widening.into]
+        rows = np.concatenate([into.columns(), checked_columns(into.name, into.arity, more)], axis=1)
+        into.clear()
+        self.insert(into, rows)
+        self.execution.advance([into])
+        into.settle()
 
     def rules(self, stratum: Stratum) -> tuple[dict[str, Columns], list[Rule]]:
         """Return the facts among the clauses of a stratum as columns, and its rules."""

@@ -48,6 +48,7 @@ class Execution:
 
     def __init__(self, threads: int, options: Options) -> None:
         self.options = options
+        self.row_limits: dict[str, int] = {}
         self.team = Team(threads, options.chunk_rows, options.inbox_rows)
         self._lock = Lock()
 

@@ -16,6 +16,14 @@ from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.relation import Relation
 
 
+class LimitReached(Exception):
+    """A relation of the component has more rows than its limit at the end of an iteration."""
+
+    def __init__(self, relation: Relation) -> None:
+        super().__init__(relation.name)
+        self.relation = relation
+
+
 class Component:
     """Mutually recursive relations (or a single one that is not recursive) with their rules."""
 
@@ -60,7 +68,14 @@ class Component:
         """Advance all relations together, iteration by iteration."""
         while self.execution.advance(self.relations) and self.statistics.recursive:
             self.statistics.iterations += 1
+            self.check_limits()
             self.run_variants([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
+
+    def check_limits(self) -> None:
+        limits = self.execution.row_limits
+        for relation in self.relations if limits else ():
+            if relation.n > limits.get(relation.name, relation.n):
+                raise LimitReached(relation)
 
     def run_local(self) -> None:
         if not self.execution.advance(self.relations):

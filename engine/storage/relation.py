@@ -26,9 +26,13 @@ class Relation:
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
         self.every = np.arange(arity)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all rows and arrangements."""
         self.bits = 0
         self.discriminating = self.every
-        self.partitions = [Partition(arity, self.dtype)]
+        self.partitions = [Partition(self.arity, self.dtype)]
         self.arrangements: dict[tuple[int, ...], Arrangement] = {}
         self.delta: list[Block] = []
         self.n = self.n_delta = 0

@@ -1,0 +1,51 @@
+"""A stratum that outgrows a limit starts again with more facts, and then is the plain fixpoint on all facts."""
+
+import numpy as np
+import pytest
+
+import engine
+
+REACH = """
+.decl arc(x: number, y: number)
+.decl blocked(x: number)
+.decl reach(x: number, y: number)
+reach(x, y) :- arc(x, y), !blocked(y).
+reach(x, z) :- reach(x, y), reach(y, z), !blocked(z).
+.decl sinks(n: number)
+sinks(n) :- n = count : { reach(_, _) }.
+"""
+CHAIN = np.array([[i for i in range(99)], [i + 1 for i in range(99)]], np.int32)
+
+
+def evaluate(threads, widenings=(), blocked=()):
+    relations = {"arc": CHAIN, "blocked": np.array([blocked], np.int32)}
+    database = engine.Database(relations=relations)
+    program = engine.compile([engine.Source("reach.dl", REACH)])
+    result = engine.evaluate(program, database, threads=threads, widenings=widenings)
+    return result, {name: sorted(map(tuple, result.relation(name).T.tolist())) for name in ("reach", "sinks", "blocked")}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_result_is_the_fixpoint_on_the_widened_facts(threads):
+    """A chain of 100 nodes has 4,950 pairs; with nothing leading to node 50 two chains of 50: 1,225 + 1,225."""
+    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    result, widened = evaluate(threads, [widening])
+    assert widened == evaluate(threads, blocked=[50])[1]
+    assert widened["sinks"] == [(1225 + 1225,)]
+    assert [s.restarts for s in result.statistics if "reach" in s.relations] == [1]
+
+
+def test_a_relation_within_its_limit_is_left_alone():
+    widening = engine.Widening("reach", 4950, "blocked", lambda rows: pytest.fail("the limit was not passed"))
+    assert evaluate(1, [widening])[1]["sinks"] == [(4950,)]
+
+
+def test_without_facts_to_add_the_limit_is_lifted():
+    assert evaluate(1, [engine.Widening("reach", 10, "blocked", lambda rows: None)])[1]["sinks"] == [(4950,)]
+
+
+def test_the_rows_shown_are_those_of_the_iteration_that_passed_the_limit():
+    """Doubling paths: after the rounds of lengths 1, 2 and 4 there are 99 + 98 + 97 + 96 pairs."""
+    seen = []
+    evaluate(1, [engine.Widening("reach", 300, "blocked", lambda rows: seen.append(rows.shape[1]))])
+    assert seen == [99 + 98 + 97 + 96]
