@@ -4,11 +4,14 @@ from importlib.resources import files
 
 ANALYSIS = (
     "builtins.dl",
+    "model_names.dl",
     "names.dl",
     "hierarchy.dl",
     "constant.dl",
     "local_facts.dl",
     "local.dl",
+    "test_code.dl",
+    "hubs.dl",
     "points_to.dl",
     "calls.dl",
     "wrappers.dl",
