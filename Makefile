@@ -9,7 +9,7 @@ TEST_JOBS ?= 2
 # Findings are an answer, not a failure of make; a usage error (2) or an incomplete scan (3) is one.
 scan: $(READY)
 	@test -n "$(REPO)" || { echo "usage: make scan REPO=path/to/repo [ARGS='--format sarif -o out.sarif']" >&2; exit 2; }
-	@$(VENV)/bin/analyze scan "$(REPO)" $(ARGS) || [ $$? -eq 1 ]
+	@$(VENV)/bin/analyze scan "$(REPO)" $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 test: $(READY)
 	$(VENV)/bin/python -m pytest -q -n $(TEST_JOBS) --dist loadgroup $(ARGS)

@@ -1,0 +1,43 @@
+"""What a checkout needs to be set up: interpreter, versions, wheel."""
+
+import os
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize(("version", "said"), [("Python 3.9.2", "is Python 3.9.2"), (None, "is missing")])
+def test_an_unusable_interpreter_is_said_with_what_to_install(tmp_path, version, said):
+    interpreter = tmp_path / "python"
+    if version:
+        interpreter.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo {version} || exit 1\n')
+        interpreter.chmod(0o755)
+    environment = os.environ | {"PYTHON": str(interpreter)}
+    done = subprocess.run([TOP / ".ci/setup", tmp_path / "venv"], env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert said in done.stderr and "apt-get install python3 python3-venv" in done.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_pinned_versions_are_names_and_versions_only():
+    lines = (TOP / "constraints.txt").read_text().splitlines()
+    assert lines
+    assert all(re.fullmatch(r"[\w.-]+==[\w.+!]+", line) for line in lines)
+
+
+def test_the_wheel_holds_the_packages_with_their_rules(tmp_path):
+    from hatchling.builders.wheel import WheelBuilder
+
+    (path,) = WheelBuilder(str(TOP)).build(directory=str(tmp_path))
+    names = set(zipfile.ZipFile(path).namelist())
+    shipped = {name for name in names if not name.startswith("datalyze-")}
+    assert {name.split("/")[0] for name in shipped} == {"analyzer", "cli", "engine", "facts", "rules"}
+    wanted = {".py", ".dl", ".md", ".lark"}
+    for package in ("analyzer", "cli", "engine", "facts", "rules"):
+        files = {path.relative_to(TOP).as_posix() for path in (TOP / package).rglob("*") if path.suffix in wanted}
+        assert files <= shipped
