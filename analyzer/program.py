@@ -64,8 +64,7 @@ def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
             text = f"left out: error[{diagnostic.code}]: {diagnostic.message}"
             book.problems.append(Problem(text, diagnostic.span.source, diagnostic.span.line))
     wrong = wrong or set(book.user)
-    book.sources = [source for source in book.sources if source.name not in wrong]
-    book.user -= wrong
+    book.leave_out(wrong)
     return bool(wrong)
 
 

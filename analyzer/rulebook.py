@@ -22,13 +22,24 @@ USER_DIRECTORY = ".analyze"
 
 @dataclass(slots=True)
 class Rulebook:
-    """Sources to compile, and the checks among them. `user` holds the names of sources that are not bundled."""
+    """Sources to compile, and the checks among them by source. `user` names the sources that are not bundled."""
 
     sources: list[engine.Source] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
+    by_source: dict[str, Check] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     user: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def checks(self) -> list[Check]:
+        """The checks that run, by id."""
+        return sorted(self.by_source.values(), key=lambda check: check.id)
+
+    def leave_out(self, names: set[str]) -> None:
+        """Take sources, and checks that are among them, out again."""
+        self.sources = [source for source in self.sources if source.name not in names]
+        self.by_source = {name: check for name, check in self.by_source.items() if name not in names}
+        self.user -= names
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,7 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> 
     checks = list(catalogue.checks())
     for file in user_files:
         if file.is_check:
-            checks += _read_user_check(file, book)
+            checks += _read_user_check(file, {check.id for check in checks}, book)
         else:
             book.sources.append(engine.Source(file.name, file.text, trusted=False))
             book.user.add(file.name)
@@ -57,15 +68,16 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> 
     for check in select(checks, selectors):
         trusted = check.file.name not in book.user
         book.sources.append(engine.Source(check.file.name, check.file.text, trusted=trusted))
-        book.checks.append(as_report_check(check))
-    book.checks.sort(key=lambda check: check.id)
+        book.by_source[check.file.name] = as_report_check(check)
     return book
 
 
-def _read_user_check(file: UserFile, book: Rulebook) -> list[catalogue.Check]:
-    """Return the check, or nothing, the reason being recorded."""
+def _read_user_check(file: UserFile, taken: set[str], book: Rulebook) -> list[catalogue.Check]:
+    """Return the check, or nothing, the reason being recorded. Its id must not be `taken`."""
     try:
         check = catalogue.read_check(file.name, file.text, file.help)
+        if check.id in taken:
+            raise catalogue.HeaderError(f"another check has the id '{check.id}'", 1)
     except catalogue.HeaderError as error:
         book.problems.append(Problem(f"check left out: {error}", file.name, error.line))
         return []

@@ -108,11 +108,14 @@ def test_a_rule_file_that_is_wrong_costs_only_itself(analyze, repository, text, 
     assert "SQL query built from user-controlled data" in output
 
 
-def test_a_check_without_a_header_costs_only_itself(analyze, repository):
+def test_checks_without_a_header_or_of_a_taken_id_cost_only_themselves(analyze, repository):
+    header = f"// @id {CHECK}\n// @name X\n// @severity note\n// @precision low\n// @message x\n"
     (repository / ".analyze/rules").mkdir(parents=True)
     (repository / ".analyze/rules/x.dl").write_text('finding("own/x", c, "") :- call(c, _, _).\n')
+    (repository / ".analyze/rules/y.dl").write_text(header)
     output = analyze("scan", repository, "--rules", CHECK, code=3).output
     assert "lacks @id, @name" in output
+    assert f"another check has the id '{CHECK}'" in output
     assert "SQL query built from user-controlled data" in output
 
 
