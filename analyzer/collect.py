@@ -25,9 +25,10 @@ def silent(phase: str, done: int, total: int | None) -> None:
 
 @dataclass(slots=True)
 class Collected:
-    """`files` ordered by path, each with its facts; `extracted` counts the blobs that were not found in the cache."""
+    """`files` ordered by path, and their facts; `extracted` counts the blobs that were not found in the cache."""
 
-    files: list[tuple[SourceFile, facts.FileFacts]]
+    files: list[SourceFile]
+    mounted: facts.Mounted
     skipped: dict[str, list[str]]
     problems: list[Problem]
     extracted: int = 0
@@ -63,7 +64,9 @@ class _Collector:
                 else:
                     self.facts[outcome.key] = facts.load(outcome.value)
         self.progress("Reading files", len(self.found.files), len(self.found.files))
-        return Collected(list(self.files()), self.found.skipped, self.found.problems, extracted)
+        files = self.analysed()
+        mounted = facts.mount((source.path, self.facts[key_of(source)]) for source in files)
+        return Collected(files, mounted, self.found.skipped, self.found.problems, extracted)
 
     def missing(self) -> Iterator[Task]:
         """Read every file, take what the cache has, and yield the rest as tasks, equal content once."""
@@ -75,7 +78,7 @@ class _Collector:
                 continue
             source = SourceFile(path, language, blob_hash(data), data.count(b"\n") + (not data.endswith(b"\n")))
             self.sources.append(source)
-            key = (language, source.blob)
+            key = key_of(source)
             if key in asked:
                 continue
             asked.add(key)
@@ -99,10 +102,14 @@ class _Collector:
             return data
         return None
 
-    def files(self) -> Iterator[tuple[SourceFile, facts.FileFacts]]:
+    def analysed(self) -> list[SourceFile]:
+        """Return the files that have facts; for the others, the reason is recorded."""
         for source in self.sources:
-            key = (source.language, source.blob)
-            if error := self.failed.get(key):
+            if error := self.failed.get(key_of(source)):
                 self.found.problems.append(Problem(f"no facts: {error}", file=source.path))
-            else:
-                yield source, self.facts[key]
+        return [source for source in self.sources if key_of(source) in self.facts]
+
+
+def key_of(source: SourceFile) -> tuple[str, str]:
+    """Return what the facts of a file are known by."""
+    return source.language, source.blob

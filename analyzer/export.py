@@ -27,9 +27,8 @@ def export_facts(
     Raises AnalyzeError, A003 where `output` cannot be written.
     """
     with _collected(path, revision, jobs, progress) as (collected, _):
-        mounted = facts.mount((source.path, found) for source, found in collected.files)
         try:
-            facts.export(mounted, output)
+            facts.export(collected.mounted, output)
         except OSError as error:
             raise AnalyzeError("A003", f"cannot write {output}: {error.strerror}") from None
         return collected.problems
@@ -40,8 +39,7 @@ def call_graph(path: Path, jobs: int | None, progress: Progress = silent) -> dic
     sources = [engine.Source(name, text) for name, text in library.analysis()]
     with _collected(path, None, jobs, progress) as (collected, state):
         program = compile_cached([engine.Source("facts/schema.dl", facts.schema_text()), *sources], state.path)
-        mounted = facts.mount((source.path, found) for source, found in collected.files)
-        result = evaluate_program(program, mounted, jobs or default_jobs())
+        result = evaluate_program(program, collected.mounted, jobs or default_jobs())
     callers, callees = (result.symbols.texts(column) for column in result.relation("call_edge"))
     return render(zip(callers, callees, strict=True))
 

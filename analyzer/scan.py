@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import facts
-from analyzer.collect import Collected, Progress, collect, silent
+from analyzer.assemble import assemble
+from analyzer.collect import Progress, collect, silent
 from analyzer.config import Config, parse_config
 from analyzer.errors import AnalyzeError
-from analyzer.findings import CallCoverage, Findings, call_coverage
-from analyzer.present import present
-from analyzer.report import Coverage, Finding, Problem, Report, Suppression
+from analyzer.report import Problem, Report
 from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
-from analyzer.suppress import judged, parse_suppression
-from analyzer.texts import Texts
 from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
 
 
@@ -96,14 +91,13 @@ def scan_tree(
             program = compile_rulebook(book, state.path)
         with clock("facts"):
             collected = collect(tree, config, state.path, jobs, progress)
-            mounted = facts.mount((source.path, found) for source, found in collected.files)
+            if state.warning:
+                collected.problems.append(Problem(state.warning, level="warning"))
         progress("Evaluating rules", 0, None)
         with clock("analysis"):
-            result = evaluate_program(program, mounted, jobs)
+            result = evaluate_program(program, collected.mounted, jobs)
         with clock("report"):
-            texts = Texts(tree)
-            found = Findings(result, book.checks, texts).collect()
-            report = assemble(tree, texts, state, book, collected, found, call_coverage(result), only)
+            report = assemble(tree, book, collected, result, only)
     finally:
         state.close()
     return ScanResult(report, config, clock.phases_s, result.statistics, collected.extracted)
@@ -142,68 +136,6 @@ def load_rulebook(tree: Tree, config: Config, request: ScanRequest) -> Rulebook:
     user_files = files_in_tree(tree, config.models, config.rules_dir)
     user_files += files_on_disk(request.models, request.rules_dirs)
     return build_rulebook(user_files, config.rules)
-
-
-def assemble(
-    tree: Tree,
-    texts: Texts,
-    state: StateDirectory,
-    book: Rulebook,
-    collected: Collected,
-    findings: Sequence[Finding],
-    calls: CallCoverage,
-    only: Collection[str] | None,
-) -> Report:
-    """Return the report of what was found and what was looked at."""
-
-    def concerns(path: str) -> bool:
-        return only is None or not path or tree.prefix + path in only
-
-    ran = {check.id for check in book.checks}
-    suppressions = [item for item in read_suppressions(collected) if concerns(item.file)]
-    presented = present((finding for finding in findings if concerns(finding.place.file)), suppressions, texts)
-    problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
-    if state.warning:
-        problems.append(Problem(state.warning, level="warning"))
-    if not collected.files:
-        problems.append(Problem("no file in a supported language was found", level="warning"))
-    return Report(
-        target=tree.target,
-        revision=tree.revision,
-        prefix=tree.prefix,
-        checks=tuple(book.checks),
-        findings=presented.findings,
-        coverage=file_coverage(collected, calls, concerns),
-        files=tuple(source for source, _ in collected.files),
-        problems=tuple(problems),
-        unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
-    )
-
-
-def read_suppressions(collected: Collected) -> list[Suppression]:
-    """Return the suppressions in the comments of all files, in order of files and lines."""
-    found = []
-    for source, file_facts in collected.files:
-        rows = file_facts.relations.get("directive_comment")
-        for line, text in sorted(rows.T.tolist()) if rows is not None else ():
-            suppression = parse_suppression(source.path, line, file_facts.symbols[text])
-            if suppression:
-                found.append(suppression)
-    return found
-
-
-def file_coverage(collected: Collected, calls: CallCoverage, concerns: Callable[[str], bool]) -> Coverage:
-    unparsed = {source.path: tuple(found.unparsed_lines) for source, found in collected.files if found.unparsed_lines}
-    return Coverage(
-        parsed=len(collected.files) - len(unparsed),
-        lines=sum(source.lines for source, _ in collected.files),
-        languages=Counter(source.language for source, _ in collected.files),
-        unparsed={path: lines for path, lines in unparsed.items() if concerns(path)},
-        skipped={reason: tuple(paths) for reason, paths in sorted(collected.skipped.items())},
-        calls_resolved=calls.resolved,
-        calls_by_name=calls.by_name,
-        calls_unresolved=calls.unresolved,
-    )
 
 
 def save_statistics(result: ScanResult, path: Path) -> None:

@@ -1,0 +1,76 @@
+"""From what was read and derived to the report: findings as readers see them, coverage, problems."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+import facts
+from analyzer.collect import Collected
+from analyzer.findings import Findings, call_coverage
+from analyzer.present import present
+from analyzer.report import Coverage, Problem, Report, Suppression
+from analyzer.rulebook import Rulebook
+from analyzer.suppress import judged, parse_suppression
+from analyzer.texts import Texts
+from analyzer.trees import Tree
+
+if TYPE_CHECKING:
+    import engine
+
+
+def assemble(
+    tree: Tree, book: Rulebook, collected: Collected, result: engine.Result, only: Collection[str] | None = None
+) -> Report:
+    """Return the report of what was found and what was looked at; with `only`, for these paths from the top alone."""
+
+    def concerns(path: str) -> bool:
+        return only is None or not path or tree.prefix + path in only
+
+    texts = Texts(tree)
+    findings = (finding for finding in Findings(result, book.checks, texts).collect() if concerns(finding.place.file))
+    suppressions = [item for item in read_suppressions(collected.mounted) if concerns(item.file)]
+    presented = present(findings, suppressions, texts)
+    problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
+    if not collected.files:
+        problems.append(Problem("no file in a supported language was found", level="warning"))
+    ran = {check.id for check in book.checks}
+    return Report(
+        target=tree.target,
+        revision=tree.revision,
+        prefix=tree.prefix,
+        checks=tuple(book.checks),
+        findings=presented.findings,
+        coverage=coverage_of(collected, result, concerns),
+        files=tuple(collected.files),
+        problems=tuple(problems),
+        unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
+    )
+
+
+def read_suppressions(mounted: facts.Mounted) -> list[Suppression]:
+    """Return the suppressions in the comments of all files, in order of files and lines."""
+    rows = [
+        (mounted.symbols[file], line, mounted.symbols[text])
+        for file, line, text in mounted.relations["directive_comment"].T.tolist()
+    ]
+    return [found for row in sorted(rows) if (found := parse_suppression(*row))]
+
+
+def coverage_of(collected: Collected, result: engine.Result, concerns: Callable[[str], bool]) -> Coverage:
+    """Return the coverage; of partly parsed files only those that concern the report."""
+    lines: dict[str, set[int]] = defaultdict(set)
+    for file, line in collected.mounted.relations["unparsed"].T.tolist():
+        lines[collected.mounted.symbols[file]].add(line)
+    calls = call_coverage(result)
+    return Coverage(
+        parsed=len(collected.files) - len(lines),
+        lines=sum(source.lines for source in collected.files),
+        languages=Counter(source.language for source in collected.files),
+        unparsed={path: tuple(sorted(lines[path])) for path in sorted(lines) if concerns(path)},
+        skipped={reason: tuple(paths) for reason, paths in sorted(collected.skipped.items())},
+        calls_resolved=calls.resolved,
+        calls_by_name=calls.by_name,
+        calls_unresolved=calls.unresolved,
+    )
