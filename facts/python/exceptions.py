@@ -44,10 +44,10 @@ def _guarded(unit: Unit, node: Node, clauses: list[Node], after: Block) -> bool:
     body.enter(Guard(blocks, any(_types_text(unit, handler) in ("", "BaseException") for handler in handlers)))
     unit.statements(node.child_by_field_id(tree.BODY))
     body.leave()
-    if body.block is not None:
-        _start_new(unit, "else try")
     for clause in clauses:
         if clause.type == "else_clause":
+            if body.block is not None:
+                _start_new(unit, "else try")
             unit.statements(clause.child_by_field_id(tree.BODY))
     passes = body.block is not None
     body.goto(after)

@@ -78,13 +78,17 @@ class _Tree:
 
     def _name(self, path: str) -> str:
         directory, stem = _up(path), _stem(path)
-        parts = [self._dotted(directory)] if directory else []
-        if stem != "__init__" or not directory:
-            parts.append(stem)
-        return ".".join(part for part in parts if part)
+        if stem == "__init__" and directory:
+            return self._dotted(directory)
+        return ".".join(filter(None, (self._prefix(directory), stem)))
 
     def _dotted(self, directory: str) -> str:
         """Return the dotted name of a directory."""
+        around = _up(directory)
+        return self._prefix(directory) or ".".join(filter(None, (self._prefix(around), posixpath.basename(directory))))
+
+    def _prefix(self, directory: str) -> str:
+        """Return the dotted name that names in a directory start with; empty at a root."""
         root = self._root(directory) if directory in self._packages else self._source_root(directory)
         return directory[len(root):].strip("/").replace("/", ".")
 
@@ -132,6 +136,8 @@ class _Tree:
         directory = _up(importer)
         if level:
             for _ in range(level - 1):
+                if not directory:
+                    return None
                 directory = _up(directory)
             return self._find(directory, name)
         if directory not in self._packages:
