@@ -48,7 +48,7 @@ class Search:
             self.match(first)
         self.take_ready()
         while matches := [literal for literal in self.left if isinstance(literal, Match)]:
-            self.match(min(matches, key=self.fan_out))
+            self.match(min(self.connected(matches), key=self.fan_out))
             self.take_ready()
         while self.left:
             literal = next((x for x in self.left if self.ready(x)), None)
@@ -56,6 +56,10 @@ class Search:
                 raise AssertionError(f"no literal can be evaluated next: {self.left}")
             self.take(literal)
         return self.cost, self.steps
+
+    def connected(self, matches: list[Match]) -> list[Match]:
+        """The atoms that share a bound term with what is there, if there is any: a cross product is the last resort."""
+        return [x for x in matches if not x.terms or any(map(self.is_bound, x.terms))] or matches
 
     def match(self, literal: Match) -> None:
         self.rows *= self.fan_out(literal)
