@@ -1,0 +1,63 @@
+"""Checks that depend on where code stands: tests, packages, and what other modules ask for."""
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.trees import MemoryTree
+
+SECRET = 'DB_PASSWORD = "tr0ub4dor"\n'
+FACADE = "from collections import OrderedDict, defaultdict, deque\nfrom typing import Any\n\n\ndef f():\n    pass\n"
+USERS = "from {} import OrderedDict, defaultdict, deque\n\nprint(OrderedDict, defaultdict, deque)\n"
+
+CASES = {
+    "code is checked": ({"app/settings.py": SECRET}, ["app/settings.py:1"]),
+    "test code is not": (
+        {"tests/a.py": SECRET, "app/test_a.py": SECRET, "app/conftest.py": SECRET, "app/testing/a.py": SECRET},
+        [],
+    ),
+    "a directory that only sounds like tests is": ({"contest/settings.py": SECRET}, ["contest/settings.py:1"]),
+    "a package offers what it imports": ({"app/__init__.py": "from json import loads\n\nNAME = 1\n"}, []),
+    "a module that defines something does not": (
+        {"app/__init__.py": "", "app/a.py": "from json import loads\n\nNAME = 1\n"},
+        ["app/a.py:1"],
+    ),
+    "a module that only imports does": ({"app/a.py": "from json import loads\n"}, []),
+    "another module uses the name": (
+        {"a.py": "from json import loads\n\nNAME = 1\n", "b.py": "from a import loads\n\nprint(loads)\n"},
+        [],
+    ),
+    "another module asks the module for the name": (
+        {"a.py": "from json import loads\n\nNAME = 1\n", "b.py": "import a\n\nprint(a.loads)\n"},
+        [],
+    ),
+    "a star import brings the name": (
+        {"a.py": "from json import loads\n\nNAME = 1\n", "b.py": "from a import *\n\nprint(loads)\n"},
+        [],
+    ),
+    "a module that others ask for three imports offers all": ({"a.py": FACADE, "b.py": USERS.format("a")}, []),
+    "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
+}
+
+
+@pytest.fixture(scope="module")
+def places():
+    """Where checks report, by case: each case is a directory of one tree."""
+    tree = MemoryTree(
+        {
+            f"{number}/{name}": text.encode()
+            for number, (files, _) in enumerate(CASES.values())
+            for name, text in files.items()
+        },
+        "memory",
+    )
+    flags = {"rules": ("py/hard-coded-credentials", "py/unused-import")}
+    report = scan_tree(tree, ScanRequest(Path("."), None, flags)).report
+    return [f"{finding.place.file}:{finding.place.line}" for finding in report.findings]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_reports_depend_on_other_files(case, places):
+    prefix = f"{list(CASES).index(case)}/"
+    assert [place.removeprefix(prefix) for place in places if place.startswith(prefix)] == CASES[case][1]
