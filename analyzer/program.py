@@ -16,6 +16,7 @@ from analyzer.errors import AnalyzeError, ProgramErrors
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
+from analyzer.widen import bounds
 
 
 def compile_cached(sources: Sequence[engine.Source], directory: Path) -> engine.CheckedProgram:
@@ -73,7 +74,7 @@ def evaluate_program(program: engine.CheckedProgram, mounted: facts.Mounted, thr
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     try:
-        return engine.evaluate(program, database, threads=threads)
+        return engine.evaluate(program, database, threads=threads, widenings=[bounds(mounted)])
     except engine.EvaluationError as error:
         raise AnalyzeError("V001", f"the rules cannot be evaluated: {error}") from None
     except MemoryError:

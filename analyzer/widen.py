@@ -1,0 +1,40 @@
+"""Bounds on points-to analysis: which values are too wide to follow.
+
+In some programs a few values may be any object at all (what a symbolic algebra system's `sympify` returns, say). What
+flows through them is most of the cost and says nothing. When `points_to` outgrows the program, its recursion starts
+again without the flows into the widest values (`wide` in `rules/lib/points_to.dl`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import engine
+import facts
+
+WIDTH = 40
+"""Values with more objects than this are widened; a call that has more targets tells its reader little."""
+ROWS_PER_VALUE = 0.3
+LEAST_ROWS = 300_000
+MOST_RESTARTS = 6
+
+
+def bounds(mounted: facts.Mounted) -> engine.Widening:
+    """Return the bound for a program of this size."""
+    restarts = 0
+
+    def choose(rows: np.ndarray) -> np.ndarray | None:
+        nonlocal restarts
+        restarts += 1
+        if restarts > MOST_RESTARTS:
+            return None
+        counts = np.bincount(rows[0])
+        return wide_values(counts, max(WIDTH >> (restarts - 1), 4))
+
+    limit = max(LEAST_ROWS, int(ROWS_PER_VALUE * mounted.entities.shape[1]))
+    return engine.Widening("points_to", limit, "wide", choose)
+
+
+def wide_values(counts: np.ndarray, width: int) -> np.ndarray:
+    """Return the values with more than `width` objects, [1, n]; where there are none, those with the most."""
+    return np.flatnonzero(counts > min(width, int(counts.max()) - 1)).astype(np.int32)[None, :]
