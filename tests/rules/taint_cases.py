@@ -450,11 +450,38 @@ CASES = {
             sink(a)
             sink(b)  # found
     """,
-    "swapped variables": """
+    "swapped variables and elements": """
         a, b = source(), "b"
         a, b = b, a
         sink(a)
         sink(b)  # found
+
+        def swap(left, right):
+            kept = left["x"]
+            left["x"] = right["x"]
+            right["x"] = kept
+
+        c = {"x": source()}
+        d = {"x": "x"}
+        swap(c, d)
+        sink(c["x"])
+        sink(d["x"])  # found
+    """,
+    "an object that a getter gives out": """
+        class Part:
+            def set(self, x):
+                self.x = x
+
+        class Whole:
+            def make(self):
+                self.part = Part()
+                return self.part
+
+        w = Whole()
+        p = w.make()
+        p.set(source())
+        sink(w.part.x)  # found
+        sink(Whole().make().x)
     """,
     "a chosen element is as harmless as the choices": """
         TABLE = {"a": "1"}
