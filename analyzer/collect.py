@@ -11,6 +11,7 @@ import facts
 from analyzer import worker
 from analyzer.config import Config
 from analyzer.discover import Discovery, discover, size_reason
+from analyzer.errors import AnalyzeError
 from analyzer.pool import Pool, Task
 from analyzer.report import Problem, SourceFile
 from analyzer.state import FactCache, blob_hash
@@ -54,19 +55,27 @@ class _Collector:
     def run(self, jobs: int) -> Collected:
         self.found = discover(self.tree, self.config)
         self.cache = FactCache(self.directory, facts.version())
-        extracted = 0
         pool = Pool(worker.extract, jobs, self.config.extract_timeout_s)
-        with closing(pool.run(self.missing())) as outcomes:
-            for outcome in outcomes:
-                extracted += 1
-                if outcome.error:
-                    self.failed[outcome.key] = outcome.error
-                else:
-                    self.facts[outcome.key] = facts.load(outcome.value)
+        try:
+            extracted = self.extract(pool)
+        except ChildProcessError as error:
+            raise AnalyzeError("S002", f"facts cannot be extracted: {error}", help="analyze doctor") from None
         self.progress("Reading files", len(self.found.files), len(self.found.files))
         files = self.analysed()
         mounted = facts.mount((source.path, self.facts[key_of(source)]) for source in files)
         return Collected(files, mounted, self.found.skipped, self.found.problems, extracted)
+
+    def extract(self, pool: Pool) -> int:
+        """Extract what the cache does not hold; return how many blobs that were."""
+        n_extracted = 0
+        with closing(pool.run(self.missing())) as outcomes:
+            for outcome in outcomes:
+                n_extracted += 1
+                if outcome.error:
+                    self.failed[outcome.key] = outcome.error
+                else:
+                    self.facts[outcome.key] = facts.load(outcome.value)
+        return n_extracted
 
     def missing(self) -> Iterator[Task]:
         """Read every file, take what the cache has, and yield the rest as tasks, equal content once."""

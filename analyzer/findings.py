@@ -23,6 +23,7 @@ WAYS = {
     "enter": "passed into the called function",
     "leave": "returned to the caller",
     "step": "",
+    "share": "",
 }
 MAX_QUOTE = 60
 

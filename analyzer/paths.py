@@ -32,7 +32,7 @@ State = tuple[Node, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A value on a path, and the way in which data came there: "source", "step", "enter" or "leave"."""
+    """A value on a path, and the way in which data came there: "source", "step", "share", "enter" or "leave"."""
 
     value: int
     way: str
@@ -132,6 +132,8 @@ class Paths:
                 continue
             if way == "step":
                 yield (source, stack), way
+            elif way == "share":
+                yield (source, ()), way
             elif way == "leave" and len(stack) < MAX_DEPTH and call not in stack:
                 yield (source, (*stack, call)), way
             elif way == "enter" and (not stack or stack[-1] == call):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -17,9 +18,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any
 
 BATCH_BYTES = 128 * 1024
+MAX_FALSE_STARTS = 8
 
 
 @dataclass(slots=True)
@@ -57,11 +60,12 @@ class Pool:
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._retry: deque[Task] = deque()
+        self._false_starts = 0  # Workers that died so far; -1 once one has answered.
 
     def run(self, tasks: Iterable[Task]) -> Generator[Outcome, None, None]:
         """Yield an outcome for every task, in order of completion. Tasks are drawn only as workers become free.
 
-        Closing the generator ends the workers.
+        Closing the generator ends the workers. Raises ChildProcessError where none of many workers ever answers.
         """
         source = iter(tasks)
         try:
@@ -119,6 +123,7 @@ class Pool:
             except (EOFError, OSError):
                 yield from self._bury(worker, "the extractor crashed")
                 continue
+            self._false_starts = -1
             yield from (Outcome(task.key, *result) for task, result in zip(worker.batch, results, strict=True))
             worker.batch = []
         now = time.monotonic()
@@ -130,6 +135,10 @@ class Pool:
         worker.process.join()
         worker.pipe.close()
         self._workers.remove(worker)
+        if self._false_starts >= 0:
+            self._false_starts += 1
+            if self._false_starts > MAX_FALSE_STARTS:
+                raise ChildProcessError(f"{MAX_FALSE_STARTS} worker processes died before one answered")
         if len(worker.batch) == 1:
             yield Outcome(worker.batch[0].key, error=reason)
         else:
@@ -147,14 +156,20 @@ def _batch(source: Iterator[Task]) -> list[Task]:
 
 @contextmanager
 def _safe_children() -> Iterator[None]:
-    """Children started here import nothing from their working directory, and never see SIGINT."""
+    """Children started here import nothing from their working directory, and never see SIGINT.
+
+    Nor do they import our main module again, as `spawn` would have them do: it may be a script that scans.
+    """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     resource_tracker.ensure_running()  # Its start would unblock SIGINT for the child that is started with it.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
     try:
         yield
     finally:
+        sys.modules["__main__"] = main
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if before is None:
             del os.environ["PYTHONSAFEPATH"]

@@ -33,7 +33,7 @@ class Program:
         sources = [source] if isinstance(source, str) else source
         self.rows["source_node"] = [(CHECK, self.entity(name)) for name in sources]
         self.rows["sink_node"] = [(CHECK, 1, self.entity(sink))]
-        symbols = engine.Symbols(["f.py", CHECK, *sorted({"step", "enter", "leave"})[::order], *self.values])
+        symbols = engine.Symbols(["f.py", CHECK, *sorted({"step", "share", "enter", "leave"})[::order], *self.values])
         result = engine.Result(symbols, self.records(symbols), self.relations(symbols, order))
         entities = Entities(result)
         hops = Paths(result, entities).find(symbols.intern([CHECK])[0], 1)
@@ -95,6 +95,13 @@ def test_a_path_may_begin_in_a_callee_and_end_in_another():
     program = helper_called_twice()
     assert program.path("parameter", "got_two") == ["parameter", "result", "got_two"]
     assert program.path("two", "result") == ["two", "parameter", "result"]
+
+
+def test_no_call_is_matched_across_what_functions_share():
+    program = Program("source", "parameter", "variable", "read", "sink", "call1", "call2")
+    program.step("source", "parameter", "enter", "call1").step("parameter", "variable", "share")
+    program.step("variable", "read", "share").step("read", "sink", "leave", "call2")
+    assert program.path("source", "sink") == ["source", "parameter", "variable", "read", "sink"]
 
 
 def test_steps_that_sanitize_are_not_taken():

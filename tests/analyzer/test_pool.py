@@ -1,11 +1,16 @@
 """Workers that crash, hang or raise cost their own task only."""
 
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from analyzer.pool import Pool, Task
+
+TOP = Path(__file__).resolve().parents[2]
 
 
 def outcomes(function, arguments, jobs=2, timeout_s=60.0):
@@ -44,3 +49,19 @@ def test_children_do_not_import_from_their_working_directory():
 def test_ctrl_c_does_not_reach_the_workers():
     answers = outcomes(exec, ["import os, signal; os.kill(os.getpid(), signal.SIGINT)"])
     assert [error for _, error in answers.values()] == [""]
+
+
+def test_workers_that_never_answer_end_the_run():
+    with pytest.raises(ChildProcessError, match="died before one answered"):
+        outcomes(os._exit, range(100))
+
+
+def test_children_do_not_import_the_main_module(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from analyzer.pool import Pool, Task\nprint('main')\n"
+        "print([outcome.value for outcome in Pool(int, 1, 60.0).run([Task('k', ('7',), 1)])])\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(TOP)}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True)
+    assert done.stdout == b"main\n[7]\n"
