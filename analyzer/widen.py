@@ -12,26 +12,21 @@ import numpy as np
 import engine
 import facts
 
-WIDTH = 40
-"""Values with more objects than this are widened; a call that has more targets tells its reader little."""
-ROWS_PER_VALUE = 0.3
+WIDTHS = (20, 12, 8, 6, 4, 4, 4, 4)
+"""Values with more objects than this are widened, first to last time; a call with 20 targets tells its reader little."""
+ROWS_PER_ENTITY = 0.7
 LEAST_ROWS = 300_000
-MOST_RESTARTS = 6
 
 
 def bounds(mounted: facts.Mounted) -> engine.Widening:
     """Return the bound for a program of this size."""
-    restarts = 0
+    widths = iter(WIDTHS)
 
     def choose(rows: np.ndarray) -> np.ndarray | None:
-        nonlocal restarts
-        restarts += 1
-        if restarts > MOST_RESTARTS:
-            return None
-        counts = np.bincount(rows[0])
-        return wide_values(counts, max(WIDTH >> (restarts - 1), 4))
+        width = next(widths, None)
+        return None if width is None else wide_values(np.bincount(rows[0]), width)
 
-    limit = max(LEAST_ROWS, int(ROWS_PER_VALUE * mounted.entities.shape[1]))
+    limit = max(LEAST_ROWS, int(ROWS_PER_ENTITY * mounted.entities.shape[1]))
     return engine.Widening("points_to", limit, "wide", choose)
 
 
