@@ -1,7 +1,8 @@
 """Kernels of arrangements in dynamic CSR: per key a run of rows in one arena, moved and doubled when it is full.
 
-`start[k]`, `length[k]` and `room[k]` describe the run of key k; `old[k]` is its length before the last batch, whose
-rows stand behind it. Rows arrive as (key id, payload) and keep the order of arrival within a run.
+`runs[k]` describes the run of key k, in one cache line: its LENGTH, its OLD length before the last batch, whose rows
+stand behind it, where it STARTs in the arena and how much ROOM it has. Arrangements without an arena have the first two
+only. Rows arrive as (key id, payload) and keep the order of arrival within a run.
 """
 
 import numpy as np
@@ -9,56 +10,65 @@ from numba import njit
 
 from engine.kernels import kernel
 
+LENGTH, OLD, START, ROOM = 0, 1, 2, 3
+
 
 @kernel
-def count_keys(length, ids, n):
-    """Add to `length` the number of times each key occurs in ids[:n]."""
+def count_keys(runs, ids, n):
+    """Add to the length of each key the number of times it occurs in ids[:n]."""
     for i in range(n):
-        length[ids[i]] += 1
+        runs[ids[i], LENGTH] += 1
 
 
 @kernel
-def settle(old, length, ids, n):
+def settle(runs, ids, n):
     """Make the keys ids[:n] of the last batch old."""
     for i in range(n):
-        old[ids[i]] = length[ids[i]]
+        runs[ids[i], OLD] = runs[ids[i], LENGTH]
 
 
 @kernel
-def reserve(length, room, top, ids, n):
-    """Mark the keys among ids[:n] that outgrew their run: room becomes −(size + 1). Return the arena size needed."""
+def reserve(runs, top, ids, n, places):
+    """Give each of the rows with keys ids[:n] its place in its run; return the size of arena needed.
+
+    A run that has no room for them is marked to be moved: its room becomes −(new size) − 1.
+    """
     for i in range(n):
         k = ids[i]
-        if room[k] >= 0 and length[k] > room[k]:
-            size = 4
-            while size < length[k]:
-                size *= 2
-            room[k] = -size - 1
-            top += size
+        length, room = runs[k, LENGTH], np.int64(runs[k, ROOM])
+        places[i] = length
+        runs[k, LENGTH] = length + 1
+        if room >= 0:
+            if length >= room:
+                size = max(4, 2 * room)
+                runs[k, ROOM] = -size - 1
+                top += size
+        elif length >= -room - 1:
+            runs[k, ROOM] = 2 * room + 1
+            top += -room - 1
     return top
 
 
 @kernel
-def append(arena, start, length, room, top, ids, rows, lo, n, payload):
-    """Append the columns `payload` of rows lo … lo + n - 1 to the runs of ids[:n]; runs marked by `reserve` move first.
+def append(arena, runs, top, ids, places, rows, lo, n, payload):
+    """Write the columns `payload` of rows lo … lo + n - 1 to their places in the runs of ids[:n].
 
-    On entry `length` counts the new rows already. Returns the arena size in use.
+    Runs that `reserve` has marked are moved to `top` first. Returns the size of the arena in use.
     """
     for i in range(n):
-        length[ids[i]] -= 1
-    for i in range(n):
-        k = ids[i]
-        if room[k] < 0:
-            room[k] = -room[k] - 1
+        k, place = ids[i], places[i]
+        room = np.int64(runs[k, ROOM])
+        if room < 0:
+            start = runs[k, START]
             for c in range(len(payload)):
-                for j in range(length[k]):
-                    arena[c, top + j] = arena[c, start[k] + j]
-            start[k] = top
-            top += room[k]
-        at = start[k] + length[k]
+                for j in range(place):
+                    arena[c, top + j] = arena[c, start + j]
+            runs[k, START] = top
+            runs[k, ROOM] = -room - 1
+            top += -room - 1
+        at = runs[k, START] + place
         for c in range(len(payload)):
             arena[c, at] = rows[payload[c], lo + i]
-        length[k] += 1
     return top
 
 
@@ -69,16 +79,6 @@ def locate_dense(rows, column, n, n_keys, ids):
     for i in range(n):
         value = values[i]
         ids[i] = value if 0 <= value < n_keys else -1
-
-
-@kernel
-def total_matches(ids, n, length):
-    """The number of rows that `expand` would write for ids[:n]."""
-    total = 0
-    for i in range(n):
-        if ids[i] >= 0:
-            total += length[ids[i]]
-    return total
 
 
 @njit(inline="always")
@@ -119,9 +119,9 @@ def write_matches(row, first, m, rows, take, arena, payload, out, at):
 
 
 @kernel
-def expand(ids, n, i, j, start, length, rows, take, arena, payload, out):
+def expand(ids, n, i, j, runs, upto, rows, take, arena, payload, out):
     """Join: for each row i < n and each row in the run of ids[i], write the columns `take` of the one and `payload`
-    of the other to `out`, until that is full.
+    of the other to `out`, until that is full. `upto` is LENGTH for all rows, OLD for those before the last batch.
 
     Starts at match j of row i; returns (rows written, next i, next j), with i = n at the end.
     """
@@ -129,9 +129,9 @@ def expand(ids, n, i, j, start, length, rows, take, arena, payload, out):
     while i < n:
         k = ids[i]
         if k >= 0:
-            rest = np.int64(length[k]) - j
+            rest = np.int64(runs[k, upto]) - j
             m = min(rest, room - at)
-            write_matches(i, start[k] + j, m, rows, take, arena, payload, out, at)
+            write_matches(i, np.int64(runs[k, START]) + j, m, rows, take, arena, payload, out, at)
             at += m
             if m < rest:
                 return at, i, j + m
@@ -140,13 +140,23 @@ def expand(ids, n, i, j, start, length, rows, take, arena, payload, out):
 
 
 @kernel
-def keep_matches(ids, n, length, wanted, chunk, live):
-    """Keep, in place, the rows whose key has a non-empty run (or has none, if not `wanted`). Return how many."""
+def keep_matches(ids, n, runs, upto, wanted, chunk, live):
+    """Keep, in place, the rows whose key has rows (or has none, if not `wanted`); return how many."""
     kept = 0
     for i in range(n):
-        if (ids[i] >= 0 and length[ids[i]] > 0) == wanted:
+        if (ids[i] >= 0 and runs[ids[i], upto] > 0) == wanted:
             if kept < i:
                 for c in live:
                     chunk[c, kept] = chunk[c, i]
             kept += 1
     return kept
+
+
+@kernel
+def total_matches(ids, n, runs, upto):
+    """The number of rows that `expand` would write for ids[:n]."""
+    total = 0
+    for i in range(n):
+        if ids[i] >= 0:
+            total += runs[ids[i], upto]
+    return total

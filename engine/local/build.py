@@ -17,7 +17,6 @@ from engine.local.operators import (
     Contains,
     Destructure,
     Exists,
-    Fill,
     Filter,
     Generate,
     Insert,
@@ -27,11 +26,15 @@ from engine.local.operators import (
     Segment,
     Source,
 )
+from engine.local.registers import Registers
 from engine.plan import rule as logical
 from engine.plan.order import Sizes, order
 from engine.plan.rule import Absent, Compare, Fold, Literal, Match, Never, Operand, Record, Rule
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
+
+SELECTIVE = 2.0
+"""A key with at most so many rows need not be told apart any further."""
 
 
 @dataclass
@@ -81,25 +84,19 @@ def build(rule: Rule, catalogue: Catalogue, delta: int | None = None, recursive:
     return Plan(builder.source, builder.scan, builder.seed, tuple(builder.operators), tuple(steps))
 
 
-class Builder:
-    """Registers and operators of a plan in the making.
+class Builder(Registers):
+    """Turns literals into operators, one after the other.
 
-    `env` maps variables to a register of the current segment or to a constant. `needed` are the variables that
-    literals still to come, or the head, read.
+    `old` are the ids of the atoms that read earlier iterations only, `recursive` the relations being evaluated.
     """
 
     def __init__(self, wide: Mapping[str, bool], catalogue: Catalogue, depth: int = 0) -> None:
-        self.wide, self.catalogue = wide, catalogue
-        self.operators: list[Operator] = []
-        self.env: dict[str, Source] = {}
+        super().__init__(wide, depth)
+        self.catalogue = catalogue
         self.source: Relation | None = None
         self.scan: Scan | None = None
-        self.seed: Segment | None = None
-        self.segment: Segment | None = None
-        self.depth = depth
         self.old: frozenset[int] = frozenset()
         self.recursive: frozenset[str] = frozenset()
-        self.needed: set[Operand | None] = set()
 
     def steps(self, steps: Sequence[Literal], wanted: Iterable[Operand]) -> None:
         remaining = [set(wanted)]
@@ -127,58 +124,6 @@ class Builder:
             case Never():
                 raise Unsatisfiable
 
-    # ---- registers
-
-    def is_bound(self, term: Operand | None) -> bool:
-        return isinstance(term, int) or term in self.env
-
-    def operand(self, term: Operand) -> Source:
-        return Constant(term) if isinstance(term, int) else self.env[term]
-
-    def new_segment(self) -> Segment:
-        self.depth += 1
-        return Segment(self.depth)
-
-    def current(self) -> Segment:
-        """The current segment; a plan that begins without an atom begins with one row of no columns."""
-        if self.segment is None:
-            self.segment = self.seed = self.new_segment()
-        return self.segment
-
-    def register_of(self, term: Operand) -> int:
-        """The register that holds a term; constants are filled in."""
-        source = self.operand(term)
-        if isinstance(source, Constant):
-            register = self.current().register(not -(2**31) <= source.value < 2**31)
-            self.operators.append(Fill(register, source.value))
-            return register
-        return source
-
-    def new_register(self, variable: str) -> int:
-        return self.current().register(self.wide.get(variable, False))
-
-    def live(self, *more: Source) -> list[int]:
-        """The registers in use from here on, and some more."""
-        used = {self.env[v] for v in self.needed if v in self.env}
-        return sorted(r for r in used.union(more) if not isinstance(r, Constant))
-
-    def next_segment(self) -> tuple[Segment, list[int]]:
-        """Begin a segment that carries the live registers over; return it and the registers taken from the old one."""
-        self.current()
-        segment, take = self.new_segment(), []
-        moved: dict[int, int] = {}
-        for variable, source in self.env.items():
-            if variable in self.needed and not isinstance(source, Constant) and source not in moved:
-                moved[source] = segment.register(self.wide.get(variable, False))
-                take.append(source)
-        self.env = {v: s if isinstance(s, Constant) else moved[s] for v, s in self.env.items() if self.kept(s, moved)}
-        self.segment = segment
-        return segment, take
-
-    @staticmethod
-    def kept(source: Source, moved: Mapping[int, int]) -> bool:
-        return isinstance(source, Constant) or source in moved
-
     # ---- literals
 
     def match(self, literal: Match) -> None:
@@ -187,26 +132,45 @@ class Builder:
         if self.segment is None and not self.prefers_index(literal):
             self.begin_scan(literal, relation, fresh, repeated)
             return
-        old = id(literal) in self.old
-        key_columns = [c for c, term in enumerate(literal.terms) if term is not None and self.is_bound(term)]
         self.current()
-        key = [self.register_of(literal.terms[c]) for c in key_columns]
+        bound = tuple(c for c, term in enumerate(literal.terms) if term is not None and self.is_bound(term))
+        key = self.index_columns(relation, bound)
         payload = {v: c for v, c in fresh.items() if v in self.needed or v in repeated}
-        if not payload:
-            self.exists(relation, key_columns, key, old=old, wanted=True)
-            return
-        arrangement = relation.arrangement(key_columns, payload=True, old=old)
+        if payload or key != bound:
+            checked = [(literal.terms[c], c) for c in bound if c not in key]
+            self.join(literal, key, payload, [*checked, *((v, c) for v, cs in repeated.items() for c in cs)])
+        else:
+            registers = [self.register_of(literal.terms[c]) for c in key]
+            self.exists(relation, key, registers, old=id(literal) in self.old, wanted=True)
+
+    def join(
+        self, literal: Match, key: Sequence[int], payload: Mapping[str, int], checked: Sequence[tuple[Operand, int]]
+    ) -> None:
+        """Join with an atom by some columns; keep the rows where each term of `checked` equals its column."""
+        relation, old = self.catalogue.relations[literal.relation], id(literal) in self.old
+        arrangement = relation.arrangement(key, payload=True, old=old)
+        registers = [self.register_of(literal.terms[c]) for c in key]
+        after, self.needed = self.needed, self.needed | {term for term, _ in checked}
         segment, take = self.next_segment()
         for variable in payload:
             self.env[variable] = segment.register(self.is_wide(relation, variable))
-        columns = list(payload.values())
-        extra = [
-            (self.env[v], segment.register(self.is_wide(relation, v)), c) for v, cs in repeated.items() for c in cs
-        ]
-        columns += [c for _, _, c in extra]
-        self.operators.append(Join(arrangement, old, key, segment, take, columns))
-        for left, right, _ in extra:
-            self.filter(self.catalogue.functors.predicate("=", "number"), (left, right))
+        pairs = [(self.operand(term), segment.register(relation.dtype == np.int64)) for term, _ in checked]
+        columns = [*payload.values(), *(column for _, column in checked)]
+        self.operators.append(Join(arrangement, old, registers, segment, take, columns))
+        self.needed = after
+        self.check_equal(pairs)
+
+    def index_columns(self, relation: Relation, bound: tuple[int, ...]) -> tuple[int, ...]:
+        """The columns to look an atom up by: all that are bound, or a few that select almost as well.
+
+        So one arrangement serves many atoms; the columns left out are compared afterwards.
+        """
+        if len(bound) < 2 or bound in relation.arrangements:
+            return bound
+        known = [key for key in relation.arrangements if set(key) < set(bound)]
+        candidates = [*known, *((column,) for column in bound)]
+        best = min(candidates, key=lambda key: self.catalogue.sizes.fan_out(relation.name, key))
+        return best if self.catalogue.sizes.fan_out(relation.name, best) <= SELECTIVE else bound
 
     def is_wide(self, relation: Relation, variable: str) -> bool:
         return self.wide.get(variable, relation.dtype == np.int64)
@@ -353,13 +317,7 @@ class Builder:
                 self.env[field] = register
         held = [source for source, _ in checks]
         self.operators.append(Destructure(table, record, self.live(record, *held), fresh))
-        for i, (source, register) in enumerate(checks):
-            rest = [s for pair in checks[i + 1 :] for s in pair]
-            self.filter_keeping(source, register, rest)
-
-    def filter_keeping(self, left: Source, right: Source, rest: Sequence[Source]) -> None:
-        predicate = self.catalogue.functors.predicate("=", "number")
-        self.operators.append(Filter(predicate, (left, right), self.live(*rest)))
+        self.check_equal(checks)
 
     def fold(self, literal: Fold) -> None:
         self.current()

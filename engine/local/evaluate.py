@@ -26,6 +26,9 @@ from engine.storage.arrangement import Block
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 
+SMALL_ROWS = 1 << 12
+"""Relations up to this size keep the tables that insertion needs: they may be looked up in."""
+
 
 def evaluate(
     program: CheckedProgram,
@@ -79,7 +82,7 @@ class Evaluation:
             )
             for name, r in program.records.items()
         }
-        statistics = Statistics(self.relations, constant_signatures(program))
+        statistics = Statistics(self.relations, constant_signatures(program), execution.options.min_sampled)
         self.catalogue = Catalogue(self.relations, self.records, Functors(bits, self.symbols), statistics)
 
     def run(self) -> Result:
@@ -116,6 +119,8 @@ class Evaluation:
         done = component.run()
         for relation in members:
             relation.settle()
+            if relation.n > SMALL_ROWS:
+                relation.drop_tables()
         return done
 
     def widen(self, outgrown: Relation) -> None:

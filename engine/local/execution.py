@@ -27,7 +27,7 @@ class Options:
     `partition_rows`: a partition with more rows is split, so that its table fits in the second-level cache, but in
     local fixpoints only when its delta has `delta_rows`, for each part must keep enough to do at once.
     `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
-    sizes of partitions.
+    sizes of partitions. `min_sampled`: a first atom with fewer rows is not sampled to find a join order.
     """
 
     chunk_rows: int = 1 << 14
@@ -37,6 +37,7 @@ class Options:
     max_bits: int = 8
     alone_rows: int = 1 << 13
     wave_tasks: int = 64
+    min_sampled: int = 1 << 10
 
 
 Job = tuple[Plan, RuleStatistics, Sequence[Block]]
@@ -44,12 +45,13 @@ Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 
 
 class Execution:
-    """A team with the options of an evaluation."""
+    """A team with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
 
     def __init__(self, threads: int, options: Options) -> None:
         self.options = options
         self.row_limits: dict[str, int] = {}
         self.team = Team(threads, options.chunk_rows, options.inbox_rows)
+        self.epoch = 0
         self._lock = Lock()
 
     def run(self, jobs: Sequence[Job], targets: Iterable[Relation]) -> None:
@@ -57,9 +59,11 @@ class Execution:
         size = sum(b.hi - b.lo for _, _, blocks in jobs for b in blocks)
         if size <= self.options.alone_rows:
             worker = self.team.workers[0]
-            for job in jobs:
-                for task in self.tasks([job]):
-                    task(worker)
+            for plan, statistics, blocks in jobs:
+                if plan.scan is None:
+                    self.run_seed(plan, statistics, worker)
+                for rows, lo, hi in blocks:
+                    self.run_rows(plan, statistics, rows, lo, hi, worker)
             worker.flush()
             self.account(worker)
         else:
@@ -149,8 +153,10 @@ class Execution:
         updates: list[Callable[[], None]] = []
         total = 0
         for relation in relations:
+            magnitude = relation.magnitude
             updates += relation.advance()
             total += relation.n_delta
+            self.epoch += magnitude != relation.magnitude
         if total <= self.options.alone_rows or len(updates) < 2:
             for update in updates:
                 update()

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.columns import compress, scan
-from engine.kernels.runs import expand, keep_matches
+from engine.kernels.runs import LENGTH, OLD, expand, keep_matches
 from engine.storage.arrangement import Arrangement
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
@@ -111,7 +111,7 @@ class Fill(Operator):
 class Join(Expansion):
     """Pair each row with the rows of an arrangement that have its key, or only with those of earlier iterations."""
 
-    __slots__ = ("arrangement", "old", "key", "segment", "take", "payload")
+    __slots__ = ("arrangement", "upto", "key", "segment", "take", "payload")
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Join(Expansion):
         take: Sequence[int],
         payload: Sequence[int],
     ) -> None:
-        self.arrangement, self.old, self.segment = arrangement, old, segment
+        self.arrangement, self.upto, self.segment = arrangement, OLD if old else LENGTH, segment
         self.key, self.take = np.array(key, np.int64), np.array(take, np.int64)
         at = {c: i for i, c in enumerate(arrangement.payload.tolist())}
         self.payload = np.array([at[c] for c in payload], np.int64)
@@ -130,10 +130,9 @@ class Join(Expansion):
     def chunks(self, worker: Worker, chunk: Columns, n: int) -> Iterator[tuple[Columns, int]]:
         by, out = self.arrangement, worker.buffer(self.segment)
         ids = by.locate(chunk, n, self.key)
-        lengths = by.old_lengths if self.old else by.lengths
         i = j = 0
         while i < n:
-            found, i, j = expand(ids, n, i, j, by.starts, lengths, chunk, self.take, by.arena, self.payload, out)
+            found, i, j = expand(ids, n, i, j, by.runs, self.upto, chunk, self.take, by.arena, self.payload, out)
             if found:
                 yield out, found
 
@@ -141,18 +140,18 @@ class Join(Expansion):
 class Exists(Operator):
     """Keep the rows whose key an arrangement holds, or those whose key it does not hold."""
 
-    __slots__ = ("arrangement", "old", "key", "wanted", "live")
+    __slots__ = ("arrangement", "upto", "key", "wanted", "live")
 
     def __init__(
         self, arrangement: Arrangement, old: bool, key: Sequence[int], wanted: bool, live: Sequence[int]
     ) -> None:
-        self.arrangement, self.old, self.wanted = arrangement, old, wanted
+        self.arrangement, self.upto, self.wanted = arrangement, OLD if old else LENGTH, wanted
         self.key, self.live = np.array(key, np.int64), np.array(live, np.int64)
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
         by = self.arrangement
         ids = by.locate(chunk, n, self.key)
-        return keep_matches(ids, n, by.old_lengths if self.old else by.lengths, self.wanted, chunk, self.live)
+        return keep_matches(ids, n, by.runs, self.upto, self.wanted, chunk, self.live)
 
 
 class Contains(Operator):

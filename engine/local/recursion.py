@@ -81,7 +81,7 @@ class Component:
         if not self.execution.advance(self.relations):
             return
         plans = {
-            name: [(plan, v.statistics) for v in variants if (plan := v.plan()) is not None]
+            name: [(plan, v.statistics) for v in variants if (plan := v.plan(self.execution.epoch)) is not None]
             for name, variants in self.variants.items()
         }
         self.statistics.iterations = LocalFixpoint(self.relations, plans, self.execution).run()
@@ -89,7 +89,7 @@ class Component:
     def run_variants(self, variants: Sequence[Variant]) -> None:
         jobs: list[Job] = []
         for variant in variants:
-            plan = variant.plan()
+            plan = variant.plan(self.execution.epoch)
             if plan is None:
                 continue
             blocks = []

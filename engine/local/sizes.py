@@ -8,18 +8,27 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.database import Columns
+from engine.local.sampling import Sample
+from engine.plan.rule import Match
 from engine.storage.keys import HashedKeys
 from engine.storage.relation import Relation
 
-SAMPLE_ROWS = 4096
+SAMPLE_ROWS = 2048
+SMALL = 64
+"""Up to this size a guess is good enough: every column selects as well as any other."""
 
 
 @dataclass
 class Statistics:
-    """Sizes of relations as they are now; `signatures` counts the atoms of the program by their constant columns."""
+    """Sizes of relations as they are now.
+
+    `signatures` counts the atoms of the program by their constant columns; samples begin with at least `min_sampled`
+    rows.
+    """
 
     relations: Mapping[str, Relation]
     signatures: Mapping[tuple[str, tuple[int, ...]], int]
+    min_sampled: int
     estimates: dict[tuple[str, tuple[int, ...], int], float] = field(default_factory=dict)
 
     def rows(self, relation: str) -> float:
@@ -28,12 +37,19 @@ class Statistics:
     def fan_out(self, relation: str, columns: tuple[int, ...]) -> float:
         """How many rows agree on the columns with a row of the relation, itself included, on average."""
         stored = self.relations[relation]
-        if stored.n <= 1:
-            return stored.n
+        if stored.n <= SMALL:
+            return stored.n ** (1 - len(columns) / stored.arity)
         key = (relation, columns, stored.magnitude)
         if key not in self.estimates:
             self.estimates[key] = estimate_fan_out(stored, columns)
         return self.estimates[key]
+
+    def sample(self, first: Match, is_delta: bool) -> Sample | None:
+        """A sample of the bindings of a first atom, if it has enough rows for the order of the others to matter."""
+        stored = self.relations[first.relation]
+        if (stored.n_delta if is_delta else stored.n) < self.min_sampled:
+            return None
+        return Sample(self.relations, first, stored.delta if is_delta else stored.blocks())
 
     def shared(self, relation: str, columns: tuple[int, ...]) -> bool:
         """Whether an arrangement by these columns exists or serves several atoms."""
@@ -58,7 +74,8 @@ def sample(relation: Relation, columns: tuple[int, ...]) -> Columns:
     if relation.n <= SAMPLE_ROWS:
         chosen = np.arange(relation.n)
     else:
-        chosen = np.unique(np.random.default_rng(0).integers(0, relation.n, SAMPLE_ROWS))
+        chosen = np.sort(np.random.default_rng(0).integers(0, relation.n, SAMPLE_ROWS))
+        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
     pieces, begin = [], 0
     for rows, lo, hi in relation.blocks():
         first, last = np.searchsorted(chosen, (begin, begin + hi - lo))

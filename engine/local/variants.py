@@ -8,6 +8,9 @@ from engine.local.build import Catalogue, Plan, build
 from engine.plan.rule import Match, Rule, relations_of
 from engine.result import RuleStatistics
 
+REPLANNED_ROWS = 128
+"""A delta eight times as large as the one planned for, but at least as this, is planned for anew."""
+
 
 class Variant:
     """A rule, reading the delta in one of its atoms, or (`delta` is None) all rows everywhere.
@@ -31,21 +34,29 @@ class Variant:
             catalogue.relations[name] for i, name in atoms if delta is not None and i < delta and name in recursive
         ]
         self.read = [catalogue.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
+        self.source = None if delta is None else catalogue.relations[rule.body[delta].relation]
         self._plan: Plan | None = None
         self._magnitudes: list[int] = []
+        self._planned_rows = self._epoch = 0
 
-    def plan(self) -> Plan | None:
-        """Return the plan for the sizes at hand, or None if an empty relation leaves nothing to do."""
+    def plan(self, epoch: int) -> Plan | None:
+        """Return the plan for the sizes at hand, or None if an empty relation leaves nothing to do.
+
+        `epoch` changes whenever the magnitude of a relation does.
+        """
         for relation in self.required:
             if not relation.n:
                 return None
         for relation in self.earlier:
             if relation.n == relation.n_delta:
                 return None
-        magnitudes = [relation.magnitude for relation in self.read]
-        if self._plan is None or magnitudes != self._magnitudes:
-            self._magnitudes = magnitudes
-            self._plan = build(self.rule, self.catalogue, self.delta, self.recursive)
+        n_rows = 0 if self.source is None else self.source.n_delta
+        if self._plan is None or epoch != self._epoch or n_rows > 8 * self._planned_rows:
+            self._epoch = epoch
+            magnitudes = [relation.magnitude for relation in self.read]
+            if self._plan is None or magnitudes != self._magnitudes or n_rows > 8 * self._planned_rows:
+                self._magnitudes, self._planned_rows = magnitudes, max(n_rows, REPLANNED_ROWS)
+                self._plan = build(self.rule, self.catalogue, self.delta, self.recursive)
         return None if self._plan.never else self._plan
 
 

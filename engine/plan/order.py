@@ -8,6 +8,16 @@ from typing import Protocol
 from engine.plan.rule import GENERATORS, Absent, Compare, Compute, Fold, Literal, Match, Never, Operand, Record
 
 
+class Sample(Protocol):
+    """Some bindings of the variables of the atoms taken so far."""
+
+    def fan_out(self, literal: Match) -> float | None:
+        """The mean number of matches of an atom among them, or None if it is not known."""
+
+    def take(self, literal: Literal) -> None:
+        """Extend the bindings by a literal."""
+
+
 class Sizes(Protocol):
     """What the planner knows of the data."""
 
@@ -16,6 +26,9 @@ class Sizes(Protocol):
 
     def fan_out(self, relation: str, columns: tuple[int, ...]) -> float:
         """The expected number of rows with given values in the columns."""
+
+    def sample(self, first: Match, is_delta: bool) -> Sample | None:
+        """A sample of the bindings of a first atom, if there are enough to need one."""
 
 
 def order(
@@ -30,19 +43,28 @@ def order(
     starts = [first] if first is not None or not matches else matches
     if len(matches) <= 1:
         starts = [first]
-    plans = [Search(body, set(bound), set(wanted), sizes).run(start) for start in starts]
+    if len(matches) <= 2 and first is not None:
+        return Search(body, set(bound), set(wanted), sizes, None).run(first)[1]
+    plans = [
+        Search(body, set(bound), set(wanted), sizes, start and sizes.sample(start, first is not None)).run(start)
+        for start in starts
+    ]
     return min(plans, key=lambda plan: plan[0])[1]
 
 
 class Search:
     """A greedy search: what is bound so far, what is left, and the rows expected."""
 
-    def __init__(self, body: Sequence[Literal], bound: set[str], wanted: set[Operand], sizes: Sizes) -> None:
-        self.left, self.bound, self.wanted, self.sizes = list(body), bound, wanted, sizes
+    def __init__(
+        self, body: Sequence[Literal], bound: set[str], wanted: set[Operand], sizes: Sizes, sample: Sample | None
+    ) -> None:
+        self.left, self.bound, self.wanted, self.sizes, self.sample = list(body), bound, wanted, sizes, sample
         self.steps: list[Literal] = []
+        self.first: Match | None = None
         self.rows, self.cost = 1.0, 0.0
 
     def run(self, first: Match | None) -> tuple[float, list[Literal]]:
+        self.first = first
         if first is not None:
             self.take_ready(constants_only=True)
             self.match(first)
@@ -67,6 +89,8 @@ class Search:
         self.take(literal)
 
     def take(self, literal: Literal) -> None:
+        if self.sample is not None and literal is not self.first:
+            self.sample.take(literal)
         self.left.remove(literal)
         self.steps.append(literal)
         self.bound |= literal.variables
@@ -113,6 +137,10 @@ class Search:
 
     def fan_out(self, literal: Match) -> float:
         columns = tuple(i for i, term in enumerate(literal.terms) if self.is_bound(term))
+        if self.sample is not None and literal is not self.first:
+            measured = self.sample.fan_out(literal)
+            if measured is not None:
+                return measured
         if len(columns) == len(literal.terms):
             return 0.5
         if not columns:

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.runs import append, count_keys, locate_dense, reserve, settle
+from engine.kernels.runs import LENGTH, OLD, ROOM, START, append, count_keys, locate_dense, reserve, settle
 from engine.storage.keys import HashedKeys
+
+FIRST_KEYS = 16
 
 
 class Block(NamedTuple):
@@ -24,20 +26,20 @@ class Arrangement:
     """Rows by key: per key a contiguous run of the other columns in one arena (dynamic CSR, see `kernels.runs`).
 
     A key is the values of the columns `key`; it has a dense id: the value itself where one int32 column has few gaps,
-    else its position in a hash table. `lengths` counts rows per key id, `old_lengths` those before the last batch.
-    The arena is built when a join first asks for the payload, the old lengths when a plan first asks for them.
+    else its position in a hash table. The arena is built when a join first asks for the payload, the lengths before the
+    last batch are kept from when a plan first asks for them.
     """
 
     def __init__(self, key: Sequence[int], arity: int, dtype: np.dtype) -> None:
         self.key = np.array(key, np.int64)
         self.payload = np.array([c for c in range(arity) if c not in key], np.int64)
         self.dtype = dtype
-        self.dense = len(key) == 1 and dtype == np.int32
+        self.can_be_dense = self.dense = len(key) == 1 and dtype == np.int32
         self.keys = HashedKeys(len(key), dtype)
         self.n_keys = self.n_rows = self.top = self.checked = 0
-        self.lengths = np.zeros(16, np.int32)
-        self.starts = self.rooms = self.old_lengths = self.arena = None
-        self.batch: list[np.ndarray] = []
+        self.runs = np.zeros((FIRST_KEYS, 2), np.int32)
+        self.arena: Columns | None = None
+        self.batch: list[np.ndarray] | None = None
 
     # ---- reading
 
@@ -49,62 +51,57 @@ class Arrangement:
         locate_dense(chunk, registers[0], n, self.n_keys, ids)
         return ids
 
-    @property
-    def fan_out(self) -> float:
-        """The mean number of rows per key."""
-        return self.n_rows / max(1, int(np.count_nonzero(self.lengths)))
-
     # ---- writing
 
     def add(self, blocks: Sequence[Block]) -> None:
         """Add a batch of rows; the one before becomes old."""
-        if self.old_lengths is not None:
+        if self.batch:
             for ids in self.batch:
-                settle(self.old_lengths, self.lengths, ids, len(ids))
+                settle(self.runs, ids, len(ids))
         self.n_rows += sum(block.hi - block.lo for block in blocks)
         self._choose_keys(blocks)
-        self.batch = [self._assign(block) for block in blocks]
-        if self.arena is not None:
-            for block, ids in zip(blocks, self.batch, strict=True):
-                self._append(block, ids)
+        batch = [self._assign(block) for block in blocks]
+        if self.arena is None:
+            for ids in batch:
+                count_keys(self.runs, ids, len(ids))
         else:
-            for ids in self.batch:
-                count_keys(self.lengths, ids, len(ids))
-        if self.old_lengths is None:
-            self.batch = []
+            for block, ids in zip(blocks, batch, strict=True):
+                self._append(block, ids)
+        if self.batch is not None:
+            self.batch = batch
 
     def track_old(self, delta: Sequence[Block]) -> None:
-        """Keep `old_lengths` from now on; `delta` is the last batch that was added."""
-        if self.old_lengths is None:
+        """Keep the old lengths from now on; `delta` is the last batch that was added."""
+        if self.batch is None:
             self.batch = [self._assign(block) for block in delta]
-            self.old_lengths = self.lengths.copy()
+            self.runs[:, OLD] = self.runs[:, LENGTH]
             for ids in self.batch:
-                np.subtract.at(self.old_lengths, ids, 1)
+                np.subtract.at(self.runs[:, OLD], ids, 1)
 
     def build_arena(self, blocks: Sequence[Block]) -> None:
-        """Store the payload; `blocks` are all rows added so far, those of the last batch last."""
+        """Store the payload, each run as long as it is; `blocks` are all rows added so far, the last batch last."""
         if self.arena is not None:
             return
-        counts = self.lengths
-        self.starts = np.cumsum(counts, dtype=np.int64) - counts
-        self.rooms = counts.copy()
-        self.top = int(counts.sum(dtype=np.int64))
-        self.arena = np.empty((len(self.payload), max(self.top, 16)), self.dtype)
-        self.lengths = np.zeros_like(counts)
+        lengths = self.runs[:, LENGTH].astype(np.int64)
+        runs = np.empty((len(lengths), 4), np.int32)
+        runs[:, LENGTH] = 0
+        runs[:, OLD] = self.runs[:, OLD]
+        runs[:, START] = np.cumsum(lengths) - lengths
+        runs[:, ROOM] = lengths
+        self.runs, self.top = runs, int(lengths.sum())
+        self.arena = np.empty((len(self.payload), self.top + 4), self.dtype)
         for block in blocks:
             self._append(block, self._assign(block))
 
     def _append(self, block: Block, ids: np.ndarray) -> None:
         n = block.hi - block.lo
-        count_keys(self.lengths, ids, n)
-        needed = reserve(self.lengths, self.rooms, self.top, ids, n)
-        if needed > self.arena.shape[1]:
-            bigger = np.empty((len(self.payload), max(needed, self.arena.shape[1] * 3 // 2)), self.dtype)
+        places = np.empty(n, np.int32)
+        needed = reserve(self.runs, self.top, ids, n, places)
+        if needed + 4 > self.arena.shape[1]:
+            bigger = np.empty((len(self.payload), max(needed + 4, self.arena.shape[1] * 3 // 2)), self.dtype)
             bigger[:, : self.top] = self.arena[:, : self.top]
             self.arena = bigger
-        self.top = append(
-            self.arena, self.starts, self.lengths, self.rooms, self.top, ids, block.rows, block.lo, n, self.payload
-        )
+        self.top = append(self.arena, self.runs, self.top, ids, places, block.rows, block.lo, n, self.payload)
 
     # ---- keys
 
@@ -118,20 +115,14 @@ class Arrangement:
 
     def _reserve_keys(self, n_keys: int) -> None:
         self.n_keys = n_keys
-        if n_keys > len(self.lengths):
-            size = max(n_keys, len(self.lengths) * 3 // 2)
-            for name in ("lengths", "starts", "rooms", "old_lengths"):
-                array = getattr(self, name)
-                if array is not None:
-                    bigger = np.zeros(size, array.dtype)
-                    bigger[: len(array)] = array
-                    setattr(self, name, bigger)
+        if n_keys > len(self.runs):
+            bigger = np.zeros((max(n_keys, len(self.runs) * 3 // 2), self.runs.shape[1]), np.int32)
+            bigger[: len(self.runs)] = self.runs
+            self.runs = bigger
 
     def _choose_keys(self, blocks: Sequence[Block]) -> None:
         """Number keys by their value while that leaves few gaps, else through a table; look again as rows grow."""
-        if len(self.key) != 1 or self.dtype != np.int32:
-            return
-        values = [b.rows[self.key[0], b.lo : b.hi] for b in blocks if b.hi > b.lo]
+        values = [b.rows[self.key[0], b.lo : b.hi] for b in blocks if b.hi > b.lo] if self.can_be_dense else []
         if not values:
             return
         low, high = min(int(v.min()) for v in values), max(int(v.max()) for v in values)
@@ -149,23 +140,19 @@ class Arrangement:
 
     def _use_table(self) -> None:
         """Go over from values to a table as key ids."""
-        used = np.flatnonzero(self.lengths[: self.n_keys]).astype(np.int32)
+        used = np.flatnonzero(self.runs[: self.n_keys, LENGTH]).astype(np.int32)
         self.dense, self.checked, self.keys = False, self.n_rows, HashedKeys(1, self.dtype)
         if len(used):
             self.keys.intern(used[None, :], 0, len(used), np.zeros(1, np.int64))
-        self._renumber(used, np.arange(len(used)), max(len(used), 16))
-        self.n_keys = len(used)
+        self._renumber(used, np.arange(len(used)), len(used))
 
     def _use_values(self, n_keys: int) -> None:
         """Go over from a table to values as key ids."""
         n = self.keys.n
-        self._renumber(np.arange(n), self.keys.columns[0, :n], max(n_keys, 16))
-        self.dense, self.n_keys, self.keys = True, n_keys, HashedKeys(1, self.dtype)
+        self._renumber(np.arange(n), self.keys.columns[0, :n], n_keys)
+        self.dense, self.keys = True, HashedKeys(1, self.dtype)
 
-    def _renumber(self, old_ids: np.ndarray, new_ids: np.ndarray, size: int) -> None:
-        for name in ("lengths", "starts", "rooms", "old_lengths"):
-            array = getattr(self, name)
-            if array is not None:
-                moved = np.zeros(size, array.dtype)
-                moved[new_ids] = array[old_ids]
-                setattr(self, name, moved)
+    def _renumber(self, old_ids: np.ndarray, new_ids: np.ndarray, n_keys: int) -> None:
+        moved = np.zeros((max(n_keys, FIRST_KEYS), self.runs.shape[1]), np.int32)
+        moved[new_ids] = self.runs[old_ids]
+        self.runs, self.n_keys = moved, n_keys

@@ -20,7 +20,8 @@ RAGGED = -1
 class Relation:
     """Distinct rows, split over 2**bits partitions by a hash of the columns `discriminating`.
 
-    `delta` are the rows of the current iteration's delta as blocks; `n` counts the rows up to the delta's end.
+    `delta` are the rows of the current iteration's delta as blocks; `n` counts the rows up to the delta's end, and
+    `magnitude` is its size in steps of a factor of eight.
     """
 
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
@@ -35,7 +36,7 @@ class Relation:
         self.partitions = [Partition(self.arity, self.dtype)]
         self.arrangements: dict[tuple[int, ...], Arrangement] = {}
         self.delta: list[Block] = []
-        self.n = self.n_delta = 0
+        self.n = self.n_delta = self.magnitude = 0
 
     # ---- iterations
 
@@ -53,6 +54,7 @@ class Relation:
         changed = bool(blocks or self.delta)
         self.delta, self.n_delta = blocks, n_delta
         self.n += n_delta
+        self.magnitude = (self.n.bit_length() + 2) // 3
         return [partial(a.add, blocks) for a in self.arrangements.values()] if changed else []
 
     def settle(self) -> None:
@@ -60,11 +62,6 @@ class Relation:
         for partition in self.partitions:
             partition.old = partition.end
         self.delta, self.n_delta = [], 0
-
-    @property
-    def magnitude(self) -> int:
-        """The size in steps of a factor of eight: plans are made anew when it changes."""
-        return (self.n.bit_length() + 2) // 3
 
     # ---- reading
 
@@ -103,10 +100,6 @@ class Relation:
         found = self.arrangements.get(key)
         if found is None:
             found = self.arrangements[key] = Arrangement(key, self.arity, self.dtype)
-            if payload:
-                found.build_arena([])
-            if old:
-                found.track_old([])
             found.add(self.old_blocks())
             found.add(self.delta)
         if payload and found.arena is None:
@@ -150,6 +143,7 @@ class Relation:
         for partition in partitions:
             partition.old = partition.end = partition.n
         self.n, self.delta, self.n_delta = sum(p.n for p in partitions), [], 0
+        self.magnitude = (self.n.bit_length() + 2) // 3
 
     def drop_tables(self) -> None:
         """Free what only insertion needs."""
