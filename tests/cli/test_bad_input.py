@@ -113,7 +113,7 @@ def test_checks_without_a_header_or_of_a_taken_id_cost_only_themselves(analyze, 
     (repository / ".analyze/rules").mkdir(parents=True)
     (repository / ".analyze/rules/x.dl").write_text('finding("own/x", c, "") :- call(c, _, _).\n')
     (repository / ".analyze/rules/y.dl").write_text(header)
-    output = analyze("scan", repository, "--rules", CHECK, code=3).output
+    output = " ".join(analyze("scan", repository, "--rules", CHECK, code=3).output.split())
     assert "lacks @id, @name" in output
     assert f"another check has the id '{CHECK}'" in output
     assert "SQL query built from user-controlled data" in output
