@@ -108,9 +108,8 @@ class Body(Graph):
     def other_code(self) -> None:
         """State that code of other bodies may run here: it may read shared variables and rebind some."""
         block = self.block
-        if block.unstored:
-            for variable in [variable for variable in block.unstored if variable.captured or self.loops]:
-                self._store(variable, block.unstored.pop(variable))
+        if block.exposed:
+            self._store_all(block.exposed)
         if block.fresh:
             block.fresh.clear()
 
@@ -129,7 +128,9 @@ class Body(Graph):
             self.block.fresh[variable] = value
             self._store(variable, value)
         else:
-            self.block.unstored[variable] = value
+            # In a loop, what captures the variable may stand further down.
+            exposed = variable.captured or self.loops
+            (self.block.exposed if exposed else self.block.unstored)[variable] = value
 
     def read(self, variable: Variable) -> int:
         """Return the value of `variable` here."""
@@ -173,9 +174,9 @@ class Body(Graph):
         """State that a body which reads `variables` may run from here on."""
         for variable in variables:
             variable.captured = True
-            value = self.block.unstored.pop(variable, None)
-            if value is not None:
-                self._store(variable, value)
+            for pending in (self.block.unstored, self.block.exposed):
+                if variable in pending:
+                    self._store(variable, pending.pop(variable))
 
     def unbind(self, variable: Variable, delete: int) -> None:
         """Let `variable` have no value from here on; `delete` is the instruction."""
@@ -213,9 +214,13 @@ class Body(Graph):
         self.block.instructions.append(value)
 
     def _store_pending(self) -> None:
-        for variable, value in self.block.unstored.items():
+        self._store_all(self.block.unstored)
+        self._store_all(self.block.exposed)
+
+    def _store_all(self, pending: dict[Variable, int]) -> None:
+        for variable, value in pending.items():
             self._store(variable, value)
-        self.block.unstored.clear()
+        pending.clear()
 
     def _split(self, variable: Variable) -> None:
         """Start a new block if handlers have to see the old value from what raised before the binding."""

@@ -10,7 +10,7 @@ class Block:
     """A straight run of instructions. Variables' values at its end stand in `definitions`."""
 
     __slots__ = ("entity", "predecessors", "successors", "caught_by", "instructions", "definitions", "sealed",
-                 "open_phis", "fresh", "unstored", "raises")
+                 "open_phis", "fresh", "unstored", "exposed", "raises")
 
     def __init__(self, entity: int) -> None:
         self.entity = entity
@@ -21,10 +21,11 @@ class Block:
         self.definitions: dict = {}
         self.sealed = False
         self.open_phis: list = []
-        # What is known of cells here (see facts.body): values loaded or stored since other code could run, and bindings
-        # that no other code has seen yet.
+        # What is known of cells here (see facts.body): values loaded or stored since other code could run; bindings that
+        # are stored when the block ends, and those that are stored when other code runs.
         self.fresh: dict = {}
         self.unstored: dict = {}
+        self.exposed: dict = {}
         self.raises = False
 
 
