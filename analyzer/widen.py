@@ -13,7 +13,7 @@ import engine
 import facts
 
 WIDTHS = (20, 12, 8, 6, 4, 4, 4, 4)
-"""Values with more objects than this are widened, first to last time; a call with 20 targets tells its reader little."""
+"""Values with more objects than this are widened, first to last time; a call of 20 targets tells a reader little."""
 ROWS_PER_ENTITY = 0.7
 LEAST_ROWS = 300_000
 

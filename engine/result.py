@@ -27,7 +27,10 @@ class RuleStatistics:
 
 @dataclass
 class StratumStatistics:
-    """What one stratum cost. `restarts` counts widenings; `peak_bytes` is the process's largest resident size up to the stratum's end."""
+    """What one stratum cost.
+
+    `restarts` counts widenings; `peak_bytes` is the process's largest resident size up to the stratum's end.
+    """
 
     relations: tuple[str, ...]
     recursive: bool

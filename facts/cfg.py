@@ -21,8 +21,8 @@ class Block:
         self.definitions: dict = {}
         self.sealed = False
         self.open_phis: list = []
-        # What is known of cells here (see facts.body): values loaded or stored since other code could run; bindings that
-        # are stored when the block ends, and those that are stored when other code runs.
+        # What is known of cells here (see facts.body): values loaded or stored since other code could run; bindings
+        # that are stored when the block ends, and those that are stored when other code runs.
         self.fresh: dict = {}
         self.unstored: dict = {}
         self.exposed: dict = {}

@@ -1,8 +1,8 @@
 """The catalogue: every bundled Datalog file, and for each check its metadata, help and examples.
 
-A check is two files of one name below `checks/`: `NAME.dl`, which begins with a header of comments, and `NAME.md`, which says
-why it matters. The fenced code blocks of `NAME.md` are examples and tests at once; a comment in them says what is found there:
-`expect: id`, `ok: id`, or for known mistakes `spurious: id` and `missing: id`.
+A check is two files of one name below `checks/`: `NAME.dl`, which begins with a header of comments, and `NAME.md`,
+which says why it matters. The fenced code blocks of `NAME.md` are examples and tests at once; a comment in them says
+what is found there: `expect: id`, `ok: id`, or for known mistakes `spurious: id` and `missing: id`.
 """
 
 from __future__ import annotations

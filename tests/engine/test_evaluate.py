@@ -11,7 +11,9 @@ from engine import reference, tuples
 from engine.local.execution import Options
 
 # Sizes so small that every buffer fills up, every partition splits and every chunk is cut.
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2)
+TINY = Options(
+    chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
+)
 BACKENDS = {"one thread": (1, Options()), "tiny": (1, TINY), "tiny, two threads": (2, TINY)}
 
 BASE = {"e": "nn", "f": "nnn", "g": "sn", "u": "n", "h": "pn"}

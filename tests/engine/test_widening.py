@@ -22,7 +22,8 @@ def evaluate(threads, widenings=(), blocked=()):
     database = engine.Database(relations=relations)
     program = engine.compile([engine.Source("reach.dl", REACH)])
     result = engine.evaluate(program, database, threads=threads, widenings=widenings)
-    return result, {name: sorted(map(tuple, result.relation(name).T.tolist())) for name in ("reach", "sinks", "blocked")}
+    names = ("reach", "sinks", "blocked")
+    return result, {name: sorted(map(tuple, result.relation(name).T.tolist())) for name in names}
 
 
 @pytest.mark.parametrize("threads", [1, 2])
