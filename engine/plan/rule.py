@@ -10,8 +10,8 @@ Operand = str | int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Match:
-    """A positive atom; None is a wildcard."""
+class FlatAtom:
+    """A relation and its terms; None is a wildcard."""
 
     relation: str
     terms: tuple[Operand | None, ...]
@@ -21,16 +21,16 @@ class Match:
         return {t for t in self.terms if isinstance(t, str)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Absent:
+class Match(FlatAtom):
+    """A positive atom."""
+
+    __slots__ = ()
+
+
+class Absent(FlatAtom):
     """A negated atom."""
 
-    relation: str
-    terms: tuple[Operand | None, ...]
-
-    @property
-    def variables(self) -> set[str]:
-        return {t for t in self.terms if isinstance(t, str)}
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

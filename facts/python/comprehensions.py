@@ -4,10 +4,8 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.cfg import Loop
 from facts.python import tree
-from facts.python.assignments import assign_target
-from facts.python.control import iterated, iteration
+from facts.python.control import iterated, open_round
 from facts.python.operators import decide
 from facts.python.scopes import COMPREHENSION
 from facts.python.tree import EXPRESSIONS, children, only_child
@@ -49,14 +47,7 @@ def _loop(unit: Unit, clauses: list[Node], source: int, element: Callable[[], No
     first, *rest = clauses
     label = unit.words(first)
     head, inside, after = body.new_block(label), body.new_block("in " + label), body.new_block("after " + label)
-    body.goto(head)
-    body.start(head, sealed=False)
-    body.enter(Loop(after, head))
-    item = iteration(unit, source, first)
-    body.link(head, after)
-    body.goto(inside)
-    body.start(inside)
-    assign_target(unit, first.child_by_field_id(tree.LEFT), item, "loop")
+    open_round(unit, first, source, head, inside, after, exhausted=after)
     while rest and rest[0].type == "if_clause":
         condition, *rest = rest
         following = body.new_block("then " + unit.words(condition))

@@ -74,16 +74,24 @@ def _for(unit: Unit, node: Node) -> None:
     label = "for " + unit.words(node.child_by_field_id(tree.LEFT))
     head, inside = body.new_block(label), body.new_block("in " + label)
     otherwise, after = _exits(unit, node, label)
+    open_round(unit, node, source, head, inside, after, exhausted=otherwise)
+    unit.statements(node.child_by_field_id(tree.BODY))
+    _end_loop(unit, node, head, otherwise, after)
+
+
+def open_round(
+    unit: Unit, node: Node, source: int, head: Block, inside: Block, after: Block, *, exhausted: Block
+) -> None:
+    """Begin a round of a `for` loop or clause: take the next element in `head`, and bind its target `inside`."""
+    body = unit.body
     body.goto(head)
     body.start(head, sealed=False)
     body.enter(Loop(after, head))
     item = iteration(unit, source, node)
-    body.link(head, otherwise)
+    body.link(head, exhausted)
     body.goto(inside)
     body.start(inside)
     assign_target(unit, node.child_by_field_id(tree.LEFT), item, "loop")
-    unit.statements(node.child_by_field_id(tree.BODY))
-    _end_loop(unit, node, head, otherwise, after)
 
 
 def _exits(unit: Unit, node: Node, label: str) -> tuple[Block, Block]:
