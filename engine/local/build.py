@@ -38,7 +38,7 @@ SELECTIVE = 2.0
 
 
 @dataclass
-class Catalogue:
+class Bindings:
     """What plans are bound to."""
 
     relations: Mapping[str, Relation]
@@ -63,14 +63,14 @@ class Unsatisfiable(Exception):
     """The rule derives nothing, whatever the data."""
 
 
-def build(rule: Rule, catalogue: Catalogue, delta: int | None = None, recursive: frozenset[str] = frozenset()) -> Plan:
+def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: frozenset[str] = frozenset()) -> Plan:
     """Plan a rule; `delta` is the position in its body of the atom that reads the delta.
 
     Atoms of relations in `recursive` before that position read earlier iterations only.
     """
     first = None if delta is None else rule.body[delta]
-    steps = order(rule.body, first, (), rule.head, catalogue.sizes)
-    builder = Builder(rule.wide, catalogue)
+    steps = order(rule.body, first, (), rule.head, bindings.sizes)
+    builder = Builder(rule.wide, bindings)
     if delta is not None:
         earlier = (x for x in rule.body[:delta] if isinstance(x, Match) and x.relation in recursive)
         builder.old = frozenset(map(id, earlier))
@@ -78,7 +78,7 @@ def build(rule: Rule, catalogue: Catalogue, delta: int | None = None, recursive:
     try:
         builder.steps(steps, rule.head)
         take = [builder.register_of(term) for term in rule.head]
-        builder.operators.append(Insert(catalogue.relations[rule.relation], take))
+        builder.operators.append(Insert(bindings.relations[rule.relation], take))
     except Unsatisfiable:
         return Plan(None, None, None, (), tuple(steps), never=True)
     return Plan(builder.source, builder.scan, builder.seed, tuple(builder.operators), tuple(steps))
@@ -90,9 +90,9 @@ class Builder(Registers):
     `old` are the ids of the atoms that read earlier iterations only, `recursive` the relations being evaluated.
     """
 
-    def __init__(self, wide: Mapping[str, bool], catalogue: Catalogue, depth: int = 0) -> None:
+    def __init__(self, wide: Mapping[str, bool], bindings: Bindings, depth: int = 0) -> None:
         super().__init__(wide, depth)
-        self.catalogue = catalogue
+        self.bindings = bindings
         self.source: Relation | None = None
         self.scan: Scan | None = None
         self.old: frozenset[int] = frozenset()
@@ -127,7 +127,7 @@ class Builder(Registers):
     # ---- literals
 
     def match(self, literal: Match) -> None:
-        relation = self.catalogue.relations[literal.relation]
+        relation = self.bindings.relations[literal.relation]
         fresh, repeated = self.new_variables(literal)
         if self.segment is None and not self.prefers_index(literal):
             self.begin_scan(literal, relation, fresh, repeated)
@@ -147,7 +147,7 @@ class Builder(Registers):
         self, literal: Match, key: Sequence[int], payload: Mapping[str, int], checked: Sequence[tuple[Operand, int]]
     ) -> None:
         """Join with an atom by some columns; keep the rows where each term of `checked` equals its column."""
-        relation, old = self.catalogue.relations[literal.relation], id(literal) in self.old
+        relation, old = self.bindings.relations[literal.relation], id(literal) in self.old
         arrangement = relation.arrangement(key, payload=True, old=old)
         registers = [self.register_of(literal.terms[c]) for c in key]
         after, self.needed = self.needed, self.needed | {term for term, _ in checked}
@@ -169,8 +169,8 @@ class Builder(Registers):
             return bound
         known = [key for key in relation.arrangements if set(key) < set(bound)]
         candidates = [*known, *((column,) for column in bound)]
-        best = min(candidates, key=lambda key: self.catalogue.sizes.fan_out(relation.name, key))
-        return best if self.catalogue.sizes.fan_out(relation.name, best) <= SELECTIVE else bound
+        best = min(candidates, key=lambda key: self.bindings.sizes.fan_out(relation.name, key))
+        return best if self.bindings.sizes.fan_out(relation.name, best) <= SELECTIVE else bound
 
     def is_wide(self, relation: Relation, variable: str) -> bool:
         return self.wide.get(variable, relation.dtype == np.int64)
@@ -192,8 +192,8 @@ class Builder(Registers):
         if self.scan is not None or id(literal) in self.old or literal.relation in self.recursive:
             return False
         columns = tuple(c for c, term in enumerate(literal.terms) if term is not None and self.is_bound(term))
-        relation = self.catalogue.relations[literal.relation]
-        return bool(columns) and relation.n > 1024 and self.catalogue.sizes.shared(literal.relation, columns)
+        relation = self.bindings.relations[literal.relation]
+        return bool(columns) and relation.n > 1024 and self.bindings.sizes.shared(literal.relation, columns)
 
     def begin_scan(
         self, literal: Match, relation: Relation, fresh: dict[str, int], repeated: dict[str, list[int]]
@@ -220,7 +220,7 @@ class Builder(Registers):
             self.operators.append(Exists(arrangement, old, key, wanted, live))
 
     def absent(self, literal: Absent) -> None:
-        relation = self.catalogue.relations[literal.relation]
+        relation = self.bindings.relations[literal.relation]
         self.current()
         columns = [c for c, term in enumerate(literal.terms) if term is not None]
         key = [self.register_of(literal.terms[c]) for c in columns]
@@ -241,7 +241,7 @@ class Builder(Registers):
             unbound, bound = (left, right) if not self.is_bound(left) else (right, left)
             self.env[unbound] = self.operand(bound)
             return
-        predicate = self.catalogue.functors.predicate(literal.op, literal.kind)
+        predicate = self.bindings.functors.predicate(literal.op, literal.kind)
         self.filter(predicate, (self.operand(left), self.operand(right)))
 
     def bind(self, target: str, produce: Callable[[str, int], None], kind: str) -> None:
@@ -250,14 +250,14 @@ class Builder(Registers):
         bound = self.env.setdefault(target, register)
         produce(target, register)
         if bound != register:
-            self.filter(self.catalogue.functors.predicate("=", kind), (bound, register))
+            self.filter(self.bindings.functors.predicate("=", kind), (bound, register))
 
     def compute(self, literal: logical.Compute) -> None:
         operands = [self.operand(argument) for argument in literal.arguments]
         if literal.functor in logical.GENERATORS:
             self.generate(literal, operands)
             return
-        function = self.catalogue.functors.functor(literal.functor, literal.kind, literal.result)
+        function = self.bindings.functors.functor(literal.functor, literal.kind, literal.result)
         if all(isinstance(operand, Constant) for operand in operands):
             self.fold_constant(literal, function(*[operand.value for operand in operands]))
             return
@@ -276,7 +276,7 @@ class Builder(Registers):
         if literal.target not in self.env:
             self.env[literal.target] = constant
         else:
-            predicate = self.catalogue.functors.predicate("=", literal.result)
+            predicate = self.bindings.functors.predicate("=", literal.result)
             self.filter(predicate, (self.env[literal.target], constant))
 
     def generate(self, literal: logical.Compute, operands: Sequence[Source]) -> None:
@@ -289,14 +289,14 @@ class Builder(Registers):
         if bound is None:
             self.env[literal.target] = register
         else:
-            self.filter(self.catalogue.functors.predicate("=", literal.kind), (self.env[literal.target], register))
+            self.filter(self.bindings.functors.predicate("=", literal.kind), (self.env[literal.target], register))
 
     def keep_all(self, variable: str) -> tuple[Segment, list[int]]:
         self.needed = self.needed | {variable}
         return self.next_segment()
 
     def record(self, literal: Record) -> None:
-        table = self.catalogue.records[literal.table]
+        table = self.bindings.records[literal.table]
         if not self.is_bound(literal.target):
             register = self.new_register(literal.target)
             fields = [self.register_of(f) for f in literal.fields]
@@ -322,7 +322,7 @@ class Builder(Registers):
     def fold(self, literal: Fold) -> None:
         self.current()
         injected = sorted(literal.injected)
-        inner = Builder(self.wide, self.catalogue, self.depth)
+        inner = Builder(self.wide, self.bindings, self.depth)
         inner.segment = inner.seed = inner.new_segment()
         group = "@group"
         inner.env[group] = inner.segment.register(False)
@@ -331,7 +331,7 @@ class Builder(Registers):
         everything = {v for step in literal.body for v in step.variables} | {group}
         if literal.value is not None:
             everything.add(literal.value)
-        steps = order(literal.body, None, injected, everything, self.catalogue.sizes)
+        steps = order(literal.body, None, injected, everything, self.bindings.sizes)
         outer = [self.register_of(v) for v in injected]
         register = self.new_register(literal.target)
         bound = self.env.get(literal.target)
@@ -344,7 +344,7 @@ class Builder(Registers):
         self.depth = inner.depth
         self.operators.append(
             FoldOperator(
-                Aggregate(literal.aggregate, literal.kind, self.catalogue.functors),
+                Aggregate(literal.aggregate, literal.kind, self.bindings.functors),
                 np.array(outer, np.int64),
                 inner.seed,
                 inner.operators,
@@ -357,7 +357,7 @@ class Builder(Registers):
         if bound is None:
             self.env[literal.target] = register
         else:
-            self.filter(self.catalogue.functors.predicate("=", "number"), (bound, register))
+            self.filter(self.bindings.functors.predicate("=", "number"), (bound, register))
 
 
 def never(values: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from engine.database import Columns, Database, EvaluationError, Widening
 from engine.language.program import CheckedProgram, Stratum
 from engine.language.syntax import Atom, Constant
-from engine.local.build import Catalogue
+from engine.local.build import Bindings
 from engine.local.execution import Execution, Options
 from engine.local.functors import Functors
 from engine.local.recursion import Component, LimitReached
@@ -83,7 +83,7 @@ class Evaluation:
             for name, r in program.records.items()
         }
         statistics = Statistics(self.relations, constant_signatures(program), execution.options.min_sampled)
-        self.catalogue = Catalogue(self.relations, self.records, Functors(bits, self.symbols), statistics)
+        self.bindings = Bindings(self.relations, self.records, Functors(bits, self.symbols), statistics)
 
     def run(self) -> Result:
         statistics = [self.stratum(stratum) for stratum in self.program.strata]
@@ -111,7 +111,7 @@ class Evaluation:
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         facts, rules = self.rules(stratum)
-        component = Component(members, rules, self.catalogue, self.execution)
+        component = Component(members, rules, self.bindings, self.execution)
         for relation in members:
             self.load(relation)
         for name, rows in facts.items():

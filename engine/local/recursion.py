@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.local.build import Catalogue
+from engine.local.build import Bindings
 from engine.local.execution import Execution, Job
 from engine.local.fixpoint import LocalFixpoint
 from engine.local.variants import Variant, variants_of
@@ -28,7 +28,7 @@ class Component:
     """Mutually recursive relations (or a single one that is not recursive) with their rules."""
 
     def __init__(
-        self, relations: Sequence[Relation], rules: Sequence[Rule], catalogue: Catalogue, execution: Execution
+        self, relations: Sequence[Relation], rules: Sequence[Rule], bindings: Bindings, execution: Execution
     ) -> None:
         self.relations, self.execution = relations, execution
         names = frozenset(relation.name for relation in relations)
@@ -38,9 +38,9 @@ class Component:
         for rule in rules:
             statistics = RuleStatistics(rule.text, rule.relation)
             self.statistics.rules.append(statistics)
-            found = variants_of(rule, catalogue, statistics, names)
+            found = variants_of(rule, bindings, statistics, names)
             if not found:
-                self.initial.append(Variant(rule, catalogue, statistics))
+                self.initial.append(Variant(rule, bindings, statistics))
             for name, variant in found:
                 self.variants[name].append(variant)
                 self.statistics.recursive = True

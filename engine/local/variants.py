@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.local.build import Catalogue, Plan, build
+from engine.local.build import Bindings, Plan, build
 from engine.plan.rule import Match, Rule, relations_of
 from engine.result import RuleStatistics
 
@@ -21,20 +21,20 @@ class Variant:
     def __init__(
         self,
         rule: Rule,
-        catalogue: Catalogue,
+        bindings: Bindings,
         statistics: RuleStatistics,
         delta: int | None = None,
         recursive: frozenset[str] = frozenset(),
     ) -> None:
-        self.rule, self.catalogue, self.statistics = rule, catalogue, statistics
+        self.rule, self.bindings, self.statistics = rule, bindings, statistics
         self.delta, self.recursive = delta, recursive
         atoms = [(i, x.relation) for i, x in enumerate(rule.body) if isinstance(x, Match)]
-        self.required = [catalogue.relations[name] for i, name in atoms if i != delta]
+        self.required = [bindings.relations[name] for i, name in atoms if i != delta]
         self.earlier = [
-            catalogue.relations[name] for i, name in atoms if delta is not None and i < delta and name in recursive
+            bindings.relations[name] for i, name in atoms if delta is not None and i < delta and name in recursive
         ]
-        self.read = [catalogue.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
-        self.source = None if delta is None else catalogue.relations[rule.body[delta].relation]
+        self.read = [bindings.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
+        self.source = None if delta is None else bindings.relations[rule.body[delta].relation]
         self._plan: Plan | None = None
         self._magnitudes: list[int] = []
         self._planned_rows = self._epoch = 0
@@ -56,16 +56,16 @@ class Variant:
             magnitudes = [relation.magnitude for relation in self.read]
             if self._plan is None or magnitudes != self._magnitudes or n_rows > 8 * self._planned_rows:
                 self._magnitudes, self._planned_rows = magnitudes, max(n_rows, REPLANNED_ROWS)
-                self._plan = build(self.rule, self.catalogue, self.delta, self.recursive)
+                self._plan = build(self.rule, self.bindings, self.delta, self.recursive)
         return None if self._plan.never else self._plan
 
 
 def variants_of(
-    rule: Rule, catalogue: Catalogue, statistics: RuleStatistics, recursive: frozenset[str]
+    rule: Rule, bindings: Bindings, statistics: RuleStatistics, recursive: frozenset[str]
 ) -> Sequence[tuple[str, Variant]]:
     """Return a variant for each atom of a recursive relation, with the name of that relation."""
     return [
-        (literal.relation, Variant(rule, catalogue, statistics, i, recursive))
+        (literal.relation, Variant(rule, bindings, statistics, i, recursive))
         for i, literal in enumerate(rule.body)
         if isinstance(literal, Match) and literal.relation in recursive
     ]
