@@ -13,7 +13,7 @@ import numpy as np
 from engine.database import Columns, Database, EvaluationError, Widening
 from engine.language.program import CheckedProgram, Stratum
 from engine.language.syntax import Atom, Constant
-from engine.local.build import Bindings
+from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Options
 from engine.local.functors import Functors
 from engine.local.recursion import Component, LimitReached

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.local.build import Bindings
+from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Job
 from engine.local.fixpoint import LocalFixpoint
 from engine.local.variants import Variant, variants_of

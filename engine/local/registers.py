@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engine.local.bindings import Bindings
 from engine.local.functors import COMPARISONS
 from engine.local.operators import Constant, Fill, Filter, Operator, Segment, Source
 from engine.plan.rule import Operand
@@ -16,8 +17,8 @@ class Registers:
     literals still to come, or the head, read. `seed` is the first segment of a plan that begins without an atom.
     """
 
-    def __init__(self, wide: Mapping[str, bool], depth: int = 0) -> None:
-        self.wide, self.depth = wide, depth
+    def __init__(self, wide: Mapping[str, bool], bindings: Bindings, depth: int = 0) -> None:
+        self.wide, self.bindings, self.depth = wide, bindings, depth
         self.operators: list[Operator] = []
         self.env: dict[str, Source] = {}
         self.needed: set[Operand | None] = set()

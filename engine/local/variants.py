@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.local.build import Bindings, Plan, build
+from engine.local.bindings import Bindings
+from engine.local.build import Plan, build
 from engine.plan.rule import Match, Rule, relations_of
 from engine.result import RuleStatistics
 

@@ -1,0 +1,21 @@
+"""What plans are bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.local.functors import Functors
+from engine.plan.order import Sizes
+from engine.storage.records import RecordTable
+from engine.storage.relation import Relation
+
+
+@dataclass
+class Bindings:
+    """The data and the functions of one evaluation."""
+
+    relations: Mapping[str, Relation]
+    records: Mapping[str, RecordTable]
+    functors: Functors
+    sizes: Sizes
