@@ -20,6 +20,7 @@ PUBLIC = {
     "Widening": "engine.database",
     "Result": "engine.result",
     "evaluate": "engine.local.evaluate",
+    "Session": "engine.session",
     "FactsError": "engine.io",
     "load": "engine.io",
     "store": "engine.io",

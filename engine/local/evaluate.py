@@ -23,11 +23,9 @@ from engine.plan.rule import Match, Rule
 from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics
 from engine.storage.arrangement import Block
+from engine.storage.catalogue import Snapshot
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
-
-SMALL_ROWS = 1 << 12
-"""Relations up to this size keep the tables that insertion needs: they may be looked up in."""
 
 
 def evaluate(
@@ -70,18 +68,17 @@ class Evaluation:
         execution.row_limits = {widening.relation: widening.max_rows for widening in widenings}
         self.symbols = database.symbols
         bits = program.number_bits
+        written = {clause.head.relation for clause in program.clauses}.union(w.into for w in widenings)
+        self.attached = {
+            name: held
+            for name, held in database.relations.items()
+            if isinstance(held, Snapshot) and name in program.relations and name not in written
+        }
         self.relations = {
-            name: Relation(name, r.arity, dtype_of((c.type.kind for c in r.columns), bits))
+            name: self.attached.get(name) or Relation(name, r.arity, dtype_of((c.type.kind for c in r.columns), bits))
             for name, r in program.relations.items()
         }
-        self.records = {
-            name: RecordTable(
-                len(r.fields),
-                record_dtype(program, name),
-                checked_columns(name, len(r.fields), database.records.get(name)),
-            )
-            for name, r in program.records.items()
-        }
+        self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
         statistics = Statistics(self.relations, constant_signatures(program), execution.options.min_sampled)
         self.bindings = Bindings(self.relations, self.records, Functors(bits, self.symbols), statistics)
 
@@ -94,6 +91,8 @@ class Evaluation:
         begin = perf_counter()
         members = [self.relations[name] for name in stratum.relations]
         restarts = 0
+        if self.attached.keys() & stratum.relations:
+            return StratumStatistics(stratum.relations, False, rows=members[0].n)
         while True:
             try:
                 done = self.fixpoint(stratum, members)
@@ -118,9 +117,7 @@ class Evaluation:
             self.insert(self.relations[name], rows)
         done = component.run()
         for relation in members:
-            relation.settle()
-            if relation.n > SMALL_ROWS:
-                relation.drop_tables()
+            relation.finish()
         return done
 
     def widen(self, outgrown: Relation) -> None:
@@ -159,17 +156,29 @@ class Evaluation:
 
     def load(self, relation: Relation) -> None:
         """Insert the facts that the database holds for a relation."""
-        columns = self.database.relations.get(relation.name)
-        if columns is not None:
-            columns = checked_columns(relation.name, relation.arity, columns)
-            if columns.size and columns.dtype != relation.dtype and relation.dtype == np.int32:
-                if columns.min() < -(2**31) or columns.max() >= 2**31:
-                    raise EvaluationError(f"{relation.name}: a value needs more than 32 bits")
-            self.insert(relation, columns)
+        held = self.database.relations.get(relation.name)
+        if isinstance(held, Snapshot):
+            for block in held.blocks():
+                self.execution.load(relation, block)
+        elif held is not None:
+            store_facts(self.execution, relation, held)
 
     def insert(self, relation: Relation, columns: Columns) -> None:
-        columns = np.require(columns, relation.dtype, ["C", "W"])
-        self.execution.load(relation, Block(columns, 0, columns.shape[1]))
+        insert_columns(self.execution, relation, columns)
+
+
+def store_facts(execution: Execution, relation: Relation, columns: Columns) -> None:
+    """Insert facts. Raises EvaluationError if their shape or a value does not fit the relation."""
+    columns = checked_columns(relation.name, relation.arity, columns)
+    if columns.size and columns.dtype != relation.dtype and relation.dtype == np.int32:
+        if columns.min() < -(2**31) or columns.max() >= 2**31:
+            raise EvaluationError(f"{relation.name}: a value needs more than 32 bits")
+    insert_columns(execution, relation, columns)
+
+
+def insert_columns(execution: Execution, relation: Relation, columns: Columns) -> None:
+    columns = np.require(columns, relation.dtype, ["C", "W"])
+    execution.load(relation, Block(columns, 0, columns.shape[1]))
 
 
 class RelationColumns(Mapping):
@@ -181,6 +190,9 @@ class RelationColumns(Mapping):
     def __getitem__(self, name: str) -> Columns:
         return self._relations[name].columns()
 
+    def stored(self, name: str) -> Relation | Snapshot:
+        return self._relations[name]
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._relations)
 
@@ -188,10 +200,14 @@ class RelationColumns(Mapping):
         return len(self._relations)
 
 
-def record_dtype(program: CheckedProgram, name: str) -> np.dtype:
+def record_table(program: CheckedProgram, name: str, held: Columns | RecordTable | None) -> RecordTable:
+    """The table of a record type: that of a session, or one with the records given as columns."""
+    if isinstance(held, RecordTable):
+        return held
     record = program.records[name]
     fields = [*record.fields, *(f for branch in record.branches for f in branch.fields)]
-    return dtype_of((f.type.kind for f in fields), program.number_bits)
+    dtype = dtype_of((f.type.kind for f in fields), program.number_bits)
+    return RecordTable(len(record.fields), dtype, checked_columns(name, len(record.fields), held))
 
 
 def checked_columns(name: str, arity: int, columns: Columns | None) -> Columns | None:

@@ -13,6 +13,8 @@ from engine.storage.arrangement import Arrangement, Block
 from engine.storage.partition import Partition
 
 GATHERED_ROWS = 1 << 16
+SMALL_ROWS = 1 << 12
+"""Relations up to this size keep the tables that insertion needs: they may be looked up in."""
 RAGGED = -1
 """Stands for the number of bits of a relation whose partitions have been split unevenly."""
 
@@ -145,9 +147,10 @@ class Relation:
         self.n, self.delta, self.n_delta = sum(p.n for p in partitions), [], 0
         self.magnitude = (self.n.bit_length() + 2) // 3
 
-    def drop_tables(self) -> None:
-        """Free what only insertion needs."""
-        for partition in self.partitions:
+    def finish(self) -> None:
+        """All rows are in: free what only insertion needs."""
+        self.settle()
+        for partition in self.partitions if self.n > SMALL_ROWS else ():
             partition.drop_table()
 
 

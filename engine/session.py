@@ -1,0 +1,126 @@
+"""A session: facts and results that stay, for one program after the other to read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from threading import Lock
+
+from engine.database import Database, EvaluationError
+from engine.language.program import CheckedProgram, Record, Relation, Type
+from engine.local.evaluate import RelationColumns, evaluate, record_table, store_facts
+from engine.local.execution import Execution, Options
+from engine.plan.values import dtype_of
+from engine.result import Result
+from engine.storage.catalogue import Catalogue, Handle, Shape
+from engine.storage.records import RecordTable
+from engine.storage.relation import Relation as Stored
+
+
+class Session:
+    """Relations that programs share, with one table of symbols and one table for each record type.
+
+    A program that only reads a relation attaches to what the session holds: rows and arrangements are those that an
+    earlier program has built (McSherry et al., 2020). Programs may run at the same time; each sees the relations as
+    they were when it began.
+    """
+
+    def __init__(self, database: Database, *, threads: int | None = None, options: Options | None = None) -> None:
+        self.symbols = database.symbols
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.options = options or Options()
+        self.catalogue = Catalogue()
+        self._facts = dict(database.relations)
+        self._given_records = database.records
+        self._records: dict[str, tuple[tuple, RecordTable]] = {}
+        self._lock = Lock()
+
+    def evaluate(self, program: CheckedProgram, *, keep: Iterable[str] = ()) -> Result:
+        """Evaluate a program on what the session holds; hold the relations `keep` of its result from then on.
+
+        Raises EvaluationError, also where the program and the session disagree on the columns of a relation.
+        """
+        kept = list(keep)
+        for name in kept:
+            if name not in program.relations:
+                raise EvaluationError(f"{name}: the program has no relation of that name to keep")
+        with ExitStack() as stack:
+            handles = {
+                name: stack.enter_context(self._open(relation, program.number_bits))
+                for name, relation in program.relations.items()
+                if self.holds(name)
+            }
+            relations = {name: handle.relation for name, handle in handles.items()}
+            database = Database(self.symbols, self._record_tables(program), relations)
+            result = evaluate(program, database, threads=self.threads, options=self.options)
+        for name in kept:
+            self._publish(program.relations[name], program.number_bits, result.relations)
+        return result
+
+    def holds(self, name: str) -> bool:
+        """Whether the session has rows for a relation."""
+        return name in self._facts or name in self.catalogue
+
+    def open(self, name: str) -> Handle:
+        """Return a handle on a relation that a program has read or that was kept."""
+        return self.catalogue.open(name)
+
+    def drop(self, name: str) -> None:
+        """Let go of a relation; programs that read it now are not disturbed."""
+        with self._lock:
+            self._facts.pop(name, None)
+        self.catalogue.drop(name)
+
+    def _open(self, relation: Relation, number_bits: int) -> Handle:
+        """Open a relation; facts that no program has read so far are stored first."""
+        shape = shape_of(relation, number_bits)
+        with self._lock:
+            columns = self._facts.get(relation.name)
+            if columns is not None:
+                stored = Stored(relation.name, relation.arity, shape.dtype)
+                execution = Execution(self.threads, self.options)
+                try:
+                    store_facts(execution, stored, columns)
+                    execution.advance([stored])
+                finally:
+                    execution.team.close()
+                stored.finish()
+                self.catalogue.publish(shape, stored)
+                del self._facts[relation.name]
+        return self.catalogue.open(relation.name, shape)
+
+    def _publish(self, relation: Relation, number_bits: int, columns: RelationColumns) -> None:
+        stored = columns.stored(relation.name)
+        if isinstance(stored, Stored):
+            self.drop(relation.name)
+            self.catalogue.publish(shape_of(relation, number_bits), stored)
+
+    def _record_tables(self, program: CheckedProgram) -> dict[str, RecordTable]:
+        with self._lock:
+            for name, record in program.records.items():
+                kinds = kinds_of(record, program.number_bits)
+                if name not in self._records:
+                    self._records[name] = kinds, record_table(program, name, self._given_records.get(name))
+                elif self._records[name][0] != kinds:
+                    raise EvaluationError(
+                        f"{name}: an earlier program has a record type of this name with other fields"
+                    )
+            return {name: self._records[name][1] for name in program.records}
+
+
+def shape_of(relation: Relation, number_bits: int) -> Shape:
+    """The shape of a declared relation."""
+    dtype = dtype_of((column.type.kind for column in relation.columns), number_bits)
+    return Shape(tuple(kind_of(column.type) for column in relation.columns), dtype)
+
+
+def kinds_of(record: Record, number_bits: int) -> tuple:
+    """What programs must agree on to share a record type."""
+    branches = tuple((branch.name, *(kind_of(field.type) for field in branch.fields)) for branch in record.branches)
+    return number_bits, tuple(kind_of(field.type) for field in record.fields), branches
+
+
+def kind_of(type: Type) -> str:
+    """The kind of a column's values; a record stands for its table."""
+    return type.record or type.kind
