@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from engine.functors import apply, fold, generate_range, holds
+from engine.language.counters import split
 from engine.language.grounding import is_evaluable
 from engine.language.program import CheckedClause, CheckedProgram, Stratum
 from engine.language.syntax import Aggregate, Atom, Constant, Functor, Literal, Negation, RecordTerm, Term, Variable
@@ -41,25 +42,31 @@ class Evaluator:
         self.indexes: dict[tuple[str, tuple[int, ...]], dict[Row, list[Row]]] = {}
         self.numbers: dict[object, int] = {}
         self.orders: dict[tuple[int, frozenset[str]], tuple[tuple[Literal, ...], set[str]]] = {}
+        self.splits: dict[int, tuple[list[str], tuple[Literal, ...], tuple[Literal, ...]]] = {}
         self.chosen: dict[tuple[str, tuple[int, ...]], set[Row]] = defaultdict(set)
         self.counter = count()
-        self.limits = {d.relation: int(dict(d.parameters)["n"]) for d in program.limitsizes}
+        self.limits = program.limits
 
     def evaluate(self, stratum: Stratum) -> None:
-        """Apply every clause to everything known until nothing new is derived."""
-        changed = True
-        while changed:
-            derived = [(clause.head.relation, set(self.derive(clause))) for clause in stratum.clauses]
-            changed = any([self.add(name, rows) for name, rows in derived]) and stratum.recursive
+        """Apply the clauses that do not read the stratum, facts first, then the others until nothing new is derived."""
+        own = set(stratum.relations)
+        recursive = [c for c in stratum.clauses if own & {a.relation for a in c.body if isinstance(a, Atom)}]
+        initial = [clause for clause in stratum.clauses if clause not in recursive]
+        for clause in sorted(initial, key=lambda clause: not clause.is_fact):
+            self.add(clause.head.relation, set(self.derive(clause)))
         for name in stratum.relations:
             self.add(name, ())
+        changed = bool(recursive)
+        while changed:
+            derived = [(clause.head.relation, set(self.derive(clause))) for clause in recursive]
+            changed = any([self.add(name, rows) for name, rows in derived])
 
     def add(self, name: str, rows: Iterable[Row]) -> bool:
         """Add rows, as far as the relation's qualifiers let them in; return whether there was a new one."""
         relation, known = self.relations[name], len(self.relations[name])
         declared = self.program.relations[name]
         new = set(rows) - relation
-        for row in sorted(new, key=sort_key) if declared.choice or name in self.limits else new:
+        for row in sorted(new, key=order_of) if declared.choice or name in self.limits else new:
             keys = {(name, key): tuple(row[column] for column in key) for key in declared.choice}
             is_chosen = any(value in self.chosen[key] for key, value in keys.items())
             if not is_chosen and len(relation) < self.limits.get(name, len(relation) + 1):
@@ -74,11 +81,19 @@ class Evaluator:
 
     def derive(self, clause: CheckedClause) -> Iterator[Row]:
         outside = set(variables_of(clause.head.arguments))
-        for bindings in self.solve(clause.body, {}, outside):
+        for bindings in self.numbered(clause, outside) if clause.counters else self.solve(clause.body, {}, outside):
             try:
                 yield tuple(self.value(term, bindings) for term in clause.head.arguments)
             except NoValue:
                 continue
+
+    def numbered(self, clause: CheckedClause, outside: set[str]) -> Iterator[Bindings]:
+        """Yield the bindings of a clause that draws numbers, once for each binding of what needs none."""
+        names, known, others = self.splits.setdefault(id(clause), split(clause))
+        found = {tuple(b[name] for name in names) for b in self.solve(known, {}, outside | set(names))}
+        for row in sorted(found, key=order_of):
+            drawn = {name: next(self.counter) for name in clause.counters}
+            yield from self.solve(others, dict(zip(names, row, strict=True)) | drawn, outside)
 
     # ---- bodies
 
@@ -181,8 +196,6 @@ class Evaluator:
         arguments = tuple(self.value(argument, bindings) for argument in term.arguments)
         if isinstance(term, RecordTerm):
             return arguments
-        if term.name == "autoinc":
-            return next(self.counter)
         if term.name == "ord":
             return arguments[0] if term.kind == "number" else self.numbers.setdefault(arguments[0], len(self.numbers))
         value = apply(term.name, term.kind, arguments, self.bits, term.type_argument)
@@ -242,9 +255,13 @@ def aggregate_variables(aggregate: Aggregate) -> set[str]:
     return found
 
 
-def sort_key(row: Row) -> tuple:
-    """Order rows by value; of rows derived at once, the first is the one that a choice or a limit lets in."""
-    return tuple((value is not None, value if isinstance(value, (int, float, str)) else repr(value)) for value in row)
+def order_of(value: object) -> tuple:
+    """Order values and rows: nil before other records, NaN after other floats, the rest by value, from the left."""
+    if value is None:
+        return (0,)
+    if isinstance(value, tuple):
+        return (1, *map(order_of, value))
+    return (1, float("inf"), 1) if value != value else (1, value)
 
 
 def equivalence_closure(relation: set[Row]) -> set[Row]:

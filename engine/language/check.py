@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from engine.language.anonymous import resolve_anonymous_records
 from engine.language.check_clauses import check_bound, check_names, check_wildcards
 from engine.language.check_types import TypeChecker
+from engine.language.counters import draw_counters
 from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.infer import Inference
 from engine.language.inline import inline_relations, is_inlined
@@ -33,11 +35,15 @@ def check(program: Program, report: Report, number_bits: int = 32) -> CheckedPro
     report.raise_if_errors()
     strata = stratify(list(relations), clauses, report)
     report.raise_if_errors()
+    declared = {name: _relation(declaration, types) for name, declaration in relations.items()}
     return CheckedProgram(
         types={name: types.resolved(name) for name in types.names()},
         records=types.records(),
-        relations={name: _relation(declaration, types) for name, declaration in relations.items()},
-        strata=strata,
+        relations=declared,
+        strata=tuple(
+            replace(stratum, clauses=tuple(draw_counters(clause, declared) for clause in stratum.clauses))
+            for stratum in strata
+        ),
         inputs=_of_kind("input", program.directives),
         outputs=_of_kind("output", program.directives),
         printsizes=_of_kind("printsize", program.directives),
@@ -99,6 +105,9 @@ def _check_qualifiers(declaration: Declaration, report: Report) -> None:
         elif attributes[0].type != attributes[1].type:
             message = f"the attributes of equivalence relation '{declaration.name}' are of different types"
             report.error("E050", message, declaration.span)
+        if declaration.choice:
+            message = f"equivalence relation '{declaration.name}' has a choice domain"
+            report.error("E050", message, declaration.span, "choose in a relation of its own, and relate what it holds")
     names = [attribute.name for attribute in attributes]
     for key in (key for keys in declaration.choice for key in keys):
         if key not in names:
@@ -113,6 +122,10 @@ def check_directives(directives: Iterable[Directive], relations: Mapping[str, De
             message = f"relation '{directive.relation}' is not declared"
             report.error("E010", message, directive.span, help)
         if directive.kind == "limitsize":
+            declaration = relations.get(directive.relation)
+            if declaration is not None and "eqrel" in declaration.qualifiers:
+                message = f"equivalence relation '{directive.relation}' has a size limit"
+                report.error("E050", message, directive.span, "limit the relation that it is made of")
             limit = dict(directive.parameters).get("n", "")
             if not limit.isdecimal():
                 message = f"'.limitsize {directive.relation}' needs a number n"

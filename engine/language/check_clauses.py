@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.language.counters import in_aggregate
 from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.grounding import bound_variables, is_evaluable
 from engine.language.signatures import OVERLOADS, arities
@@ -100,6 +101,9 @@ def check_bound(clause: Clause, report: Report) -> None:
             elif isinstance(part, Functor) and part.name == "autoinc":
                 report.error("E016", "'autoinc()' in a fact", part.span, "add a body, such as 'true'")
         return
+    for counter in filter(None, map(in_aggregate, clause.body)):
+        help = "number the tuples of a relation of an earlier stratum, and aggregate over that"
+        report.error("E019", "'autoinc()' in an aggregate counts in no order", counter.span, help)
     Boundness(clause, report).check()
 
 

@@ -30,7 +30,7 @@ CODES = {
     "E016": "fact that is not constant",
     "E017": "variable bound inside an aggregate used outside it",
     "E018": "aggregates that depend on each other",
-    "E019": "counter in a recursive rule",
+    "E019": "counter in a recursive rule or an aggregate",
     # Types
     "E020": "undeclared type",
     "E021": "type declared twice",

@@ -83,12 +83,16 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class CheckedClause:
-    """A lowered clause and the resolved type of each of its variables, those inside aggregates included."""
+    """A lowered clause and the resolved type of each of its variables, those inside aggregates included.
+
+    `counters` are the variables that stand for its `autoinc()`s, which no literal binds (see `counters.split`).
+    """
 
     head: Atom
     body: tuple[Literal, ...]
     variables: Mapping[str, Type]
     plan: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    counters: tuple[str, ...] = ()
     span: Span = span_field()
 
     @property
@@ -130,6 +134,17 @@ class CheckedProgram:
             for clause in stratum.clauses if not wanted.isdisjoint(stratum.relations) else ():
                 wanted.update(atom.relation for atom in all_atoms(clause))
         return frozenset(wanted)
+
+    @property
+    def ordered(self) -> frozenset[str]:
+        """The relations that let in the first rows only: what they hold depends on the order of derivation."""
+        chosen = {name for name, relation in self.relations.items() if relation.choice}
+        return frozenset(chosen | {directive.relation for directive in self.limitsizes})
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """The largest number of rows of the relations that have one."""
+        return {directive.relation: int(dict(directive.parameters)["n"]) for directive in self.limitsizes}
 
     @property
     def clauses(self) -> tuple[CheckedClause, ...]:

@@ -45,6 +45,7 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
         builder.recursive = recursive
     try:
         builder.steps(steps, rule.head)
+        builder.current()
         take = [builder.register_of(term) for term in rule.head]
         builder.operators.append(Insert(bindings.relations[rule.relation], take))
     except Unsatisfiable:

@@ -6,18 +6,21 @@ import os
 import resource
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 
 from engine.database import Columns, Database, EvaluationError, Widening
-from engine.language.program import CheckedProgram, Stratum
+from engine.language.program import CheckedClause, CheckedProgram, Stratum
 from engine.language.syntax import Atom, Constant
 from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Options
 from engine.local.functors import Functors
+from engine.local.ranking import Ranking
 from engine.local.recursion import Component, LimitReached
 from engine.local.sizes import Statistics
+from engine.local.stages import Admission, Stage, Staging
 from engine.plan.flatten import flatten
 from engine.plan.rule import Match, Rule
 from engine.plan.values import dtype_of, encode
@@ -41,20 +44,11 @@ def evaluate(
     The database's symbol table grows by new symbols; its arrays stay as they are. Raises EvaluationError for facts that
     do not fit their declaration.
     """
-    reject_unsupported(program)
     execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options())
     try:
         return Evaluation(program, database, execution, widenings).run()
     finally:
         execution.team.close()
-
-
-def reject_unsupported(program: CheckedProgram) -> None:
-    for relation in program.relations.values():
-        if relation.choice:
-            raise EvaluationError(f"{relation.name}: choice domains are not evaluated yet")
-    if program.limitsizes:
-        raise EvaluationError(f"{program.limitsizes[0].relation}: .limitsize is not evaluated yet")
 
 
 class Evaluation:
@@ -69,6 +63,7 @@ class Evaluation:
         self.symbols = database.symbols
         bits = program.number_bits
         written = {clause.head.relation for clause in program.clauses}.union(w.into for w in widenings)
+        written |= program.ordered | {r.name for r in program.relations.values() if "eqrel" in r.qualifiers}
         self.attached = {
             name: held
             for name, held in database.relations.items()
@@ -79,8 +74,12 @@ class Evaluation:
             for name, r in program.relations.items()
         }
         self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
-        statistics = Statistics(self.relations, constant_signatures(program), execution.options.min_sampled)
-        self.bindings = Bindings(self.relations, self.records, Functors(bits, self.symbols), statistics)
+        bound = dict(self.relations)
+        statistics = Statistics(bound, constant_signatures(program), execution.options.min_sampled)
+        self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), statistics)
+        order = Ranking(program, self.symbols, self.records).order
+        to_rule = partial(flatten, program=program, encode=self.encode)
+        self.staging = Staging(program, bound, to_rule, order, self.insert)
 
     def run(self) -> Result:
         statistics = [self.stratum(stratum) for stratum in self.program.strata]
@@ -109,12 +108,16 @@ class Evaluation:
         return done
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
-        facts, rules = self.rules(stratum)
-        component = Component(members, rules, self.bindings, self.execution)
+        admissions = self.staging.admissions(stratum.relations)
+        facts, rules, stages = self.rules(stratum, admissions)
+        component = Component(members, rules, self.bindings, self.execution, stages)
         for relation in members:
-            self.load(relation)
+            self.load(relation, admissions.get(relation.name))
         for name, rows in facts.items():
-            self.insert(self.relations[name], rows)
+            if name in admissions:
+                admissions[name].admit_in_turn(rows)
+            else:
+                self.insert(self.relations[name], rows)
         done = component.run()
         for relation in members:
             relation.finish()
@@ -134,30 +137,38 @@ class Evaluation:
         self.execution.advance([into])
         into.settle()
 
-    def rules(self, stratum: Stratum) -> tuple[dict[str, Columns], list[Rule]]:
-        """Return the facts among the clauses of a stratum as columns, and its rules."""
+    def rules(
+        self, stratum: Stratum, admissions: Mapping[str, Admission]
+    ) -> tuple[dict[str, Columns], list[Rule], dict[str, Stage]]:
+        """Return the constant facts among the clauses of a stratum as columns, its rules, and their stages."""
         rows: dict[str, list[tuple[int, ...]]] = defaultdict(list)
-        rules = []
-        for clause in stratum.clauses:
-            if clause.is_fact and all(isinstance(term, Constant) for term in clause.head.arguments):
-                rows[clause.head.relation].append(tuple(self.encode(term) for term in clause.head.arguments))
+        rules: list[Rule] = []
+        stages: dict[str, Stage] = {}
+        for clause in sorted(stratum.clauses, key=lambda clause: not clause.is_fact):
+            name = clause.head.relation
+            # Where the first row counts, a constant fact stands in line behind one that a rule computes.
+            if is_constant(clause) and not (name in admissions and rules):
+                rows[name].append(tuple(self.encode(term) for term in clause.head.arguments))
             else:
-                rules.append(flatten(clause, self.program, self.encode))
+                rules += self.staging.rules(clause, admissions.get(name), stages)
         for name in stratum.relations:
             if "eqrel" in self.program.relations[name].qualifiers:
                 rules += equivalence(name)
         facts = {
             name: np.array(found, self.relations[name].dtype).reshape(len(found), -1).T for name, found in rows.items()
         }
-        return facts, rules
+        return facts, rules, stages
 
     def encode(self, constant: Constant) -> int:
         return encode(constant, self.symbols)
 
-    def load(self, relation: Relation) -> None:
-        """Insert the facts that the database holds for a relation."""
+    def load(self, relation: Relation, admission: Admission | None) -> None:
+        """Insert the facts that the database holds for a relation, as far as it lets them in."""
         held = self.database.relations.get(relation.name)
-        if isinstance(held, Snapshot):
+        if admission is not None and held is not None:
+            held = held.columns() if isinstance(held, Snapshot) else held
+            admission.admit(fitting_columns(relation, held))
+        elif isinstance(held, Snapshot):
             for block in held.blocks():
                 self.execution.load(relation, block)
         elif held is not None:
@@ -169,11 +180,16 @@ class Evaluation:
 
 def store_facts(execution: Execution, relation: Relation, columns: Columns) -> None:
     """Insert facts. Raises EvaluationError if their shape or a value does not fit the relation."""
+    insert_columns(execution, relation, fitting_columns(relation, columns))
+
+
+def fitting_columns(relation: Relation, columns: Columns) -> Columns:
+    """Return the facts given for a relation. Raises EvaluationError if their shape or a value does not fit it."""
     columns = checked_columns(relation.name, relation.arity, columns)
     if columns.size and columns.dtype != relation.dtype and relation.dtype == np.int32:
         if columns.min() < -(2**31) or columns.max() >= 2**31:
             raise EvaluationError(f"{relation.name}: a value needs more than 32 bits")
-    insert_columns(execution, relation, columns)
+    return columns
 
 
 def insert_columns(execution: Execution, relation: Relation, columns: Columns) -> None:
@@ -198,6 +214,10 @@ class RelationColumns(Mapping):
 
     def __len__(self) -> int:
         return len(self._relations)
+
+
+def is_constant(clause: CheckedClause) -> bool:
+    return clause.is_fact and all(isinstance(term, Constant) for term in clause.head.arguments)
 
 
 def record_table(program: CheckedProgram, name: str, held: Columns | RecordTable | None) -> RecordTable:

@@ -1,14 +1,18 @@
-"""The fixpoint of one component: its rules once, then its recursive variants until nothing is new."""
+"""The fixpoint of one component: its rules once, then its recursive variants until nothing is new.
+
+Components with stages advance in iterations only: which rows a choice lets in depends on when they are derived.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Job
 from engine.local.fixpoint import LocalFixpoint
+from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
 from engine.plan.decompose import pivot
 from engine.plan.rule import Rule
@@ -28,9 +32,14 @@ class Component:
     """Mutually recursive relations (or a single one that is not recursive) with their rules."""
 
     def __init__(
-        self, relations: Sequence[Relation], rules: Sequence[Rule], bindings: Bindings, execution: Execution
+        self,
+        relations: Sequence[Relation],
+        rules: Sequence[Rule],
+        bindings: Bindings,
+        execution: Execution,
+        stages: Mapping[str, Stage],
     ) -> None:
-        self.relations, self.execution = relations, execution
+        self.relations, self.execution, self.stages = relations, execution, stages
         names = frozenset(relation.name for relation in relations)
         self.initial: list[Variant] = []
         self.variants: dict[str, list[Variant]] = {name: [] for name in names}
@@ -44,7 +53,7 @@ class Component:
             for name, variant in found:
                 self.variants[name].append(variant)
                 self.statistics.recursive = True
-        if self.statistics.recursive:
+        if self.statistics.recursive and not stages:
             self.decompose(rules)
 
     def decompose(self, rules: Sequence[Rule]) -> None:
@@ -97,4 +106,7 @@ class Component:
                 blocks = plan.source.blocks() if variant.delta is None else plan.source.delta
             jobs.append((plan, variant.statistics, blocks))
         if jobs:
-            self.execution.run(jobs, self.relations)
+            self.execution.run(jobs, (*self.relations, *(stage.source for stage in self.stages.values())))
+        written = {variant.rule.relation for variant in variants}
+        for stage in [stage for name, stage in self.stages.items() if name in written]:
+            stage.deliver()
