@@ -66,6 +66,8 @@ class LocalFixpoint:
                     limit *= 2
         finally:
             worker.home = {}
+        for part in group:
+            part.finish()
         self.finished.append(group)
         self.rounds = max(self.rounds, rounds)
         return ()

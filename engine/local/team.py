@@ -144,7 +144,8 @@ class Team:
     def _finish(self, more: Iterable[Task]) -> None:
         with self._changed:
             self._running -= 1
-            self._queue.extend(more)
+            # Parts of what was split come first: few things are then half done, and in memory, at a time.
+            self._queue.extendleft(more)
             if more or not self._running:
                 self._changed.notify_all()
 

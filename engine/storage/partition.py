@@ -69,9 +69,11 @@ class Partition:
         self.rows[:, self.n : n] = rows
         self.n, self.table = n, None
 
-    def drop_table(self) -> None:
-        """Free the hash table; it is built again when needed."""
+    def finish(self) -> None:
+        """All rows are in: free the hash table, which is built again when needed, and room for more rows."""
         self.table = None
+        if self.rows.shape[1] > max(FIRST_ROWS, self.n + self.n // 8):
+            self.rows = self.rows[:, : self.n].copy()
 
     def _grow(self) -> None:
         """Make room for more rows in the column store, in the table, or in both."""

@@ -151,7 +151,7 @@ class Relation:
         """All rows are in: free what only insertion needs."""
         self.settle()
         for partition in self.partitions if self.n > SMALL_ROWS else ():
-            partition.drop_table()
+            partition.finish()
 
 
 def distribute(source: Partition, lo: int, hi: int, parts: np.ndarray, targets: Sequence[Partition]) -> None:
