@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from analyzer.errors import AnalyzeError, ProgramErrors
+from analyzer.state import write_atomically
 from engine import EvaluationError, FactsError, ProgramError
-from engine.run import run
+from engine.explanation import Explanation, RelationPlan, RulePlan, StepPlan, StratumPlan, VariantPlan
+from engine.profile import dearest, profile
+from engine.result import Result, RuleStatistics
+from engine.run import explain, run
+
+__all__ = [
+    "Explanation",
+    "RelationPlan",
+    "Result",
+    "RulePlan",
+    "RuleStatistics",
+    "StepPlan",
+    "StratumPlan",
+    "VariantPlan",
+    "explain_program",
+    "run_program",
+    "save_profile",
+]
 
 
-def run_program(path: Path, facts: Path, output: Path, threads: int | None, number_bits: int) -> list[str]:
-    """Evaluate the program at `path`, write its outputs, and return the lines that it prints.
+def run_program(
+    path: Path, facts: Path, output: Path, *, profiled: bool, **options: int | None
+) -> tuple[list[str], Result]:
+    """Evaluate the program at `path`, write its outputs; return the lines that it prints, and the result.
 
-    Raises AnalyzeError: A001 for a file that cannot be read or written, F001 for facts that do not fit, R001 for
-    errors in the program, V001 during evaluation.
+    `options` are those of `engine.run.run`. Raises AnalyzeError: A001 for a file that cannot be read or written, F001
+    for facts that do not fit, R001 for errors in the program, V001 during evaluation.
     """
-    try:
+    with told_as_analyze_errors(path):
         output.mkdir(parents=True, exist_ok=True)
-        return run(path, facts, output, threads=threads, number_bits=number_bits)[0]
+        return run(path, facts, output, profile=profiled, **options)
+
+
+def explain_program(path: Path, facts: Path, *, profiled: bool, **options: int | None) -> Result:
+    """Evaluate the program at `path` on the facts there are, for its plan; write nothing. Raises as `run_program`."""
+    with told_as_analyze_errors(path):
+        return explain(path, facts, profile=profiled, **options)
+
+
+def save_profile(result: Result, path: Path) -> list[RuleStatistics]:
+    """Write what an evaluation cost as JSON; return the ten dearest rules. Raises AnalyzeError A003."""
+    try:
+        write_atomically(path, (json.dumps(profile(result), indent=1) + "\n").encode())
+    except OSError as error:
+        raise AnalyzeError("A003", f"cannot write {path}: {error.strerror}") from None
+    return dearest(result)
+
+
+@contextmanager
+def told_as_analyze_errors(path: Path) -> Iterator[None]:
+    """Turn the engine's errors, met while running the program at `path`, into coded ones."""
+    try:
+        yield
     except ProgramError as error:
         raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
     except FactsError as error:

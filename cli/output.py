@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analyzer.scan import ScanResult
 
 
@@ -57,17 +59,22 @@ FILE_WIDTH = 120
 
 
 def print_report(result: ScanResult) -> None:
-    """Print the text report: in colour on a terminal, and as wide as it; plain in a pipe."""
+    """Print the text report."""
+    from cli.text import render_text
+
+    render_text(result, terminal())
+
+
+def terminal() -> Console:
+    """Standard output: in colour on a terminal, and as wide as it; plain in a pipe."""
     import os
 
     from rich.console import Console
 
-    from cli.text import render_text
-
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console = Console(highlight=False, width=FILE_WIDTH)
-    render_text(result, console)
+    return console
 
 
 def write_file(path: Path, text: str) -> None:

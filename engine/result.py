@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from resource import RUSAGE_SELF, getrusage
 
 from engine.database import Columns
+from engine.explanation import Explanation
 from engine.symbols import Symbols
 
 
 @dataclass
-class RuleStatistics:
-    """What one rule cost: `produced` counts rows before duplicates were dropped, `added` the new ones."""
+class Costs:
+    """What running a rule cost, in seconds of all threads together.
 
-    rule: str
-    relation: str
+    `read` counts the rows of the first atom (of the delta, in recursion), `produced` the rows derived before duplicates
+    were dropped, `added` the new ones.
+    """
+
     elapsed_s: float = 0.0
-    runs: int = 0
+    read: int = 0
     produced: int = 0
     added: int = 0
 
@@ -26,16 +30,68 @@ class RuleStatistics:
 
 
 @dataclass
+class IterationCosts(Costs):
+    """The costs of one iteration; `peak_bytes` is the process's largest resident size up to its end."""
+
+    peak_bytes: int = 0
+
+
+@dataclass
+class RuleStatistics(Costs):
+    """The costs of one rule in all.
+
+    `rule` says where the rule stands, and `text` what it says, where a profile is asked for. `planning_s` are the
+    seconds spent on join orders and on building the arrangements that they read. Costs by iteration are kept where a
+    profile is asked for; a local fixpoint counts the iterations of each partition.
+    """
+
+    rule: str = ""
+    relation: str = ""
+    text: str = ""
+    runs: int = 0
+    planning_s: float = 0.0
+    iterations: dict[int, IterationCosts] | None = None
+
+    def charge(self, iteration: int, elapsed_s: float, read: int) -> None:
+        """Add one run of the rule."""
+        self.elapsed_s += elapsed_s
+        self.read += read
+        self.runs += 1
+        if self.iterations is not None:
+            costs = self.iterations.setdefault(iteration, IterationCosts())
+            costs.elapsed_s += elapsed_s
+            costs.read += read
+            costs.peak_bytes = peak_bytes()
+
+    def credit(self, iteration: int, produced: int, added: int) -> None:
+        """Add rows that the rule has derived."""
+        self.produced += produced
+        self.added += added
+        if self.iterations is not None and produced:
+            costs = self.iterations.setdefault(iteration, IterationCosts())
+            costs.produced += produced
+            costs.added += added
+            costs.peak_bytes = peak_bytes()
+
+
+def peak_bytes() -> int:
+    """The process's largest resident size so far."""
+    return getrusage(RUSAGE_SELF).ru_maxrss * 1024
+
+
+@dataclass
 class StratumStatistics:
     """What one stratum cost.
 
-    `restarts` counts widenings; `peak_bytes` is the process's largest resident size up to the stratum's end.
+    `restarts` counts widenings; `arranging_s` are the seconds in which new rows were added to arrangements;
+    `peak_bytes` is the process's largest resident size up to the stratum's end.
     """
 
     relations: tuple[str, ...]
     recursive: bool
     local: bool = False
     elapsed_s: float = 0.0
+    arranging_s: float = 0.0
     iterations: int = 0
     restarts: int = 0
     rows: int = 0
@@ -45,12 +101,16 @@ class StratumStatistics:
 
 @dataclass
 class Result:
-    """The relations of a program after evaluation, values as in the Database it was given (tables may have grown)."""
+    """The relations of a program after evaluation, values as in the Database it was given (tables may have grown).
+
+    `plan` is the plan it went by, where that was asked for.
+    """
 
     symbols: Symbols
     records: Mapping[str, Columns]
     relations: Mapping[str, Columns]
     statistics: list[StratumStatistics] = field(default_factory=list)
+    plan: Explanation | None = None
 
     def relation(self, name: str) -> Columns:
         """Return the tuples of `name` as [arity, n], in declared column order and no particular row order."""

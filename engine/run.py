@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from engine.io import load, store
 from engine.language.compiler import Source, compile
 from engine.language.program import CheckedProgram
+from engine.language.syntax import Directive
 from engine.local.evaluate import evaluate
 from engine.result import Result
 
@@ -18,6 +20,7 @@ def run(
     *,
     threads: int | None = None,
     number_bits: int = 32,
+    profile: bool = False,
 ) -> tuple[list[str], Result]:
     """Evaluate a program file on a directory of facts; return the lines for standard output, and the result.
 
@@ -25,8 +28,32 @@ def run(
     OSError where the program itself cannot be read.
     """
     checked = compile_file(Path(program), number_bits)
-    result = evaluate(checked, load(checked, facts), threads=threads)
+    result = evaluate(checked, load(checked, facts), threads=threads, profile=profile)
     return store(checked, result, output), result
+
+
+def explain(
+    program: Path | str,
+    facts: Path | str,
+    *,
+    threads: int | None = None,
+    number_bits: int = 32,
+    profile: bool = False,
+) -> Result:
+    """Evaluate a program file to return the plan it goes by, in `Result.plan`; write nothing.
+
+    Files of facts that do not exist count as empty: the plan is then what can be said without their sizes. Raises
+    as `run` does.
+    """
+    checked = compile_file(Path(program), number_bits)
+    inputs = tuple(directive for directive in checked.inputs if (Path(facts) / file_name(directive)).exists())
+    database = load(replace(checked, inputs=inputs), facts)
+    return evaluate(checked, database, threads=threads, profile=profile, explain=True)
+
+
+def file_name(directive: Directive) -> str:
+    """The name of the file that an `.input` directive reads."""
+    return dict(directive.parameters).get("filename", f"{directive.relation}.facts")
 
 
 def compile_file(path: Path, number_bits: int = 32) -> CheckedProgram:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cli.options import JOBS
+
+if TYPE_CHECKING:
+    from analyzer.run import Result
 
 DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
@@ -16,10 +20,44 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 @click.option("-F", "--facts", type=DIRECTORY, default=".", help="Directory of NAME.facts (default: .).")
 @click.option("-D", "--output", type=DIRECTORY, default=".", help="Directory for NAME.csv (default: .).")
 @click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
+@click.option("--explain", is_flag=True, help="Print the plan the program runs by, with these facts; write nothing.")
+@click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help="Write what each rule cost as JSON.")
 @JOBS
-def run(program: Path, facts: Path, output: Path, number_width: str, jobs: int | None) -> None:
+def run(
+    program: Path,
+    facts: Path,
+    output: Path,
+    number_width: str,
+    explain: bool,
+    profile: Path | None,
+    jobs: int | None,
+) -> None:
     """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""
-    from analyzer.run import run_program
+    from analyzer.run import explain_program, run_program
 
-    for line in run_program(program, facts, output, jobs, int(number_width)):
-        click.echo(line)
+    options = {"profiled": profile is not None, "threads": jobs, "number_bits": int(number_width)}
+    if explain:
+        result = explain_program(program, facts, **options)
+        show_plan(result)
+    else:
+        lines, result = run_program(program, facts, output, **options)
+        for line in lines:
+            click.echo(line)
+    if profile is not None:
+        show_costs(result, profile)
+
+
+def show_plan(result: Result) -> None:
+    from cli.output import terminal
+    from cli.plan import print_plan
+
+    print_plan(result.plan, terminal())
+
+
+def show_costs(result: Result, profile: Path) -> None:
+    """Save what the rules cost, and print the dearest ones."""
+    from analyzer.run import save_profile
+    from cli.output import terminal
+    from cli.plan import print_dearest
+
+    print_dearest(save_profile(result, profile), terminal())

@@ -59,7 +59,7 @@ class Atoms(Registers):
             self.env[variable] = segment.register(self.is_wide(relation, variable))
         pairs = [(self.operand(term), segment.register(relation.dtype == np.int64)) for term, _ in checked]
         columns = [*payload.values(), *(column for _, column in checked)]
-        self.operators.append(Join(arrangement, old, registers, segment, take, columns))
+        self.operators.append(Join(relation.name, arrangement, old, registers, segment, take, columns))
         self.needed = after
         self.check_equal(pairs)
 
@@ -120,7 +120,7 @@ class Atoms(Registers):
             self.operators.append(Contains(relation, key, wanted, live))
         else:
             arrangement = relation.arrangement(columns, payload=False, old=old)
-            self.operators.append(Exists(arrangement, old, key, wanted, live))
+            self.operators.append(Exists(relation.name, arrangement, old, key, wanted, live))
 
     def absent(self, literal: Absent) -> None:
         relation = self.bindings.relations[literal.relation]

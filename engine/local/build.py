@@ -14,20 +14,24 @@ from engine.local.bindings import Bindings
 from engine.local.operators import Filter, Insert, Operator, Scan, Segment
 from engine.local.values import Unsatisfiable, Values
 from engine.plan import rule as logical
-from engine.plan.order import order
+from engine.plan.order import Step, order
 from engine.plan.rule import Absent, Compare, Fold, Literal, Match, Never, Operand, Record, Rule
 from engine.storage.relation import Relation
 
 
 @dataclass
 class Plan:
-    """A rule, or a semi-naive variant of one, ready to run over the rows of its first atom (or once, without one)."""
+    """A rule, or a semi-naive variant of one, ready to run over the rows of its first atom (or once, without one).
+
+    `steps` is the ordered body; the operators of step i end before `operators[ends[i]]`.
+    """
 
     source: Relation | None
     scan: Scan | None
     seed: Segment | None
     operators: tuple[Operator, ...]
-    steps: tuple[Literal, ...]
+    steps: tuple[Step, ...]
+    ends: tuple[int, ...] = ()
     never: bool = False
 
 
@@ -44,25 +48,27 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
         builder.old = frozenset(map(id, earlier))
         builder.recursive = recursive
     try:
-        builder.steps(steps, rule.head)
+        builder.steps([step.literal for step in steps], rule.head)
         builder.current()
         take = [builder.register_of(term) for term in rule.head]
         builder.operators.append(Insert(bindings.relations[rule.relation], take))
     except Unsatisfiable:
         return Plan(None, None, None, (), tuple(steps), never=True)
-    return Plan(builder.source, builder.scan, builder.seed, tuple(builder.operators), tuple(steps))
+    return Plan(builder.source, builder.scan, builder.seed, tuple(builder.operators), tuple(steps), tuple(builder.ends))
 
 
 class Builder(Atoms, Values):
-    """Turns literals into operators, one after the other."""
+    """Turns literals into operators, one after the other; `ends` counts the operators after each."""
 
-    def steps(self, steps: Sequence[Literal], wanted: Iterable[Operand]) -> None:
+    def steps(self, literals: Sequence[Literal], wanted: Iterable[Operand]) -> None:
+        self.ends: list[int] = []
         remaining = [set(wanted)]
-        for literal in reversed(steps):
+        for literal in reversed(literals):
             remaining.append(remaining[-1] | literal.variables)
-        for literal, needed in zip(steps, reversed(remaining[:-1]), strict=True):
+        for literal, needed in zip(literals, reversed(remaining[:-1]), strict=True):
             self.needed = needed
             self.step(literal)
+            self.ends.append(len(self.operators))
         self.needed = set(wanted)
 
     def step(self, literal: Literal) -> None:
@@ -94,7 +100,7 @@ class Builder(Atoms, Values):
         everything = {v for step in literal.body for v in step.variables} | {group}
         if literal.value is not None:
             everything.add(literal.value)
-        steps = order(literal.body, None, injected, everything, self.bindings.sizes)
+        steps = [step.literal for step in order(literal.body, None, injected, everything, self.bindings.sizes)]
         outer = [self.register_of(v) for v in injected]
         register = self.new_register(literal.target)
         bound = self.env.get(literal.target)

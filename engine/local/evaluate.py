@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -16,6 +15,7 @@ from engine.language.program import CheckedClause, CheckedProgram, Stratum
 from engine.language.syntax import Atom, Constant
 from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Options
+from engine.local.explain import Explainer
 from engine.local.functors import Functors
 from engine.local.ranking import Ranking
 from engine.local.recursion import Component, LimitReached
@@ -24,7 +24,7 @@ from engine.local.stages import Admission, Stage, Staging
 from engine.plan.flatten import flatten
 from engine.plan.rule import Match, Rule
 from engine.plan.values import dtype_of, encode
-from engine.result import Result, StratumStatistics
+from engine.result import Result, StratumStatistics, peak_bytes
 from engine.storage.arrangement import Block
 from engine.storage.catalogue import Snapshot
 from engine.storage.records import RecordTable
@@ -38,15 +38,19 @@ def evaluate(
     threads: int | None = None,
     options: Options | None = None,
     widenings: Sequence[Widening] = (),
+    profile: bool = False,
+    explain: bool = False,
 ) -> Result:
     """Return the relations of a program on the facts of a database, the same for any number of threads and options.
 
-    The database's symbol table grows by new symbols; its arrays stay as they are. Raises EvaluationError for facts that
-    do not fit their declaration.
+    The database's symbol table grows by new symbols; its arrays stay as they are. With `profile` the statistics of the
+    result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
+    Raises EvaluationError for facts that do not fit their declaration.
     """
     execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options())
+    execution.profiled = profile
     try:
-        return Evaluation(program, database, execution, widenings).run()
+        return Evaluation(program, database, execution, widenings, explain).run()
     finally:
         execution.team.close()
 
@@ -55,7 +59,12 @@ class Evaluation:
     """The state of one evaluation: all relations and records, the rules of each stratum."""
 
     def __init__(
-        self, program: CheckedProgram, database: Database, execution: Execution, widenings: Sequence[Widening]
+        self,
+        program: CheckedProgram,
+        database: Database,
+        execution: Execution,
+        widenings: Sequence[Widening],
+        explained: bool,
     ) -> None:
         self.program, self.database, self.execution = program, database, execution
         self.widenings = {widening.relation: widening for widening in widenings}
@@ -74,6 +83,7 @@ class Evaluation:
             for name, r in program.relations.items()
         }
         self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
+        self.explainer = Explainer(program, self.symbols) if explained else None
         bound = dict(self.relations)
         statistics = Statistics(bound, constant_signatures(program), execution.options.min_sampled)
         self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), statistics)
@@ -83,8 +93,9 @@ class Evaluation:
 
     def run(self) -> Result:
         statistics = [self.stratum(stratum) for stratum in self.program.strata]
+        plan = None if self.explainer is None else self.explainer.explanation()
         records = {name: table.columns for name, table in self.records.items()}
-        return Result(self.symbols, records, RelationColumns(self.relations), statistics)
+        return Result(self.symbols, records, RelationColumns(self.relations), statistics, plan)
 
     def stratum(self, stratum: Stratum) -> StratumStatistics:
         begin = perf_counter()
@@ -104,7 +115,7 @@ class Evaluation:
         done.elapsed_s = perf_counter() - begin
         done.restarts = restarts
         done.rows = sum(relation.n for relation in members)
-        done.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        done.peak_bytes = peak_bytes()
         return done
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
@@ -121,6 +132,8 @@ class Evaluation:
         done = component.run()
         for relation in members:
             relation.finish()
+        if self.explainer is not None:
+            self.explainer.add(component)
         return done
 
     def widen(self, outgrown: Relation) -> None:

@@ -48,7 +48,7 @@ class Execution:
     """A team with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
 
     def __init__(self, threads: int, options: Options) -> None:
-        self.options = options
+        self.options, self.profiled = options, False
         self.row_limits: dict[str, int] = {}
         self.team = Team(threads, options.chunk_rows, options.inbox_rows)
         self.epoch = 0
@@ -89,13 +89,13 @@ class Execution:
         begin = self.begin(worker, statistics)
         chunk = worker.buffer(plan.seed)
         drive(plan.operators, worker, chunk, 1)
-        self.end(worker, statistics, begin)
+        self.end(worker, statistics, begin, 0)
 
     def run_rows(self, plan: Plan, statistics: RuleStatistics, rows: Columns, lo: int, hi: int, worker: Worker) -> None:
         begin = self.begin(worker, statistics)
         for chunk, n in plan.scan.chunks(worker, rows, lo, hi):
             drive(plan.operators, worker, chunk, n)
-        self.end(worker, statistics, begin)
+        self.end(worker, statistics, begin, hi - lo)
 
     def load(self, relation: Relation, block: Block) -> None:
         """Insert rows that are not known to be distinct."""
@@ -111,6 +111,8 @@ class Execution:
             n = min(step, hi - at)
             worker.emit(relation, np.ascontiguousarray(rows[:, at : at + n]), n, take)
 
+        for worker in self.team.workers:
+            worker.rule = None
         self.team.run([partial(put, at) for at in range(lo, hi, step)])
         for worker in self.team.workers:
             self.account(worker)
@@ -124,26 +126,22 @@ class Execution:
             worker.rule = statistics
         return perf_counter()
 
-    def end(self, worker: Worker, statistics: RuleStatistics, begin: float) -> None:
+    def end(self, worker: Worker, statistics: RuleStatistics, begin: float, read: int) -> None:
         with self._lock:
-            statistics.elapsed_s += perf_counter() - begin
-            statistics.runs += 1
+            statistics.charge(worker.iteration, perf_counter() - begin, read)
 
-    def charge(self, statistics: RuleStatistics, worker: Worker, begin: float) -> None:
-        """Charge a rule with all that the worker did since `begin`."""
+    def charge(self, statistics: RuleStatistics, worker: Worker, begin: float, read: int) -> None:
+        """Charge a rule with all that the worker did since `begin`, on `read` rows."""
         with self._lock:
-            statistics.elapsed_s += perf_counter() - begin
-            statistics.runs += 1
-            statistics.produced += worker.produced
-            statistics.added += worker.added
+            statistics.charge(worker.iteration, perf_counter() - begin, read)
+            statistics.credit(worker.iteration, worker.produced, worker.added)
         worker.produced = worker.added = 0
 
     def account(self, worker: Worker) -> None:
         """Charge the rows a worker has made to the rule it was running."""
         if worker.rule is not None:
             with self._lock:
-                worker.rule.produced += worker.produced
-                worker.rule.added += worker.added
+                worker.rule.credit(worker.iteration, worker.produced, worker.added)
         worker.produced = worker.added = 0
 
     # ---- relations

@@ -47,22 +47,24 @@ class LocalFixpoint:
             if relation.bits != bits:
                 relation.split(bits)
         groups = zip(*(relation.partitions for relation in self.relations), strict=True)
-        self.execution.team.run([partial(self.solve, group, bits) for group in groups])
+        self.execution.team.run([partial(self.solve, group, bits, 0) for group in groups])
         for relation, partitions in zip(self.relations, zip(*self.finished, strict=True), strict=True):
             relation.replace(partitions)
         return self.rounds
 
-    def solve(self, group: Group, bits: int, worker: Worker) -> Sequence[Task]:
-        """Run one group to its fixpoint, or until it is split."""
+    def solve(self, group: Group, bits: int, rounds: int, worker: Worker) -> Sequence[Task]:
+        """Run one group, after so many rounds, to its fixpoint or until it is split."""
         worker.home = dict(zip(self.relations, group, strict=True))
-        options, rounds = self.execution.options, 0
+        worker.iteration = rounds + 1
+        options = self.execution.options
         limit, team = options.partition_rows, self.execution.team
         try:
             while (n_new := self.step(group, worker)) and not team.stopped:
                 rounds += 1
+                worker.iteration = rounds + 1
                 if n_new >= options.delta_rows and bits < MAX_BITS and max(p.n for p in group) > limit:
                     if children := self.split(group, bits):
-                        return [partial(self.solve, child, bits + SPLIT_BITS) for child in children]
+                        return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
                     limit *= 2
         finally:
             worker.home = {}
@@ -85,7 +87,7 @@ class LocalFixpoint:
                 begin = perf_counter()
                 for chunk, n in plan.scan.chunks(worker, part.rows, lo, hi):
                     drive(plan.operators, worker, chunk, n)
-                self.execution.charge(statistics, worker, begin)
+                self.execution.charge(statistics, worker, begin, hi - lo)
         return n_new
 
     def split(self, group: Group, bits: int) -> Sequence[Group]:

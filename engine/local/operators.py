@@ -109,12 +109,16 @@ class Fill(Operator):
 
 
 class Join(Expansion):
-    """Pair each row with the rows of an arrangement that have its key, or only with those of earlier iterations."""
+    """Pair each row with the rows of an arrangement that have its key, or only with those of earlier iterations.
 
-    __slots__ = ("arrangement", "upto", "key", "segment", "take", "payload")
+    `relation` names what is arranged.
+    """
+
+    __slots__ = ("relation", "arrangement", "upto", "key", "segment", "take", "payload")
 
     def __init__(
         self,
+        relation: str,
         arrangement: Arrangement,
         old: bool,
         key: Sequence[int],
@@ -122,6 +126,7 @@ class Join(Expansion):
         take: Sequence[int],
         payload: Sequence[int],
     ) -> None:
+        self.relation = relation
         self.arrangement, self.upto, self.segment = arrangement, OLD if old else LENGTH, segment
         self.key, self.take = np.array(key, np.int64), np.array(take, np.int64)
         at = {c: i for i, c in enumerate(arrangement.payload.tolist())}
@@ -140,11 +145,18 @@ class Join(Expansion):
 class Exists(Operator):
     """Keep the rows whose key an arrangement holds, or those whose key it does not hold."""
 
-    __slots__ = ("arrangement", "upto", "key", "wanted", "live")
+    __slots__ = ("relation", "arrangement", "upto", "key", "wanted", "live")
 
     def __init__(
-        self, arrangement: Arrangement, old: bool, key: Sequence[int], wanted: bool, live: Sequence[int]
+        self,
+        relation: str,
+        arrangement: Arrangement,
+        old: bool,
+        key: Sequence[int],
+        wanted: bool,
+        live: Sequence[int],
     ) -> None:
+        self.relation = relation
         self.arrangement, self.upto, self.wanted = arrangement, OLD if old else LENGTH, wanted
         self.key, self.live = np.array(key, np.int64), np.array(live, np.int64)
 

@@ -5,7 +5,8 @@ Components with stages advance in iterations only: which rows a choice lets in d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
 from engine.plan.decompose import pivot
 from engine.plan.rule import Rule
+from engine.plan.text import rule_text
 from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.relation import Relation
 
@@ -39,13 +41,16 @@ class Component:
         execution: Execution,
         stages: Mapping[str, Stage],
     ) -> None:
-        self.relations, self.execution, self.stages = relations, execution, stages
+        self.relations, self.rules = relations, rules
+        self.execution, self.stages = execution, stages
         names = frozenset(relation.name for relation in relations)
         self.initial: list[Variant] = []
         self.variants: dict[str, list[Variant]] = {name: [] for name in names}
         self.statistics = StratumStatistics(tuple(r.name for r in relations), False)
         for rule in rules:
-            statistics = RuleStatistics(rule.text, rule.relation)
+            statistics = RuleStatistics(rule=rule.text, relation=rule.relation)
+            if execution.profiled:
+                statistics.text, statistics.iterations = rule_text(rule), {}
             self.statistics.rules.append(statistics)
             found = variants_of(rule, bindings, statistics, names)
             if not found:
@@ -54,17 +59,23 @@ class Component:
                 self.variants[name].append(variant)
                 self.statistics.recursive = True
         if self.statistics.recursive and not stages:
-            self.decompose(rules)
+            self.decompose()
 
-    def decompose(self, rules: Sequence[Rule]) -> None:
+    def every_variant(self) -> Iterator[Variant]:
+        yield from self.initial
+        for variants in self.variants.values():
+            yield from variants
+
+    def decompose(self) -> None:
         """Partition the relations so that no exchange is needed, if that is possible."""
-        columns = pivot({relation.name: relation.arity for relation in self.relations}, rules)
+        columns = pivot({relation.name: relation.arity for relation in self.relations}, self.rules)
         if columns is not None:
             self.statistics.local = True
             for relation in self.relations:
                 relation.discriminating = np.array([columns[relation.name]], np.int64)
 
     def run(self) -> StratumStatistics:
+        self.execution.team.begin_iteration(0)
         for variant in self.initial:
             self.run_variants([variant])
         if self.statistics.local:
@@ -75,10 +86,18 @@ class Component:
 
     def run_rounds(self) -> None:
         """Advance all relations together, iteration by iteration."""
-        while self.execution.advance(self.relations) and self.statistics.recursive:
+        while self.advance() and self.statistics.recursive:
             self.statistics.iterations += 1
+            self.execution.team.begin_iteration(self.statistics.iterations)
             self.check_limits()
             self.run_variants([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
+
+    def advance(self) -> int:
+        """Advance the relations to the next iteration; return the size of all deltas."""
+        begin = perf_counter()
+        n_delta = self.execution.advance(self.relations)
+        self.statistics.arranging_s += perf_counter() - begin
+        return n_delta
 
     def check_limits(self) -> None:
         limits = self.execution.row_limits
@@ -87,7 +106,7 @@ class Component:
                 raise LimitReached(relation)
 
     def run_local(self) -> None:
-        if not self.execution.advance(self.relations):
+        if not self.advance():
             return
         plans = {
             name: [(plan, v.statistics) for v in variants if (plan := v.plan(self.execution.epoch)) is not None]

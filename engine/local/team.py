@@ -27,7 +27,7 @@ class Worker:
     """What belongs to one thread: scratch buffers, and rows on their way to partitions.
 
     `home` maps the relations of a partition-local evaluation to the partitions at hand: rows go there directly.
-    `produced` and `added` count rows of the rule at hand since they were last read.
+    `produced` and `added` count rows of the rule at hand, in the iteration at hand, since they were last read.
     """
 
     def __init__(self, chunk_rows: int, inbox_rows: int) -> None:
@@ -36,7 +36,7 @@ class Worker:
         self.home: dict[Relation, Partition] = {}
         self.inboxes: dict[Relation, Inbox] = {}
         self.rule: RuleStatistics | None = None
-        self.produced = self.added = 0
+        self.produced = self.added = self.iteration = 0
 
     def buffer(self, segment: Segment) -> Columns:
         """A buffer for the chunks of a segment, the same for all segments of its depth and shape."""
@@ -100,6 +100,11 @@ class Team:
         self._changed = Condition()
         self._running = 0
         self.stopped = False
+
+    def begin_iteration(self, number: int) -> None:
+        """Count what is done from now on as done in an iteration."""
+        for worker in self.workers:
+            worker.iteration = number
 
     def run(self, tasks: Iterable[Task], *, alone: bool = False) -> None:
         """Run tasks, and those they return, on all workers or on the caller's alone.

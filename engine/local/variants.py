@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 
 from engine.local.bindings import Bindings
 from engine.local.build import Plan, build
@@ -37,6 +38,7 @@ class Variant:
         self.read = [bindings.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
         self.source = None if delta is None else bindings.relations[rule.body[delta].relation]
         self._plan: Plan | None = None
+        self.n_plans = 0
         self._magnitudes: list[int] = []
         self._planned_rows = self._epoch = 0
 
@@ -57,8 +59,21 @@ class Variant:
             magnitudes = [relation.magnitude for relation in self.read]
             if self._plan is None or magnitudes != self._magnitudes or n_rows > 8 * self._planned_rows:
                 self._magnitudes, self._planned_rows = magnitudes, max(n_rows, REPLANNED_ROWS)
-                self._plan = build(self.rule, self.bindings, self.delta, self.recursive)
+                self._build()
         return None if self._plan.never else self._plan
+
+    def last_plan(self) -> Plan:
+        """The plan last used; one for the sizes at hand, if there was none."""
+        if self._plan is None:
+            self._build()
+            self.n_plans = 0
+        return self._plan
+
+    def _build(self) -> None:
+        begin = perf_counter()
+        self._plan = build(self.rule, self.bindings, self.delta, self.recursive)
+        self.n_plans += 1
+        self.statistics.planning_s += perf_counter() - begin
 
 
 def variants_of(

@@ -25,6 +25,17 @@ def pivot(arities: Mapping[str, int], rules: Sequence[Rule]) -> dict[str, int] |
     return Search(arities, links).complete({})
 
 
+def obstacle(arities: Mapping[str, int], rules: Sequence[Rule]) -> tuple[Rule, str]:
+    """Return the rule at which `pivot` fails, of rules for which it does, and why, as the end of a sentence."""
+    rule = rules[next(i for i in range(len(rules)) if pivot(arities, rules[: i + 1]) is None)]
+    recursive = [x for x in rule.body if isinstance(x, Match) and x.relation in arities]
+    if len(recursive) > 1:
+        return rule, f"is not linear: it reads {' and '.join(atom.relation for atom in recursive)}"
+    if pivot(arities, [rule]) is None:
+        return rule, f"keeps no column of {recursive[0].relation} in its head"
+    return rule, "keeps other columns than the rules before it"
+
+
 class Search:
     """Backtracking over the columns of one relation after the other."""
 

@@ -48,7 +48,7 @@ class Flattener:
         terms = tuple(self.operand(term, body) for term in head.arguments)
         wide = {name: is_wide(kind, self.program.number_bits) for name, kind in self.kinds.items()}
         text = f"{head.relation} ({self.clause.span.source}:{self.clause.span.line})"
-        return Rule(head.relation, terms, tuple(body), wide, text)
+        return Rule(head.relation, terms, tuple(body), wide, text, self.clause)
 
     def fresh(self, kind: str) -> str:
         name = f"#{next(self.numbers)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from engine.plan.rule import GENERATORS, Absent, Compare, Compute, Fold, Literal, Match, Never, Operand, Record
@@ -31,9 +32,23 @@ class Sizes(Protocol):
         """A sample of the bindings of a first atom, if there are enough to need one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A literal in its place: the columns of an atom that are bound then, and the rows expected after it.
+
+    `fan_out` is the expected number of matches a row, `is_measured` whether a sample of bindings gave it.
+    """
+
+    literal: Literal
+    rows: float
+    bound: tuple[int, ...] = ()
+    fan_out: float = 1.0
+    is_measured: bool = False
+
+
 def order(
     body: Sequence[Literal], first: Match | None, bound: Iterable[str], wanted: Iterable[Operand], sizes: Sizes
-) -> list[Literal]:
+) -> list[Step]:
     """Return the literals in an order in which each is evaluable, cheap by the expected number of rows.
 
     `first`, if given, comes first (the delta); else every positive atom is tried as the first. After it, the next atom
@@ -59,18 +74,18 @@ class Search:
         self, body: Sequence[Literal], bound: set[str], wanted: set[Operand], sizes: Sizes, sample: Sample | None
     ) -> None:
         self.left, self.bound, self.wanted, self.sizes, self.sample = list(body), bound, wanted, sizes, sample
-        self.steps: list[Literal] = []
+        self.steps: list[Step] = []
         self.first: Match | None = None
         self.rows, self.cost = 1.0, 0.0
 
-    def run(self, first: Match | None) -> tuple[float, list[Literal]]:
+    def run(self, first: Match | None) -> tuple[float, list[Step]]:
         self.first = first
         if first is not None:
             self.take_ready(constants_only=True)
             self.match(first)
         self.take_ready()
         while matches := [literal for literal in self.left if isinstance(literal, Match)]:
-            self.match(min(self.connected(matches), key=self.fan_out))
+            self.match(min(self.connected(matches), key=lambda literal: self.fan_out(literal)[0]))
             self.take_ready()
         while self.left:
             literal = next((x for x in self.left if self.ready(x)), None)
@@ -84,15 +99,16 @@ class Search:
         return [x for x in matches if not x.terms or any(map(self.is_bound, x.terms))] or matches
 
     def match(self, literal: Match) -> None:
-        self.rows *= self.fan_out(literal)
+        fan_out, is_measured = self.fan_out(literal)
+        self.rows *= fan_out
         self.cost += self.rows
-        self.take(literal)
+        self.take(literal, Step(literal, self.rows, self.bound_columns(literal), fan_out, is_measured))
 
-    def take(self, literal: Literal) -> None:
+    def take(self, literal: Literal, step: Step | None = None) -> None:
         if self.sample is not None and literal is not self.first:
             self.sample.take(literal)
         self.left.remove(literal)
-        self.steps.append(literal)
+        self.steps.append(step or Step(literal, self.rows))
         self.bound |= literal.variables
 
     def take_ready(self, constants_only: bool = False) -> None:
@@ -135,17 +151,21 @@ class Search:
             )
         return True
 
-    def fan_out(self, literal: Match) -> float:
-        columns = tuple(i for i, term in enumerate(literal.terms) if self.is_bound(term))
+    def bound_columns(self, literal: Match) -> tuple[int, ...]:
+        return tuple(i for i, term in enumerate(literal.terms) if self.is_bound(term))
+
+    def fan_out(self, literal: Match) -> tuple[float, bool]:
+        """The expected number of matches a row, and whether it was measured on a sample."""
+        columns = self.bound_columns(literal)
         if self.sample is not None and literal is not self.first:
             measured = self.sample.fan_out(literal)
             if measured is not None:
-                return measured
+                return measured, True
         if len(columns) == len(literal.terms):
-            return 0.5
+            return 0.5, False
         if not columns:
-            return max(1.0, self.sizes.rows(literal.relation))
-        return max(0.01, self.sizes.fan_out(literal.relation, columns))
+            return max(1.0, self.sizes.rows(literal.relation)), False
+        return max(0.01, self.sizes.fan_out(literal.relation, columns)), False
 
 
 def expense(literal: Literal) -> int:

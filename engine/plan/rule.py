@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from engine.language.program import CheckedClause
+
 Operand = str | int
 """A variable's name, or a constant as it stands in a column."""
 
@@ -105,13 +107,17 @@ Literal = Match | Absent | Compare | Compute | Record | Fold | Never
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """`relation(head) :- body.`; `wide` says of each variable whether its values may need 64 bits."""
+    """`relation(head) :- body.`; `wide` says of each variable whether its values may need 64 bits.
+
+    `text` says where the rule stands, `clause` is what it was made from.
+    """
 
     relation: str
     head: tuple[Operand, ...]
     body: tuple[Literal, ...]
     wide: Mapping[str, bool]
     text: str
+    clause: CheckedClause | None = None
 
     def relations(self) -> Iterator[str]:
         """The relations the body reads, those inside aggregates included."""

@@ -43,6 +43,27 @@ def test_run_says_where_facts_are_wrong(analyze, program, tmp_path, facts, said)
     assert "error[F001]" in output and said in output
 
 
+def test_run_explains_its_plan_and_writes_nothing(analyze, program, tmp_path):
+    printed = analyze("run", program, "-F", tmp_path, "-D", tmp_path / "out", "--explain").output
+    for said in ("tc(x, y)  3 rows", "decomposable: every recursive rule keeps tc.x", "join arc[x]", "1 rule: tc ("):
+        assert said in printed
+    assert not (tmp_path / "out").exists()
+
+
+def test_run_explains_a_plan_without_facts(analyze, program, tmp_path):
+    (tmp_path / "arc.facts").unlink()
+    assert "a guess" in analyze("run", program, "-F", tmp_path, "--explain").output
+
+
+def test_run_saves_a_profile_and_prints_the_dearest_rules(analyze, program, tmp_path):
+    printed = analyze("run", program, "-F", tmp_path, "-D", tmp_path / "out", "--profile", tmp_path / "p.json").output
+    assert printed.startswith("tc\t3\n") and "tc(x, z) :- tc(x, y), arc(y, z)." in printed
+    costs = json.loads((tmp_path / "p.json").read_text())
+    rules = [rule for stratum in costs["strata"] for rule in stratum["rules"]]
+    assert [(rule["text"].split(" :-")[0], rule["rows_out"]) for rule in rules] == [("tc(x, y)", 2), ("tc(x, z)", 1)]
+    assert rules[1]["iterations"][0]["rows_in"] == 2
+
+
 def test_facts_are_written_one_file_a_relation(analyze, repository, tmp_path):
     analyze("facts", repository, "-o", tmp_path / "facts")
     calls = (tmp_path / "facts/call.facts").read_text().splitlines()

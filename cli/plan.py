@@ -1,0 +1,181 @@
+"""The plan of a program and what it cost, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from cli.text import printable
+
+if TYPE_CHECKING:
+    from analyzer.run import (
+        Explanation,
+        RelationPlan,
+        RulePlan,
+        RuleStatistics,
+        StepPlan,
+        StratumPlan,
+        VariantPlan,
+    )
+
+MAX_READERS = 4
+UNITS = ("B", "KB", "MB", "GB", "TB")
+
+
+def print_plan(plan: Explanation, console: Console) -> None:
+    """Print the strata with rules, then the arrangements that the rules share."""
+    for number, stratum in enumerate((s for s in plan.strata if s.rules), 1):
+        print_stratum(number, stratum, console)
+    if plan.arrangements:
+        console.print(heading("Arrangements"))
+        console.print(Padding(arrangement_table(plan), (0, 0, 0, 2), expand=False))
+
+
+def heading(title: str, *rest: str) -> Text:
+    text = Text.assemble((title, "bold cyan"))
+    for part in rest:
+        text.append(f" · {part}", "dim")
+    return text
+
+
+# ---- strata
+
+
+def print_stratum(number: int, stratum: StratumPlan, console: Console) -> None:
+    names = ", ".join(relation.name for relation in stratum.relations)
+    kind = "recursive" if stratum.recursive else "once"
+    console.print(heading(f"Stratum {number}", printable(names), kind), no_wrap=True, overflow="ellipsis")
+    for relation in stratum.relations:
+        console.print(Text.assemble("  ", relation_line(relation)))
+    if stratum.recursive:
+        word = ("decomposable", "green") if stratum.decomposable else ("not decomposable", "yellow")
+        way = "partitions run to their fixpoints alone" if stratum.decomposable else "rounds with exchange"
+        console.print(Text.assemble("  ", word, f": {printable(stratum.reason)} ", (f"→ {way}", "dim")))
+    for rule in stratum.rules:
+        print_rule(rule, console)
+    console.print()
+
+
+def relation_line(relation: RelationPlan) -> Text:
+    line = Text.assemble(
+        (relation.name, "bold"), f"({', '.join(relation.columns)})", f"  {count(relation.rows, 'row')}"
+    )
+    if relation.partitions > 1:
+        line.append(f", {count(relation.partitions, 'partition')} by {', '.join(relation.discriminating)}")
+    return line
+
+
+def print_rule(rule: RulePlan, console: Console) -> None:
+    console.print()
+    console.print(Padding(Text(printable(rule.text)), (0, 0, 0, 2), expand=False))
+    console.print(Text(f"  {printable(rule.place)}", "dim"))
+    for variant in rule.variants:
+        console.print(Text.assemble("    ", *variant_line(variant)))
+        if variant.is_satisfiable:
+            console.print(Padding(step_table(variant), (0, 0, 0, 6), expand=False))
+
+
+def variant_line(variant: VariantPlan) -> Iterator[str | tuple[str, str]]:
+    if variant.delta is None:
+        yield "once"
+    else:
+        yield "each iteration, with the delta of "
+        yield variant.source, "bold"
+        yield f" (atom {variant.delta})"
+    if not variant.is_satisfiable:
+        yield " · constants contradict each other: derives nothing", "yellow"
+    elif not variant.n_plans:
+        yield " · not run, an atom has no rows: a guess", "yellow"
+    elif variant.n_plans > 1:
+        yield f" · planned {variant.n_plans} times as sizes grew: the last", "dim"
+
+
+def step_table(variant: VariantPlan) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    for number, step in enumerate(variant.steps, 1):
+        operators = Text(", ".join(step.operators) or "no work", "cyan" if step.is_atom else "dim")
+        name = Text.assemble((f"{number} ", "dim"), printable(step.literal))
+        table.add_row(name, operators, Text(choice(step), "dim"), Text(expected(step), "dim"))
+    return table
+
+
+def choice(step: StepPlan) -> str:
+    """Why an atom stands where it stands."""
+    if not step.is_atom:
+        return ""
+    if not step.bound:
+        return "first" if "scan" in step.operators else "nothing bound"
+    basis = "sampled" if step.is_measured else "estimated"
+    return f"{', '.join(step.bound)} bound, {short(step.fan_out)} a row {basis}"
+
+
+def expected(step: StepPlan) -> str:
+    return f"{short(step.rows)} {'row' if step.rows == 1 else 'rows'}" if step.is_atom else ""
+
+
+# ---- arrangements
+
+
+def arrangement_table(plan: Explanation) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name in ("relation[key]", "rows", "keys", "bytes", "read by"):
+        table.add_column(justify="left" if name in ("relation[key]", "read by") else "right", overflow="fold")
+    table.add_row(*(Text(name, "dim") for name in ("relation[key]", "rows", "keys", "size", "read by")))
+    for arrangement in sorted(plan.arrangements, key=lambda a: (-len(a.readers), a.relation, a.key)):
+        readers = [printable(reader) for reader in arrangement.readers]
+        more = f" and {len(readers) - MAX_READERS} more" if len(readers) > MAX_READERS else ""
+        table.add_row(
+            Text(f"{arrangement.relation}[{', '.join(arrangement.key)}]", "cyan"),
+            f"{arrangement.rows:,}",
+            f"{arrangement.keys:,}",
+            size(arrangement.bytes),
+            Text(f"{count(len(readers), 'rule')}: {', '.join(readers[:MAX_READERS])}{more}"),
+        )
+    return table
+
+
+# ---- costs
+
+
+def print_dearest(rules: list[RuleStatistics], console: Console) -> None:
+    """Print the rules that took most time."""
+    table = Table.grid(padding=(0, 2))
+    names = ("seconds", "planning", "rows in", "rows out", "duplicates", "runs", "rule")
+    for name in names:
+        table.add_column(justify="left" if name == "rule" else "right", overflow="fold")
+    table.add_row(*(Text(name, "dim") for name in names))
+    for rule in rules:
+        numbers = (f"{number:,}" for number in (rule.read, rule.added, rule.duplicates, rule.runs))
+        text = Text.assemble(printable(rule.text or rule.relation), "\n", (printable(rule.rule), "dim"))
+        table.add_row(f"{rule.elapsed_s:.3f}", f"{rule.planning_s:.3f}", *numbers, text)
+    console.print()
+    console.print(heading("Dearest rules", "seconds of all threads together"))
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(n_bytes: float) -> str:
+    for unit in UNITS[:-1]:
+        if n_bytes < 1000:
+            return f"{n_bytes:.0f} {unit}" if unit == "B" or n_bytes >= 100 else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.1f} {UNITS[-1]}"
+
+
+def short(number: float) -> str:
+    """A number in few digits: 0.02, 2.4, 310, 1.2 M."""
+    for divisor, unit in ((1e9, " G"), (1e6, " M"), (1e4, "")):
+        if number >= divisor:
+            return f"{number / divisor:.1f}{unit}" if unit else f"{number:,.0f}"
+    return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"

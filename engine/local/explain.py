@@ -1,0 +1,143 @@
+"""From the variants of evaluated components to an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from engine.explanation import ArrangementPlan, Explanation, RelationPlan, RulePlan, StepPlan, StratumPlan, VariantPlan
+from engine.language.program import CheckedProgram
+from engine.local.aggregates import Fold
+from engine.local.build import Plan
+from engine.local.operators import Contains, Exists, Join, Operator
+from engine.local.recursion import Component
+from engine.local.variants import Variant
+from engine.plan.decompose import obstacle
+from engine.plan.order import Step
+from engine.plan.rule import Match, Rule
+from engine.plan.text import Texts, rule_text
+from engine.storage.arrangement import Arrangement
+from engine.storage.relation import Relation
+from engine.symbols import Symbols
+
+
+class Explainer:
+    """Reads plans; `readers` collects the rules that read each arrangement."""
+
+    def __init__(self, program: CheckedProgram, symbols: Symbols) -> None:
+        self.program = program
+        self.texts = Texts(program, symbols)
+        self.strata: list[StratumPlan] = []
+        self.readers: dict[tuple[str, Arrangement], dict[str, None]] = {}
+
+    def explanation(self) -> Explanation:
+        """Return the plans of the components added so far."""
+        return Explanation(tuple(self.strata), tuple(self.arrangement(*arranged) for arranged in self.readers))
+
+    def add(self, component: Component) -> None:
+        """Add the plans of a component whose evaluation has ended."""
+        self.strata.append(self.stratum(component))
+
+    def stratum(self, component: Component) -> StratumPlan:
+        rules: dict[int, tuple[Rule, list[VariantPlan]]] = {id(rule): (rule, []) for rule in component.rules}
+        for variant in component.every_variant():
+            rules[id(variant.rule)][1].append(self.variant(variant))
+        recursive = component.statistics.recursive
+        return StratumPlan(
+            tuple(map(self.relation, component.relations)),
+            recursive,
+            component.statistics.local if recursive else None,
+            self.reason(component) if recursive else "",
+            tuple(RulePlan(rule.text, rule_text(rule), tuple(variants)) for rule, variants in rules.values()),
+        )
+
+    def reason(self, component: Component) -> str:
+        """Why the recursion is decomposable, or not."""
+        if component.statistics.local:
+            local = [relation for relation in component.relations if len(relation.discriminating)]
+            kept = (f"{r.name}.{self.columns(r.name, r.discriminating)[0]}" for r in local)
+            return f"every recursive rule keeps {', '.join(kept)} from body to head"
+        if component.stages:
+            names = " and ".join(relation.name for relation in component.relations)
+            return f"which rows {names} takes depends on the iteration that derives them"
+        rule, why = obstacle({relation.name: relation.arity for relation in component.relations}, component.rules)
+        return f"{rule.text} {why}"
+
+    def columns(self, relation: str, columns: Iterable[int]) -> tuple[str, ...]:
+        declared = self.program.relations.get(relation)
+        return tuple(str(column) if declared is None else declared.columns[column].name for column in columns)
+
+    def relation(self, relation: Relation) -> RelationPlan:
+        return RelationPlan(
+            relation.name,
+            self.columns(relation.name, range(relation.arity)),
+            relation.n,
+            self.columns(relation.name, relation.discriminating),
+            len(relation.partitions),
+        )
+
+    def arrangement(self, relation: str, arrangement: Arrangement) -> ArrangementPlan:
+        return ArrangementPlan(
+            relation,
+            self.columns(relation, arrangement.key),
+            arrangement.n_rows,
+            arrangement.n_keys,
+            arrangement.n_bytes,
+            tuple(self.readers[relation, arrangement]),
+        )
+
+    # ---- rules
+
+    def variant(self, variant: Variant) -> VariantPlan:
+        plan, rule = variant.last_plan(), variant.rule
+        for arranged in arrangements_of(plan.operators):
+            self.readers.setdefault(arranged, {})[rule.text] = None
+        delta = None
+        if variant.delta is not None:
+            delta = sum(isinstance(literal, Match) for literal in rule.body[: variant.delta + 1])
+        source = "" if plan.source is None else plan.source.name
+        return VariantPlan(delta, source, variant.n_plans, not plan.never, tuple(self.steps(plan)))
+
+    def steps(self, plan: Plan) -> Iterator[StepPlan]:
+        begin = 0
+        for step, end in zip(plan.steps, plan.ends or [0] * len(plan.steps), strict=True):
+            operators = [self.operator(operator) for operator in plan.operators[begin:end]]
+            if isinstance(step.literal, Match) and plan.scan is not None and not step.bound and not begin:
+                operators.insert(0, "scan")
+            begin = end
+            yield self.step(step, operators)
+
+    def step(self, step: Step, operators: Sequence[str]) -> StepPlan:
+        bound: tuple[str, ...] = ()
+        if isinstance(step.literal, Match):
+            bound = self.columns(step.literal.relation, step.bound)
+        return StepPlan(
+            self.texts.literal(step.literal),
+            tuple(operators),
+            isinstance(step.literal, Match),
+            bound,
+            step.fan_out,
+            step.is_measured,
+            step.rows,
+        )
+
+    def operator(self, operator: Operator) -> str:
+        name = type(operator).__name__.lower()
+        match operator:
+            case Join() | Exists():
+                key = ", ".join(self.columns(operator.relation, operator.arrangement.key))
+                word = name if isinstance(operator, Join) or operator.wanted else "not exists"
+                return f"{word} {operator.relation}[{key}]"
+            case Contains():
+                return f"{'contains' if operator.wanted else 'not contains'} {operator.relation.name}"
+            case Fold():
+                return "fold { " + ", ".join(map(self.operator, operator.operators)) + " }"
+        return name
+
+
+def arrangements_of(operators: Iterable[Operator]) -> Iterator[tuple[str, Arrangement]]:
+    """The arrangements that operators read, those inside aggregates included."""
+    for operator in operators:
+        if isinstance(operator, Join | Exists):
+            yield operator.relation, operator.arrangement
+        elif isinstance(operator, Fold):
+            yield from arrangements_of(operator.operators)

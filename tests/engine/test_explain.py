@@ -1,0 +1,119 @@
+"""What `explain` says of plans, on data whose best plan is plain."""
+
+import numpy as np
+import pytest
+
+import engine
+from engine import tuples
+
+REACHABLE = """
+.decl edge(a: number, b: number)
+.decl path(a: number, b: number)
+path(x, y) :- edge(x, y).
+path(x, z) :- {recursion}.
+"""
+
+
+def explained(text, facts, **options):
+    program = engine.compile([text])
+    return engine.evaluate(program, tuples.encode(program, facts), threads=1, explain=True, **options).plan
+
+
+def rule_of(plan, relation, number=0):
+    return [rule for stratum in plan.strata for rule in stratum.rules if rule.text.startswith(f"{relation}(")][number]
+
+
+def test_no_plan_is_made_unless_asked_for():
+    program = engine.compile(["p(1). .decl p(x: number)"])
+    assert engine.evaluate(program, engine.Database()).plan is None
+
+
+def test_the_join_begins_with_the_smaller_side_and_says_by_which_columns_it_goes_on():
+    text = """
+    .decl few(x: number)
+    .decl many(x: number, y: number)
+    .decl r(x: number, y: number)
+    r(x, y) :- many(x, y), few(x), y > 3.
+    """
+    plan = explained(text, {"few": {(1,), (2,)}, "many": {(i, j) for i in range(60) for j in range(60)}})
+    (variant,) = rule_of(plan, "r").variants
+    first, second, third = variant.steps
+    assert (first.literal, first.operators, first.bound) == ("few(x)", ("scan",), ())
+    assert (second.literal, second.operators, second.bound) == ("many(x, y)", ("join many[x]",), ("x",))
+    assert (third.literal, third.operators, third.is_atom) == ("y > 3", ("filter",), False)
+    assert second.fan_out == pytest.approx(60, rel=0.2), "each of 60 x has 60 y"
+
+
+def test_one_arrangement_serves_rules_of_several_strata():
+    text = REACHABLE.format(recursion="path(x, y), edge(y, z)")
+    text += ".decl mark(a: number) .decl next(a: number)\nnext(z) :- mark(y), edge(y, z), !path(z, y)."
+    plan = explained(text, {"edge": {(i, i + 1) for i in range(20)}, "mark": {(3,)}})
+    shared = next(a for a in plan.arrangements if (a.relation, a.key) == ("edge", ("a",)))
+    assert [reader.split()[0] for reader in shared.readers] == ["path", "next"]
+    assert (shared.rows, shared.bytes > 0) == (20, True)
+
+
+@pytest.mark.parametrize(
+    ("recursion", "decomposable", "reason"),
+    [
+        ("path(x, y), edge(y, z)", True, "every recursive rule keeps path.a"),
+        ("edge(x, y), path(y, z)", True, "every recursive rule keeps path.b"),
+        ("path(x, y), path(y, z)", False, "is not linear: it reads path and path"),
+        ("edge(x, a), path(a, b), edge(b, z)", False, "keeps no column of path in its head"),
+    ],
+)
+def test_a_recursion_is_decomposable_or_a_rule_is_named_that_breaks_it(recursion, decomposable, reason):
+    plan = explained(REACHABLE.format(recursion=recursion), {"edge": {(1, 2), (2, 3)}})
+    stratum = next(stratum for stratum in plan.strata if stratum.recursive)
+    assert (stratum.decomposable, reason in stratum.reason) == (decomposable, True)
+    if not decomposable:
+        assert stratum.reason.startswith(rule_of(plan, "path", 1).place)
+
+
+def test_rules_that_keep_different_columns_break_each_other():
+    text = REACHABLE.format(recursion="path(x, y), edge(y, z)") + "path(x, z) :- edge(x, y), path(y, z)."
+    plan = explained(text, {"edge": {(1, 2), (2, 3)}})
+    stratum = next(stratum for stratum in plan.strata if stratum.recursive)
+    assert stratum.reason == f"{rule_of(plan, 'path', 2).place} keeps other columns than the rules before it"
+
+
+def test_a_variant_for_each_recursive_atom():
+    plan = explained(REACHABLE.format(recursion="path(x, y), path(y, z)"), {"edge": {(1, 2), (2, 3)}})
+    assert [(v.delta, v.source) for v in rule_of(plan, "path", 1).variants] == [(1, "path"), (2, "path")]
+
+
+def test_without_facts_the_plan_is_marked_as_a_guess():
+    plan = explained(REACHABLE.format(recursion="path(x, y), edge(y, z)"), {})
+    (variant,) = rule_of(plan, "path", 1).variants
+    assert variant.n_plans == 0
+    assert [step.literal for step in variant.steps] == ["path(x, y)", "edge(y, z)"]
+
+
+def test_plans_are_made_anew_as_sizes_grow():
+    graph = {(int(a), int(b)) for a, b in np.random.default_rng(0).integers(0, 300, (600, 2))}
+    plan = explained(REACHABLE.format(recursion="path(x, y), path(y, z)"), {"edge": graph})
+    assert max(v.n_plans for v in rule_of(plan, "path", 1).variants) > 1
+
+
+def test_a_contradiction_of_constants_is_told():
+    plan = explained(".decl e(x: number) .decl r(x: number)\nr(x) :- e(x), 1 = 2.", {"e": {(1,)}})
+    assert not rule_of(plan, "r").variants[0].is_satisfiable
+
+
+def test_literals_read_as_they_were_written():
+    text = """
+    .decl e(x: number, s: symbol, f: float)
+    .decl r(x: number)
+    r(n) :- e(x, "a b", 1.5), n = count : { e(x, _, _) }, contains("a", "cat"), !e(n, "c", _), n != x + 1.
+    """
+    literals = {step.literal for step in rule_of(explained(text, {}), "r").variants[0].steps}
+    assert {'e(x, "a b", 1.5)', "n = count : { e(x, _, _) }", '!e(n, "c", _)', 'contains("a", "cat")'} <= literals
+
+
+def test_relations_that_let_in_some_rows_only_are_explained_too():
+    text = ".decl e(a: number, b: number)\n.decl tree(a: number, b: number) choice-domain b\n"
+    text += "tree(0, x) :- e(0, x).\ntree(x, y) :- tree(_, x), e(x, y)."
+    plan = explained(text, {"e": {(0, 1), (1, 2), (0, 2), (2, 0)}})
+    stratum = next(stratum for stratum in plan.strata if stratum.recursive)
+    assert (stratum.decomposable, stratum.relations[0].rows) == (False, 3)
+    assert "depends on the iteration" in stratum.reason
