@@ -1,133 +1,125 @@
 #!/usr/bin/env python3
-"""Time the engine on transitive closure and CSPA, and the start-up costs that every command pays.
+"""Time the engine on the workloads of Datalog papers and of program analysis, beside peers, and print a table.
 
-    evaluation.py [--threads N] [--runs N] [--cspa DIR] [--peer NAME=COMMAND …]
+    evaluation.py [--all | --only NAME …] [--scale S] [--souffle PATH] [--cspa DIR] [--json FILE]
 
-Prints seconds of evaluation (load excluded, median of runs), tuples, and the peak of resident memory so far. A peer is
-a command that takes the directory of facts as its last argument: `--peer g5k="./tc.exe -F"`; its time and the ratio
-stand beside ours. `--cspa` names a directory with Assign.facts and Dereference.facts.
+Times are of evaluation: reading facts is excluded on all sides; the median of --runs. The ratio is the peer's time to
+ours on two threads. Each measurement runs in a process of its own; bytes a tuple are the growth of that process's
+resident memory at its peak over the number of derived tuples. Without --all, workloads that need minutes or much memory
+are left out. `--scale 0.1` makes facts of about a tenth of the size: a quick look. Soufflé's binary is given by path;
+DuckDB is used where it is installed. `--cspa` names a directory that holds cspa10k/ and cspa100k/ with Assign.facts
+and Dereference.facts.
 """
 
 import argparse
+import importlib.util
+import json
 import os
-import resource
-import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+import start_up
+import table
+from souffle import Souffle
+from workloads import WORKLOADS, cspa
 
-import engine
-
-CLOSURE = """
-.decl arc(x: number, y: number)
-.decl tc(x: number, y: number)
-tc(x, y) :- arc(x, y).
-tc(x, y) :- tc(x, z), arc(z, y).
-"""
-CSPA = """
-.decl Assign(x: number, y: number)
-.decl Dereference(x: number, y: number)
-.decl ValueFlow(x: number, y: number)
-.decl ValueAlias(x: number, y: number)
-.decl MemoryAlias(x: number, y: number)
-ValueFlow(y, x) :- Assign(y, x).
-ValueFlow(x, x) :- Assign(x, _).
-ValueFlow(x, x) :- Assign(_, x).
-ValueFlow(x, y) :- Assign(x, z), MemoryAlias(z, y).
-ValueFlow(x, y) :- ValueFlow(x, z), ValueFlow(z, y).
-ValueAlias(x, y) :- ValueFlow(z, x), ValueFlow(z, y).
-ValueAlias(x, y) :- ValueFlow(z, x), MemoryAlias(z, w), ValueFlow(w, y).
-MemoryAlias(x, x) :- Assign(_, x).
-MemoryAlias(x, x) :- Assign(x, _).
-MemoryAlias(x, w) :- Dereference(y, x), ValueAlias(y, z), Dereference(z, w).
-"""
-SMALL = """
-.type Pair = [x: number, y: symbol]
-.decl arc(x: number, y: number, z: symbol)
-arc(1, 2, "a"). arc(2, 3, "b"). arc(3, 1, "c").
-.decl reach(x: number, y: number)
-reach(x, y) :- arc(x, y, _).
-reach(x, z) :- reach(x, y), reach(y, z).
-.decl named(p: Pair, n: number)
-named([x, cat(s, "!")], x + y) :- arc(x, y, s), reach(y, x), !arc(y, x, s), x < y.
-.decl total(x: number, n: number)
-total(x, n) :- arc(x, _, _), n = sum y : { reach(x, y) }.
-"""
-
-
-def gnp(n, p):
-    """Each of the n² arcs with probability p, as in BigDatalog's G5K and G10K."""
-    rng = np.random.default_rng(1)
-    arcs = np.unique(rng.integers(0, n * n, rng.binomial(n * n, p)))
-    return np.stack([arcs // n, arcs % n]).astype(np.int32)
-
-
-def grid(k):
-    """A k × k grid with arcs right and down: (k(k+1)/2)² − k² pairs are connected."""
-    at = np.arange(k * k, dtype=np.int32).reshape(k, k)
-    right, down = (at[:, :-1], at[:, 1:]), (at[:-1], at[1:])
-    return np.concatenate([np.stack([a.ravel(), b.ravel()]) for a, b in (right, down)], axis=1)
+HERE = Path(__file__).parent
+TOP = HERE.parents[1]
 
 
 def main():
+    options = parse()
+    workloads = WORKLOADS + (cspa(options.cspa) if options.cspa else ())
+    if options.only:
+        workloads = [w for w in workloads if w.name in options.only]
+    elif not options.all:
+        workloads = [w for w in workloads if not w.large]
+    if not options.only:
+        print("start-up: " + ", ".join(f"{state} {s:.2f} s" for state, s in start_up.seconds().items()))
+    print(table.heading())
+    measured = []
+    for workload in workloads:
+        with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+            found = measure(workload, Path(folder), options)
+        if found:
+            measured.append(found)
+            print(table.row(found), flush=True)
+        if options.json:
+            options.json.write_text(json.dumps(measured, indent=1))
+
+
+def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--all", action="store_true", help="the large workloads, too")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these workloads only")
+    parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--cspa", type=Path)
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("--peer-runs", type=int, default=1)
+    parser.add_argument("--souffle", type=Path, help="the peer's binary")
+    parser.add_argument("--cspa", type=Path, help="a directory with Graspan's facts")
+    parser.add_argument("--scratch", type=Path, help="keeps compiled peers, holds facts meanwhile")
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    peers = dict(peer.split("=", 1) for peer in options.peer)
-    start_up()
-    measure("g5k", CLOSURE, {"arc": gnp(5000, 0.001)}, options, peers)
-    measure("grid151", CLOSURE, {"arc": grid(151)}, options, peers)
-    if options.cspa:
-        facts = {name: read(options.cspa / f"{name}.facts") for name in ("Assign", "Dereference")}
-        measure("cspa", CSPA, facts, options, peers)
+    if options.scratch:
+        options.scratch.mkdir(parents=True, exist_ok=True)
+    return options
 
 
-def read(path):
-    return np.ascontiguousarray(np.loadtxt(path, dtype=np.int32).T)
+def measure(workload, folder, options):
+    """Return all measurements of a workload, or nothing if our own fails."""
+    facts = workload.facts(options.scale)
+    program, stored = folder / f"{workload.program}.dl", folder / "facts.npz"
+    program.write_text(workload.source())
+    np.savez(stored, **facts)
+    ours = {}
+    for threads in (1, 2):
+        ours[str(threads)] = child("ours.py", program, stored, threads, options.runs)
+        if "error" in ours[str(threads)]:
+            print(f"{workload.name}: {ours[str(threads)]['error']}", flush=True)
+            return None
+    expected = workload.expected(facts) if workload.expected else {}
+    return {
+        "name": workload.name,
+        "scale": options.scale,
+        "facts": sum(rows.shape[1] for rows in facts.values()),
+        "ours": ours,
+        "peers": peers(workload, facts, stored, folder, options),
+        "expected": expected,
+        "aim": workload.aim if options.scale == 1 else None,
+        "published": workload.published if options.scale == 1 else "",
+    }
 
 
-def start_up():
-    """Run a small program that needs most kernels, with an empty kernel cache and then from it."""
-    program = f"import engine; engine.evaluate(engine.compile([engine.Source('a', {SMALL!r})]), engine.Database())"
-    with tempfile.TemporaryDirectory() as cache:
-        for state in ("cold", "warm"):
-            begin = time.perf_counter()
-            subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "XDG_CACHE_HOME": cache})
-            print(f"start-up with {state} kernels: {time.perf_counter() - begin:.2f} s", flush=True)
-
-
-def measure(name, text, facts, options, peers):
-    program = engine.compile([engine.Source(name, text)])
-    seconds = []
-    for _ in range(options.runs):
-        begin = time.perf_counter()
-        result = engine.evaluate(program, engine.Database(relations=facts), threads=options.threads)
-        seconds.append(time.perf_counter() - begin)
-    ours = statistics.median(seconds)
-    tuples = sum(result.relation(r).shape[1] for r in result.relations if r not in facts)
-    peak_gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{name}: {tuples:,} tuples, {ours:.2f} s on {options.threads} threads, peak {peak_gb:.1f} GB", flush=True)
-    if name in peers:
-        theirs = run_peer(peers[name], facts)
-        print(f"{name}: peer {theirs:.2f} s, {theirs / ours:.1f} times ours", flush=True)
-
-
-def run_peer(command, facts):
-    """Return the seconds of a command on facts in a directory, load included."""
-    with tempfile.TemporaryDirectory() as folder:
+def peers(workload, facts, stored, folder, options):
+    found = {}
+    if "souffle" in workload.peers and options.souffle:
         for name, columns in facts.items():
-            np.savetxt(Path(folder, f"{name}.facts"), columns.T, fmt="%d", delimiter="\t")
-        begin = time.perf_counter()
-        subprocess.run([*shlex.split(command), folder], check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - begin
+            np.savetxt(folder / f"{name}.facts", columns.T, fmt="%d", delimiter="\t")
+        souffle = Souffle(options.souffle, options.scratch or folder)
+        for threads in (1, 2):
+            measured = souffle.measure(workload.source(), folder, threads, options.peer_runs)
+            found[f"Soufflé -j{threads}"] = measured
+    if "by_hand" in workload.peers:
+        found["by hand"] = child("by_hand.py", workload.program, stored, options.peer_runs)
+    if "duckdb" in workload.peers and importlib.util.find_spec("duckdb"):
+        found["DuckDB 2 threads"] = child("duck.py", workload.program, stored, 2, options.peer_runs)
+    for name, measured in found.items():
+        if "error" in measured:
+            print(f"{workload.name}, {name}: {measured['error']}", flush=True)
+    return {name: measured for name, measured in found.items() if "error" not in measured}
+
+
+def child(script, *arguments):
+    """Run a script of this directory in a process of its own; return what it prints, or the end of its complaints."""
+    path = os.pathsep.join([str(TOP), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, str(HERE / script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    if done.returncode:
+        return {"error": (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]}
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 if __name__ == "__main__":
