@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.database import Columns, Database, EvaluationError, Widening
 from engine.language.program import CheckedClause, CheckedProgram, Stratum
+from engine.language.program import Relation as Declared
 from engine.language.syntax import Atom, Constant
 from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Options
@@ -22,11 +23,12 @@ from engine.local.recursion import Component, LimitReached
 from engine.local.sizes import Statistics
 from engine.local.stages import Admission, Stage, Staging
 from engine.plan.flatten import flatten
-from engine.plan.rule import Match, Rule
+from engine.plan.rule import Rule
 from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics, peak_bytes
 from engine.storage.arrangement import Block
 from engine.storage.catalogue import Snapshot
+from engine.storage.equivalence import Equivalence
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 
@@ -79,8 +81,8 @@ class Evaluation:
             if isinstance(held, Snapshot) and name in program.relations and name not in written
         }
         self.relations = {
-            name: self.attached.get(name) or Relation(name, r.arity, dtype_of((c.type.kind for c in r.columns), bits))
-            for name, r in program.relations.items()
+            name: self.attached.get(name) or new_relation(declared, bits)
+            for name, declared in program.relations.items()
         }
         self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
         self.explainer = Explainer(program, self.symbols) if explained else None
@@ -164,9 +166,6 @@ class Evaluation:
                 rows[name].append(tuple(self.encode(term) for term in clause.head.arguments))
             else:
                 rules += self.staging.rules(clause, admissions.get(name), stages)
-        for name in stratum.relations:
-            if "eqrel" in self.program.relations[name].qualifiers:
-                rules += equivalence(name)
         facts = {
             name: np.array(found, self.relations[name].dtype).reshape(len(found), -1).T for name, found in rows.items()
         }
@@ -229,6 +228,13 @@ class RelationColumns(Mapping):
         return len(self._relations)
 
 
+def new_relation(declared: Declared, bits: int) -> Relation:
+    dtype = dtype_of((column.type.kind for column in declared.columns), bits)
+    if "eqrel" in declared.qualifiers:
+        return Equivalence(declared.name, dtype)
+    return Relation(declared.name, declared.arity, dtype)
+
+
 def is_constant(clause: CheckedClause) -> bool:
     return clause.is_fact and all(isinstance(term, Constant) for term in clause.head.arguments)
 
@@ -248,13 +254,6 @@ def checked_columns(name: str, arity: int, columns: Columns | None) -> Columns |
     if columns is not None and (columns.ndim != 2 or len(columns) != arity):
         raise EvaluationError(f"{name}: expected an array of {arity} columns, got shape {columns.shape}")
     return columns
-
-
-def equivalence(name: str) -> Iterable[Rule]:
-    """The rules that make a binary relation symmetric and transitive, and so reflexive on what it relates."""
-    wide: dict[str, bool] = {}
-    yield Rule(name, ("y", "x"), (Match(name, ("x", "y")),), wide, f"{name} (symmetry)")
-    yield Rule(name, ("x", "z"), (Match(name, ("x", "y")), Match(name, ("y", "z"))), wide, f"{name} (transitivity)")
 
 
 def constant_signatures(program: CheckedProgram) -> Counter[tuple[str, tuple[int, ...]]]:

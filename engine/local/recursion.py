@@ -1,6 +1,7 @@
 """The fixpoint of one component: its rules once, then its recursive variants until nothing is new.
 
-Components with stages advance in iterations only: which rows a choice lets in depends on when they are derived.
+Components with stages advance in iterations only: which rows a choice lets in depends on when they are derived. So do
+those with equivalences, which no column partitions.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Component:
             for name, variant in found:
                 self.variants[name].append(variant)
                 self.statistics.recursive = True
-        if self.statistics.recursive and not stages:
+        if self.statistics.recursive and not stages and all(relation.splits for relation in relations):
             self.decompose()
 
     def every_variant(self) -> Iterator[Variant]:

@@ -10,6 +10,7 @@ import numpy as np
 from engine.database import Columns
 from engine.local.sampling import Sample
 from engine.plan.rule import Match
+from engine.storage.equivalence import Equivalence
 from engine.storage.keys import HashedKeys
 from engine.storage.relation import Relation
 
@@ -47,13 +48,16 @@ class Statistics:
     def sample(self, first: Match, is_delta: bool) -> Sample | None:
         """A sample of the bindings of a first atom, if it has enough rows for the order of the others to matter."""
         stored = self.relations[first.relation]
-        if (stored.n_delta if is_delta else stored.n) < self.min_sampled:
+        if (stored.n_delta if is_delta else stored.n) < self.min_sampled or isinstance(stored, Equivalence):
             return None
         return Sample(self.relations, first, stored.delta if is_delta else stored.blocks())
 
     def shared(self, relation: str, columns: tuple[int, ...]) -> bool:
         """Whether an arrangement by these columns exists or serves several atoms."""
-        return columns in self.relations[relation].arrangements or self.signatures.get((relation, columns), 0) > 2
+        stored = self.relations[relation]
+        if isinstance(stored, Equivalence):
+            return True
+        return columns in stored.arrangements or self.signatures.get((relation, columns), 0) > 2
 
 
 def estimate_fan_out(relation: Relation, columns: tuple[int, ...]) -> float:
@@ -62,6 +66,8 @@ def estimate_fan_out(relation: Relation, columns: tuple[int, ...]) -> float:
     This weighs a key by its number of rows: a popular key counts as often as it is likely to be asked for. It is what
     makes a join order safe under skew, where the mean over distinct keys is not.
     """
+    if isinstance(relation, Equivalence):
+        return relation.fan_out(len(columns))
     rows = sample(relation, columns)
     n = rows.shape[1]
     counts = np.bincount(HashedKeys(len(columns), relation.dtype).intern(rows, 0, n, np.arange(len(columns))))

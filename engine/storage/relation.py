@@ -26,6 +26,9 @@ class Relation:
     `magnitude` is its size in steps of a factor of eight.
     """
 
+    splits = True
+    """Whether it can be partitioned."""
+
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
         self.every = np.arange(arity)
