@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from threading import Lock
 
-from engine.database import Database, EvaluationError
+from engine.database import Columns, Database, EvaluationError
 from engine.language.program import CheckedProgram, Record, Relation, Type
-from engine.local.evaluate import RelationColumns, evaluate, record_table, store_facts
+from engine.local.evaluate import RelationColumns, evaluate, fitting_columns, record_table, store_facts
 from engine.local.execution import Execution, Options
 from engine.plan.values import dtype_of
 from engine.result import Result
-from engine.storage.catalogue import Catalogue, Handle, Shape
+from engine.storage.catalogue import Catalogue, Shape
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation as Stored
+from engine.storage.trace import Handle
 
 
 class Session:
@@ -61,6 +62,16 @@ class Session:
     def holds(self, name: str) -> bool:
         """Whether the session has rows for a relation."""
         return name in self._facts or name in self.catalogue
+
+    def insert(self, name: str, columns: Columns) -> int:
+        """Add rows to a relation that is held, in its next version; return how many were not there before."""
+        trace = self.catalogue.trace(name)
+        return trace.insert(fitting_columns(trace, columns))
+
+    def remove(self, name: str, columns: Columns) -> int:
+        """Take rows out of a relation that is held, in its next version; return how many were there."""
+        trace = self.catalogue.trace(name)
+        return trace.remove(fitting_columns(trace, columns))
 
     def open(self, name: str) -> Handle:
         """Return a handle on a relation that a program has read or that was kept."""

@@ -27,10 +27,10 @@ from engine.plan.rule import Rule
 from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics, peak_bytes
 from engine.storage.arrangement import Block
-from engine.storage.catalogue import Snapshot
 from engine.storage.equivalence import Equivalence
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
+from engine.storage.snapshot import Snapshot
 
 
 def evaluate(

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.columns import compress, scan
-from engine.kernels.runs import LENGTH, OLD, expand, keep_matches
+from engine.kernels.runs import LENGTH, OLD
 from engine.storage.arrangement import Arrangement
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
@@ -133,13 +133,9 @@ class Join(Expansion):
         self.payload = np.array([at[c] for c in payload], np.int64)
 
     def chunks(self, worker: Worker, chunk: Columns, n: int) -> Iterator[tuple[Columns, int]]:
-        by, out = self.arrangement, worker.buffer(self.segment)
-        ids = by.locate(chunk, n, self.key)
-        i = j = 0
-        while i < n:
-            found, i, j = expand(ids, n, i, j, by.runs, self.upto, chunk, self.take, by.arena, self.payload, out)
-            if found:
-                yield out, found
+        out = worker.buffer(self.segment)
+        for found in self.arrangement.pairs(chunk, n, self.key, self.upto, self.take, self.payload, out):
+            yield out, found
 
 
 class Exists(Operator):
@@ -161,9 +157,7 @@ class Exists(Operator):
         self.key, self.live = np.array(key, np.int64), np.array(live, np.int64)
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
-        by = self.arrangement
-        ids = by.locate(chunk, n, self.key)
-        return keep_matches(ids, n, by.runs, self.upto, self.wanted, chunk, self.live)
+        return self.arrangement.keep(chunk, n, self.key, self.upto, self.wanted, self.live)
 
 
 class Contains(Operator):

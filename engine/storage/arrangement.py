@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.runs import LENGTH, OLD, ROOM, START, append, count_keys, locate_dense, reserve, settle
+from engine.kernels.runs import (
+    LENGTH,
+    OLD,
+    ROOM,
+    START,
+    append,
+    count_keys,
+    expand,
+    keep_matches,
+    locate_dense,
+    reserve,
+    settle,
+)
 from engine.storage.keys import HashedKeys
 
 FIRST_KEYS = 16
@@ -56,6 +68,25 @@ class Arrangement:
         ids = np.empty(n, np.int32)
         locate_dense(chunk, registers[0], n, self.n_keys, ids)
         return ids
+
+    def pairs(
+        self, chunk: Columns, n: int, key: np.ndarray, upto: int, take: np.ndarray, payload: np.ndarray, out: Columns
+    ) -> Iterator[int]:
+        """Join a chunk by its registers `key`: fill `out` again and again, yield the rows written each time.
+
+        A row is the registers `take` of the chunk, then the columns `payload` of a match. `upto` is LENGTH for all
+        matches, OLD for those before the last batch. However many there are, `out` bounds what is held of them.
+        """
+        ids = self.locate(chunk, n, key)
+        i = j = 0
+        while i < n:
+            found, i, j = expand(ids, n, i, j, self.runs, upto, chunk, take, self.arena, payload, out)
+            if found:
+                yield found
+
+    def keep(self, chunk: Columns, n: int, key: np.ndarray, upto: int, wanted: bool, live: np.ndarray) -> int:
+        """Keep, in place, the rows of a chunk that have (or, if not `wanted`, have not) a match; return how many."""
+        return keep_matches(self.locate(chunk, n, key), n, self.runs, upto, wanted, chunk, live)
 
     # ---- writing
 
