@@ -63,6 +63,13 @@ class Session:
         """Whether the session has rows for a relation."""
         return name in self._facts or name in self.catalogue
 
+    def give(self, name: str, columns: Columns) -> None:
+        """Hold facts for a relation that is not held so far."""
+        if self.holds(name):
+            raise EvaluationError(f"{name}: the session holds it already; insert more rows, or drop it first")
+        with self._lock:
+            self._facts[name] = columns
+
     def insert(self, name: str, columns: Columns) -> int:
         """Add rows to a relation that is held, in its next version; return how many were not there before."""
         trace = self.catalogue.trace(name)

@@ -85,6 +85,6 @@ def sample(relation: Relation, columns: tuple[int, ...]) -> Columns:
     pieces, begin = [], 0
     for rows, lo, hi in relation.blocks():
         first, last = np.searchsorted(chosen, (begin, begin + hi - lo))
-        pieces.append(rows[list(columns)][:, chosen[first:last] - begin + lo])
+        pieces.append(rows[np.ix_(columns, chosen[first:last] - begin + lo)])
         begin += hi - lo
     return np.ascontiguousarray(np.concatenate(pieces, axis=1))

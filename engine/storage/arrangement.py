@@ -34,7 +34,37 @@ class Block(NamedTuple):
     hi: int
 
 
-class Arrangement:
+class Readable:
+    """Rows by key, read through `locate`, `runs` and `arena`."""
+
+    runs: np.ndarray
+    arena: Columns | None
+
+    def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
+        """Return the key id, or -1, of each of the first n rows of a chunk, whose key is in `registers`."""
+        raise NotImplementedError
+
+    def pairs(
+        self, chunk: Columns, n: int, key: np.ndarray, upto: int, take: np.ndarray, payload: np.ndarray, out: Columns
+    ) -> Iterator[int]:
+        """Join a chunk by its registers `key`: fill `out` again and again, yield the rows written each time.
+
+        A row is the registers `take` of the chunk, then the columns `payload` of a match. `upto` is LENGTH for all
+        matches, OLD for those before the last batch. However many there are, `out` bounds what is held of them.
+        """
+        ids = self.locate(chunk, n, key)
+        i = j = 0
+        while i < n:
+            found, i, j = expand(ids, n, i, j, self.runs, upto, chunk, take, self.arena, payload, out)
+            if found:
+                yield found
+
+    def keep(self, chunk: Columns, n: int, key: np.ndarray, upto: int, wanted: bool, live: np.ndarray) -> int:
+        """Keep, in place, the rows of a chunk that have (or, if not `wanted`, have not) a match; return how many."""
+        return keep_matches(self.locate(chunk, n, key), n, self.runs, upto, wanted, chunk, live)
+
+
+class Arrangement(Readable):
     """Rows by key: per key a contiguous run of the other columns in one arena (dynamic CSR, see `kernels.runs`).
 
     A key is the values of the columns `key`; it has a dense id: the value itself where one int32 column has few gaps,
@@ -68,25 +98,6 @@ class Arrangement:
         ids = np.empty(n, np.int32)
         locate_dense(chunk, registers[0], n, self.n_keys, ids)
         return ids
-
-    def pairs(
-        self, chunk: Columns, n: int, key: np.ndarray, upto: int, take: np.ndarray, payload: np.ndarray, out: Columns
-    ) -> Iterator[int]:
-        """Join a chunk by its registers `key`: fill `out` again and again, yield the rows written each time.
-
-        A row is the registers `take` of the chunk, then the columns `payload` of a match. `upto` is LENGTH for all
-        matches, OLD for those before the last batch. However many there are, `out` bounds what is held of them.
-        """
-        ids = self.locate(chunk, n, key)
-        i = j = 0
-        while i < n:
-            found, i, j = expand(ids, n, i, j, self.runs, upto, chunk, take, self.arena, payload, out)
-            if found:
-                yield found
-
-    def keep(self, chunk: Columns, n: int, key: np.ndarray, upto: int, wanted: bool, live: np.ndarray) -> int:
-        """Keep, in place, the rows of a chunk that have (or, if not `wanted`, have not) a match; return how many."""
-        return keep_matches(self.locate(chunk, n, key), n, self.runs, upto, wanted, chunk, live)
 
     # ---- writing
 

@@ -19,7 +19,7 @@ from engine.kernels.classes import (
     write_pairs,
     write_runs,
 )
-from engine.storage.arrangement import Arrangement, Block
+from engine.storage.arrangement import Arrangement, Block, Readable
 from engine.storage.keys import HashedKeys
 from engine.storage.partition import Partition
 from engine.storage.relation import Relation
@@ -187,7 +187,7 @@ class Equivalence(Relation):
         return self.partitions[0].insert(rows, 0, rows.shape[1], self.every)
 
 
-class ClassArrangement:
+class ClassArrangement(Readable):
     """An equivalence read by one column or by both: the members of a class are the run of each of them.
 
     The classes are those of now, or of before the last batch. Read as an `Arrangement` is.
