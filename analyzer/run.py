@@ -13,7 +13,7 @@ from engine import EvaluationError, FactsError, ProgramError
 from engine.explanation import Explanation, RelationPlan, RulePlan, StepPlan, StratumPlan, VariantPlan
 from engine.profile import dearest, profile
 from engine.result import Result, RuleStatistics
-from engine.run import explain, run
+from engine.run import answer, explain, run
 
 __all__ = [
     "Explanation",
@@ -24,15 +24,14 @@ __all__ = [
     "StepPlan",
     "StratumPlan",
     "VariantPlan",
+    "answer_query",
     "explain_program",
     "run_program",
     "save_profile",
 ]
 
 
-def run_program(
-    path: Path, facts: Path, output: Path, *, profiled: bool, **options: int | None
-) -> tuple[list[str], Result]:
+def run_program(path: Path, facts: Path, output: Path, **options: object) -> tuple[list[str], Result]:
     """Evaluate the program at `path`, write its outputs; return the lines that it prints, and the result.
 
     `options` are those of `engine.run.run`. Raises AnalyzeError: A001 for a file that cannot be read or written, F001
@@ -40,13 +39,19 @@ def run_program(
     """
     with told_as_analyze_errors(path):
         output.mkdir(parents=True, exist_ok=True)
-        return run(path, facts, output, profile=profiled, **options)
+        return run(path, facts, output, **options)
 
 
-def explain_program(path: Path, facts: Path, *, profiled: bool, **options: int | None) -> Result:
+def answer_query(path: Path, facts: Path, query: str, **options: object) -> tuple[list[str], Result]:
+    """Return the rows that a query asks of the program at `path`, as lines, and the result. Raises as `run_program`."""
+    with told_as_analyze_errors(path):
+        return answer(path, facts, query, **options)
+
+
+def explain_program(path: Path, facts: Path, query: str | None, **options: object) -> Result:
     """Evaluate the program at `path` on the facts there are, for its plan; write nothing. Raises as `run_program`."""
     with told_as_analyze_errors(path):
-        return explain(path, facts, profile=profiled, **options)
+        return explain(path, facts, query, **options)
 
 
 def save_profile(result: Result, path: Path) -> list[RuleStatistics]:

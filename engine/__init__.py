@@ -21,6 +21,7 @@ PUBLIC = {
     "Result": "engine.result",
     "evaluate": "engine.local.evaluate",
     "Session": "engine.session",
+    "query": "engine.queries",
     "FactsError": "engine.io",
     "load": "engine.io",
     "store": "engine.io",

@@ -5,50 +5,54 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from engine.io import load, store
+from engine.io import lines, load, store
 from engine.language.compiler import Source, compile
 from engine.language.program import CheckedProgram
 from engine.language.syntax import Directive
 from engine.local.evaluate import evaluate
+from engine.queries import Question
 from engine.result import Result
 
 
 def run(
-    program: Path | str,
-    facts: Path | str,
-    output: Path | str,
-    *,
-    threads: int | None = None,
-    number_bits: int = 32,
-    profile: bool = False,
+    program: Path | str, facts: Path | str, output: Path | str, *, number_bits: int = 32, **options: object
 ) -> tuple[list[str], Result]:
     """Evaluate a program file on a directory of facts; return the lines for standard output, and the result.
 
-    Input and output files are those that its directives name. Raises ProgramError, FactsError or EvaluationError, and
-    OSError where the program itself cannot be read.
+    Input and output files are those that its directives name; `options` are those of `evaluate`. Raises ProgramError,
+    FactsError or EvaluationError, and OSError where the program itself cannot be read.
     """
     checked = compile_file(Path(program), number_bits)
-    result = evaluate(checked, load(checked, facts), threads=threads, profile=profile)
+    result = evaluate(checked, load(checked, facts), **options)
     return store(checked, result, output), result
 
 
+def answer(
+    program: Path | str, facts: Path | str, query: str, *, number_bits: int = 32, **options: object
+) -> tuple[list[str], Result]:
+    """Answer a query on a program file; return the rows that agree with it as lines, and the result.
+
+    Only the files of facts that the query needs are read, and none is written. Raises as `run` does.
+    """
+    checked = compile_file(Path(program), number_bits)
+    question = Question(checked, query)
+    result = question.ask(load(question.program, facts), **options)
+    return lines(checked, result, question.goal.relation), result
+
+
 def explain(
-    program: Path | str,
-    facts: Path | str,
-    *,
-    threads: int | None = None,
-    number_bits: int = 32,
-    profile: bool = False,
+    program: Path | str, facts: Path | str, query: str | None = None, *, number_bits: int = 32, **options: object
 ) -> Result:
-    """Evaluate a program file to return the plan it goes by, in `Result.plan`; write nothing.
+    """Evaluate a program file, or what a query needs of it, for the plan it goes by, in `Result.plan`; write nothing.
 
     Files of facts that do not exist count as empty: the plan is then what can be said without their sizes. Raises
     as `run` does.
     """
     checked = compile_file(Path(program), number_bits)
+    if query is not None:
+        checked = Question(checked, query).program
     inputs = tuple(directive for directive in checked.inputs if (Path(facts) / file_name(directive)).exists())
-    database = load(replace(checked, inputs=inputs), facts)
-    return evaluate(checked, database, threads=threads, profile=profile, explain=True)
+    return evaluate(checked, load(replace(checked, inputs=inputs), facts), explain=True, **options)
 
 
 def file_name(directive: Directive) -> str:

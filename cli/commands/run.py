@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 @click.option("-F", "--facts", type=DIRECTORY, default=".", help="Directory of NAME.facts (default: .).")
 @click.option("-D", "--output", type=DIRECTORY, default=".", help="Directory for NAME.csv (default: .).")
 @click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
+@click.option("--query", metavar="ATOM", help="Print the rows that agree with ATOM, as 'tc(1, y)'; derive no others.")
 @click.option("--explain", is_flag=True, help="Print the plan the program runs by, with these facts; write nothing.")
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help="Write what each rule cost as JSON.")
 @JOBS
@@ -28,23 +30,31 @@ def run(
     facts: Path,
     output: Path,
     number_width: str,
+    query: str | None,
     explain: bool,
     profile: Path | None,
     jobs: int | None,
 ) -> None:
     """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""
-    from analyzer.run import explain_program, run_program
+    from analyzer.run import answer_query, explain_program, run_program
 
-    options = {"profiled": profile is not None, "threads": jobs, "number_bits": int(number_width)}
+    options = {"profile": profile is not None, "threads": jobs, "number_bits": int(number_width)}
     if explain:
-        result = explain_program(program, facts, **options)
+        result = explain_program(program, facts, query, **options)
         show_plan(result)
+    elif query is not None:
+        lines, result = answer_query(program, facts, query, **options)
+        show_lines(lines)
     else:
         lines, result = run_program(program, facts, output, **options)
-        for line in lines:
-            click.echo(line)
+        show_lines(lines)
     if profile is not None:
         show_costs(result, profile)
+
+
+def show_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
 
 
 def show_plan(result: Result) -> None:

@@ -6,6 +6,6 @@ name. `read` and `write` do it for one relation; `values` turns records and othe
 
 from engine.io.errors import FactsError
 from engine.io.read import load
-from engine.io.write import store
+from engine.io.write import lines, store
 
-__all__ = ["FactsError", "load", "store"]
+__all__ = ["FactsError", "lines", "load", "store"]

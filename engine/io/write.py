@@ -39,6 +39,13 @@ def store(program: CheckedProgram, result: Result, directory: Path | str) -> lis
     return lines
 
 
+def lines(program: CheckedProgram, result: Result, name: str) -> list[str]:
+    """Return the rows of one relation as they would be written, one a line."""
+    printer = Printer(program.records, result.records, result.symbols)
+    writer = Writer(program.relations[name], result.relation(name), {}, printer)
+    return b"".join(writer.chunks()).decode("utf-8", "replace").split("\n")[:-1]
+
+
 class Writer:
     """Writes one relation as one `.output` directive says."""
 

@@ -64,6 +64,15 @@ def test_run_saves_a_profile_and_prints_the_dearest_rules(analyze, program, tmp_
     assert rules[1]["iterations"][0]["rows_in"] == 2
 
 
+def test_run_answers_a_query_and_writes_nothing(analyze, program, tmp_path):
+    query = ("run", program, "-F", tmp_path, "-D", tmp_path / "out", "--query")
+    assert analyze(*query, 'tc("a", x)').output == "a\tb\na\tc\n"
+    assert analyze(*query, 'tc(x, "a")').output == ""
+    assert not (tmp_path / "out").exists()
+    assert "error[E010]" in analyze(*query, "ct(1, x)", code=2).output
+    assert "tc@bf(x, z) :- tc@bf(x, y), arc(y, z)." in analyze(*query, 'tc("a", x)', "--explain").output
+
+
 def test_facts_are_written_one_file_a_relation(analyze, repository, tmp_path):
     analyze("facts", repository, "-o", tmp_path / "facts")
     calls = (tmp_path / "facts/call.facts").read_text().splitlines()

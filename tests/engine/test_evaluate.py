@@ -168,6 +168,31 @@ def folds(draw, x: str, bound: dict[str, list[str]], lower: dict[str, str]) -> s
     return f"{target} = {aggregate} : {{ {name}({', '.join(terms)}) }}, {target} < 9"
 
 
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(cases(), st.data())
+def test_random_queries_answer_as_the_oracle(case, data):
+    text, facts = case
+    program = engine.compile([text])
+    expected = reference.evaluate(program, facts)
+    derived = sorted(program.relations.keys() - BASE.keys())
+    for name in data.draw(st.lists(st.sampled_from(derived), min_size=1, max_size=3)):
+        columns = [column.type.kind for column in program.relations[name].columns]
+        terms, wanted = [], {}
+        for i, kind in enumerate(columns):
+            known = sorted({row[i] for row in expected[name]}) if kind != "record" else []
+            if known and data.draw(st.booleans()):
+                wanted[i] = data.draw(st.sampled_from(known))
+                terms.append(f'"{wanted[i]}"' if kind == "symbol" else str(wanted[i]))
+            else:
+                terms.append("_" if kind == "record" else f"v{i}")
+        rows = {row for row in expected[name] if all(row[i] == value for i, value in wanted.items())}
+        result = engine.query(
+            program, f"{name}({', '.join(terms)})", tuples.encode(program, facts), threads=1, options=TINY
+        )
+        assert tuples.decode(program, result, [name]) == {name: rows}
+        assert result.relation(name).shape[1] == len(rows)
+
+
 SEEN: list[tuple[bool, list[bool], int]] = []
 """Of each program run: is it recursive, which derived relations have rows, how many iterations did recursion take."""
 
