@@ -84,7 +84,9 @@ class StratumStatistics:
     """What one stratum cost.
 
     `restarts` counts widenings; `arranging_s` are the seconds in which new rows were added to arrangements;
-    `peak_bytes` is the process's largest resident size up to the stratum's end.
+    `peak_bytes` is the process's largest resident size up to the stratum's end. `policy` is how the workers of a
+    recursion were coordinated. Where they exchanged tuples, `rounds` are the local iterations of each worker,
+    `tuples_sent` went from one to another, and a rule's `added` is its share by what it produced.
     """
 
     relations: tuple[str, ...]
@@ -97,6 +99,9 @@ class StratumStatistics:
     rows: int = 0
     peak_bytes: int = 0
     rules: list[RuleStatistics] = field(default_factory=list)
+    policy: str = ""
+    rounds: tuple[int, ...] = ()
+    tuples_sent: int = 0
 
 
 @dataclass

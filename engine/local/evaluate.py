@@ -18,6 +18,7 @@ from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Options
 from engine.local.explain import Explainer
 from engine.local.functors import Functors
+from engine.local.policy import GLOBAL, Policy
 from engine.local.ranking import Ranking
 from engine.local.recursion import Component, LimitReached
 from engine.local.sizes import Statistics
@@ -38,18 +39,19 @@ def evaluate(
     database: Database,
     *,
     threads: int | None = None,
+    policy: Policy = GLOBAL,
     options: Options | None = None,
     widenings: Sequence[Widening] = (),
     profile: bool = False,
     explain: bool = False,
 ) -> Result:
-    """Return the relations of a program on the facts of a database, the same for any number of threads and options.
+    """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
 
     The database's symbol table grows by new symbols; its arrays stay as they are. With `profile` the statistics of the
     result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
     Raises EvaluationError for facts that do not fit their declaration.
     """
-    execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options())
+    execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options(), policy)
     execution.profiled = profile
     try:
         return Evaluation(program, database, execution, widenings, explain).run()

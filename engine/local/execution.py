@@ -14,6 +14,7 @@ import numpy as np
 from engine.database import Columns
 from engine.local.build import Plan
 from engine.local.operators import drive
+from engine.local.policy import GLOBAL, Policy
 from engine.local.team import Task, Team, Worker
 from engine.result import RuleStatistics
 from engine.storage.arrangement import Block
@@ -27,7 +28,8 @@ class Options:
     `partition_rows`: a partition with more rows is split, so that its table fits in the second-level cache, but in
     local fixpoints only when its delta has `delta_rows`, for each part must keep enough to do at once.
     `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
-    sizes of partitions. `min_sampled`: a first atom with fewer rows is not sampled to find a join order.
+    sizes of partitions. `exchange_bits`: an exchange has 2**exchange_bits partitions; `queue_batches`: a queue's room.
+    `min_sampled`: a first atom with fewer rows is not sampled to find a join order.
     """
 
     chunk_rows: int = 1 << 14
@@ -35,6 +37,8 @@ class Options:
     partition_rows: int = 1 << 17
     delta_rows: int = 1 << 15
     max_bits: int = 8
+    exchange_bits: int = 5
+    queue_batches: int = 64
     alone_rows: int = 1 << 13
     wave_tasks: int = 64
     min_sampled: int = 1 << 10
@@ -47,8 +51,8 @@ Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 class Execution:
     """A team with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
 
-    def __init__(self, threads: int, options: Options) -> None:
-        self.options, self.profiled = options, False
+    def __init__(self, threads: int, options: Options, policy: Policy = GLOBAL) -> None:
+        self.options, self.policy, self.profiled = options, policy, False
         self.row_limits: dict[str, int] = {}
         self.team = Team(threads, options.chunk_rows, options.inbox_rows)
         self.epoch = 0

@@ -133,8 +133,8 @@ class Join(Expansion):
         self.payload = np.array([at[c] for c in payload], np.int64)
 
     def chunks(self, worker: Worker, chunk: Columns, n: int) -> Iterator[tuple[Columns, int]]:
-        out = worker.buffer(self.segment)
-        for found in self.arrangement.pairs(chunk, n, self.key, self.upto, self.take, self.payload, out):
+        by, out = worker.arrangement(self.arrangement), worker.buffer(self.segment)
+        for found in by.pairs(chunk, n, self.key, self.upto, self.take, self.payload, out):
             yield out, found
 
 
@@ -157,7 +157,7 @@ class Exists(Operator):
         self.key, self.live = np.array(key, np.int64), np.array(live, np.int64)
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
-        return self.arrangement.keep(chunk, n, self.key, self.upto, self.wanted, self.live)
+        return worker.arrangement(self.arrangement).keep(chunk, n, self.key, self.upto, self.wanted, self.live)
 
 
 class Contains(Operator):

@@ -90,6 +90,9 @@ class Global:
         return None if situation.lead <= 0 else Wait()
 
 
+GLOBAL = Global()
+
+
 @dataclass(frozen=True, slots=True)
 class Dws:
     """Dynamic weight-based strategy: collect ω tuples, but wait no longer than τ (Algorithm 2).

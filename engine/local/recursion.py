@@ -12,11 +12,15 @@ from time import perf_counter
 import numpy as np
 
 from engine.local.bindings import Bindings
+from engine.local.exchange import Exchange, Routes
 from engine.local.execution import Execution, Job
 from engine.local.fixpoint import LocalFixpoint
+from engine.local.policy import GLOBAL
 from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
+from engine.plan.binarise import binarise
 from engine.plan.decompose import pivot
+from engine.plan.discriminate import place
 from engine.plan.rule import Rule
 from engine.plan.text import rule_text
 from engine.result import RuleStatistics, StratumStatistics
@@ -42,13 +46,17 @@ class Component:
         execution: Execution,
         stages: Mapping[str, Stage],
     ) -> None:
-        self.relations, self.rules = relations, rules
-        self.execution, self.stages = execution, stages
+        self.statistics = StratumStatistics(tuple(r.name for r in relations), False)
+        self.execution, self.stages, self.bindings = execution, stages, bindings
         names = frozenset(relation.name for relation in relations)
+        self.statistics.recursive = any(names.intersection(rule.relations()) for rule in rules)
+        self.relations, self.rules = list(relations), list(rules)
+        if self.statistics.recursive:
+            self.coordinate()
+        names = frozenset(relation.name for relation in self.relations)
         self.initial: list[Variant] = []
         self.variants: dict[str, list[Variant]] = {name: [] for name in names}
-        self.statistics = StratumStatistics(tuple(r.name for r in relations), False)
-        for rule in rules:
+        for rule in self.rules:
             statistics = RuleStatistics(rule=rule.text, relation=rule.relation)
             if execution.profiled:
                 statistics.text, statistics.iterations = rule_text(rule), {}
@@ -58,14 +66,32 @@ class Component:
                 self.initial.append(Variant(rule, bindings, statistics))
             for name, variant in found:
                 self.variants[name].append(variant)
-                self.statistics.recursive = True
-        if self.statistics.recursive and not stages and all(relation.splits for relation in relations):
-            self.decompose()
 
     def every_variant(self) -> Iterator[Variant]:
         yield from self.initial
         for variants in self.variants.values():
             yield from variants
+
+    def coordinate(self) -> None:
+        """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
+        limited = not self.execution.row_limits.keys().isdisjoint(self.statistics.relations)
+        self.statistics.policy = GLOBAL.name
+        if self.stages or not all(relation.splits for relation in self.relations):
+            return
+        self.decompose()
+        if self.statistics.local or (self.execution.policy != GLOBAL and not limited):
+            self.statistics.policy = self.execution.policy.name
+            if not self.statistics.local:
+                self.binarise()
+
+    def binarise(self) -> None:
+        """Rewrite the rules for an exchange; auxiliary relations become part of the component."""
+        relations: dict[str, Relation] = self.bindings.relations
+        wide = {name: relation.dtype == np.int64 for name, relation in relations.items()}
+        self.rules, auxiliaries = binarise(self.rules, self.statistics.relations, wide)
+        for made in auxiliaries:
+            relations[made.name] = Relation(made.name, made.arity, np.int64 if made.wide else np.int32)
+            self.relations.append(relations[made.name])
 
     def decompose(self) -> None:
         """Partition the relations so that no exchange is needed, if that is possible."""
@@ -86,8 +112,11 @@ class Component:
         return self.statistics
 
     def run_rounds(self) -> None:
-        """Advance all relations together, iteration by iteration."""
-        while self.advance() and self.statistics.recursive:
+        """Advance all relations together, iteration by iteration; go over to an exchange when there is enough to do."""
+        while (n_delta := self.advance()) and self.statistics.recursive:
+            if self.statistics.policy != GLOBAL.name and n_delta > self.execution.options.alone_rows:
+                self.run_exchange()
+                return
             self.statistics.iterations += 1
             self.execution.team.begin_iteration(self.statistics.iterations)
             self.check_limits()
@@ -114,6 +143,14 @@ class Component:
             for name, variants in self.variants.items()
         }
         self.statistics.iterations = LocalFixpoint(self.relations, plans, self.execution).run()
+
+    def run_exchange(self) -> None:
+        placement = place({r.name: range(r.arity) for r in self.relations}, self.rules)
+        routes = Routes(self.relations, placement)
+        for rule, ports, statistics in zip(self.rules, placement.joins, self.statistics.rules, strict=True):
+            if ports:
+                routes.add(rule, ports, statistics, self.bindings)
+        Exchange(self.relations, routes, self.execution).run(self.statistics)
 
     def run_variants(self, variants: Sequence[Variant]) -> None:
         jobs: list[Job] = []

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.hashing import partition_of, scatter
+from engine.storage.arrangement import Arrangement
 from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
@@ -45,6 +46,10 @@ class Worker:
         if found is None:
             found = self.buffers[key] = np.empty((segment.width, self.chunk_rows), segment.dtype)
         return found
+
+    def arrangement(self, handle: Arrangement) -> Arrangement:
+        """The arrangement that a plan reads by what it was bound to."""
+        return handle
 
     def emit(self, relation: Relation, rows: Columns, n: int, take: np.ndarray) -> None:
         """Add the first n rows of a chunk, on some registers, to a relation."""

@@ -141,10 +141,13 @@ class Relation:
             partition_of(source.rows, lo, hi, self.discriminating, self.bits, parts)
             distribute(source, lo, hi, parts, targets)
 
-    def replace(self, partitions: Sequence[Partition]) -> None:
-        """Take partitions of any shape for the present ones: they are read only from now on, and all rows are old."""
-        self.partitions = list(partitions)
-        self.bits = 0 if len(partitions) == 1 else RAGGED
+    def replace(self, partitions: Sequence[Partition], bits: int = RAGGED) -> None:
+        """Take partitions, of any shape or by `bits`, for the present ones: all rows are old. Arrangements are let go.
+
+        A relation with partitions of any shape is read only from now on.
+        """
+        self.partitions, self.arrangements = list(partitions), {}
+        self.bits = 0 if len(partitions) == 1 else bits
         for partition in partitions:
             partition.old = partition.end = partition.n
         self.n, self.delta, self.n_delta = sum(p.n for p in partitions), [], 0

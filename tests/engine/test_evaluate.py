@@ -1,5 +1,6 @@
 """The engine against the oracle, on random programs and facts."""
 
+from dataclasses import replace
 from statistics import median
 
 import hypothesis.strategies as st
@@ -9,12 +10,27 @@ from hypothesis import HealthCheck, given, settings
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
+from engine.local.policy import GLOBAL, Dws, Policy, Ssp
 
 # Sizes so small that every buffer fills up, every partition splits and every chunk is cut.
 TINY = Options(
     chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
 )
-BACKENDS = {"one thread": (1, Options()), "tiny": (1, TINY), "tiny, two threads": (2, TINY)}
+BACKENDS = {
+    "one thread": (1, GLOBAL, Options()),
+    "tiny": (1, GLOBAL, TINY),
+    "tiny, two threads": (2, GLOBAL, TINY),
+}
+
+
+@st.composite
+def exchanges(draw) -> tuple[int, Policy, Options]:
+    """Threads, a policy that exchanges tuples, and sizes so small that queues and outboxes are often full."""
+    policy = draw(st.sampled_from([Dws(), Dws(), *map(Ssp, range(4))]))
+    bits, room = draw(st.integers(0, 4)), draw(st.integers(1, 3))
+    options = replace(TINY, exchange_bits=bits, queue_batches=room, inbox_rows=draw(st.sampled_from([1, 2, 50])))
+    return draw(st.integers(1, 3)), policy, options
+
 
 BASE = {"e": "nn", "f": "nnn", "g": "sn", "u": "n", "h": "pn"}
 KINDS = {"n": "number", "s": "symbol", "p": "Pair"}
@@ -198,15 +214,15 @@ SEEN: list[tuple[bool, list[bool], int]] = []
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(cases())
-def test_random_programs_answer_as_the_oracle(case):
+@given(cases(), exchanges())
+def test_random_programs_answer_as_the_oracle(case, exchange):
     text, facts = case
     program = engine.compile([text])
     expected = reference.evaluate(program, facts)
     iterations = 0
-    for name, (threads, options) in BACKENDS.items():
+    for name, (threads, policy, options) in {**BACKENDS, "exchange": exchange}.items():
         database = tuples.encode(program, facts)
-        result = engine.evaluate(program, database, threads=threads, options=options)
+        result = engine.evaluate(program, database, threads=threads, policy=policy, options=options)
         found = tuples.decode(program, result, program.relations)
         for relation in program.relations:
             assert found[relation] == expected[relation], (name, relation)
