@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from engine.io import lines, load, store
+from engine.io import file_name, lines, load, store
 from engine.language.compiler import Source, compile
 from engine.language.program import CheckedProgram
-from engine.language.syntax import Directive
 from engine.local.evaluate import evaluate
 from engine.queries import Question
 from engine.result import Result
@@ -53,11 +52,6 @@ def explain(
         checked = Question(checked, query).program
     inputs = tuple(directive for directive in checked.inputs if (Path(facts) / file_name(directive)).exists())
     return evaluate(checked, load(replace(checked, inputs=inputs), facts), explain=True, **options)
-
-
-def file_name(directive: Directive) -> str:
-    """The name of the file that an `.input` directive reads."""
-    return dict(directive.parameters).get("filename", f"{directive.relation}.facts")
 
 
 def compile_file(path: Path, number_bits: int = 32) -> CheckedProgram:

@@ -10,6 +10,7 @@ from engine.language.check_clauses import check_bound, check_names, check_wildca
 from engine.language.check_types import TypeChecker
 from engine.language.counters import draw_counters
 from engine.language.diagnostics import Report, did_you_mean, plural
+from engine.language.directives import check_directives
 from engine.language.infer import Inference
 from engine.language.inline import inline_relations, is_inlined
 from engine.language.lower import Lowering, is_false
@@ -113,23 +114,6 @@ def _check_qualifiers(declaration: Declaration, report: Report) -> None:
         if key not in names:
             message = f"'{declaration.name}' has no attribute '{key}' for its choice domain"
             report.error("E051", message, declaration.span, did_you_mean(key, names))
-
-
-def check_directives(directives: Iterable[Directive], relations: Mapping[str, Declaration], report: Report) -> None:
-    for directive in directives:
-        if directive.relation not in relations:
-            help = did_you_mean(directive.relation, relations)
-            message = f"relation '{directive.relation}' is not declared"
-            report.error("E010", message, directive.span, help)
-        if directive.kind == "limitsize":
-            declaration = relations.get(directive.relation)
-            if declaration is not None and "eqrel" in declaration.qualifiers:
-                message = f"equivalence relation '{directive.relation}' has a size limit"
-                report.error("E050", message, directive.span, "limit the relation that it is made of")
-            limit = dict(directive.parameters).get("n", "")
-            if not limit.isdecimal():
-                message = f"'.limitsize {directive.relation}' needs a number n"
-                report.error("E053", message, directive.span, f"write '.limitsize {directive.relation}(n=100)'")
 
 
 # ---- clauses

@@ -1,17 +1,19 @@
 """Run the test programs of a Soufflé checkout and compare what they print.
 
-    python tests/conformance/souffle.py DIR [--evaluator reference|local] [--only PATTERN] [--verbose]
+    python tests/conformance/souffle.py DIR [--evaluator reference|local] [--threads N] [--partitions N] [--compare]
+                                            [--only PATTERN] [--limit SECONDS] [--verbose]
 
 DIR holds `evaluation`, `semantic` and `example`, as `tests/` of a checkout does. Positive programs must give the rows
 of the `.csv` files beside them (in any order; floats to six digits, as Soufflé's have 32 bits), negative ones must be
 rejected with a position. Programs outside the core language (error E005, or a preprocessor) are listed, not counted.
+With `--compare`, positive programs must give the same rows by the oracle (where it ends in time) and by the engine on
+one and two threads and on several numbers of partitions; the files beside them are not looked at.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-import signal
 import sys
 import tempfile
 import time
@@ -21,8 +23,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from comparison import REFERENCE, Configuration, Options, TimeLimit, difference, partitioned, time_limit
+
 import engine
-from engine import reference, tuples
 from engine.language.program import CheckedProgram
 
 SUITES = ("evaluation", "semantic", "example")
@@ -72,16 +75,7 @@ def compile_case(case: Case) -> CheckedProgram:
         raise
 
 
-def evaluate(program: CheckedProgram, facts: Path, evaluator: str) -> engine.Result:
-    database = engine.load(program, facts)
-    if evaluator == "local":
-        return engine.evaluate(program, database, threads=2)
-    relations = reference.evaluate(program, tuples.decode(program, database, program.relations))
-    encoded = tuples.encode(program, relations)
-    return engine.Result(encoded.symbols, encoded.records, encoded.relations)
-
-
-def check(case: Case, evaluator: str) -> str | None:
+def check(case: Case, configuration: Configuration) -> str | None:
     """Return what is wrong with a case, or None."""
     try:
         program = compile_case(case)
@@ -94,7 +88,7 @@ def check(case: Case, evaluator: str) -> str | None:
         return check_load_fails(program, case.directory / "facts")
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory)
-        result = evaluate(program, case.directory / "facts", evaluator)
+        result = configuration.evaluate(program, case.directory / "facts")
         printed = engine.store(program, result, output)
         return compare_files(case.directory, output) or compare_printed(case, printed)
 
@@ -142,29 +136,47 @@ def normal(line: str) -> str:
     return re.sub(r"-?\d+\.\d+(e[+-]?\d+)?|-?\d+e[+-]?\d+", lambda match: f"{float(match[0]):.6g}", line.rstrip())
 
 
-def run(case: Case, evaluator: str, limit_s: int) -> tuple[str, str]:
+def compare(case: Case, limit_s: int) -> str | None:
+    """Return in what the evaluators differ on a positive case, or None."""
+    if not case.positive:
+        return None
+    found, with_oracle = difference(compile_case(case), case.directory / "facts", limit_s)
+    if not with_oracle:
+        print(f"engine only: {case.suite}/{case.name} (the oracle takes more than {limit_s} s, or 'ord' is asked for)")
+    return found
+
+
+def run(case: Case, options: argparse.Namespace) -> tuple[str, str]:
     """Return "passed", "failed" or "outside", and why."""
-
-    def give_up(*_: object) -> None:
-        raise TimeoutError(f"more than {limit_s} s")
-
-    signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(limit_s)
     try:
-        problem = check(case, evaluator)
+        if options.compare:
+            problem = compare(case, options.limit)
+        else:
+            with time_limit(options.limit):
+                problem = check(case, configuration_of(options))
         return ("passed", "") if problem is None else ("failed", problem)
     except OutsideCoreError as error:
         return "outside", str(error)
+    except TimeLimit as error:
+        return "failed", str(error)
     except Exception as error:  # A case that crashes is one failure, and the others still run.
         return "failed", f"{type(error).__name__}: {error}"
-    finally:
-        signal.alarm(0)
+
+
+def configuration_of(options: argparse.Namespace) -> Configuration:
+    if options.evaluator == "reference":
+        return REFERENCE
+    sizes = Options() if options.partitions is None else partitioned(options.partitions)
+    return Configuration("chosen", options.threads, sizes)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
     parser.add_argument("--evaluator", choices=("reference", "local"), default="local")
+    parser.add_argument("--threads", type=int, default=2, help="threads of the engine (default: 2)")
+    parser.add_argument("--partitions", type=int, help="split relations early, into so many partitions (a power of 2)")
+    parser.add_argument("--compare", action="store_true", help="compare evaluators with one another")
     parser.add_argument("--only", default="", help="a regular expression for SUITE/NAME")
     parser.add_argument("--limit", type=int, default=30, help="seconds for one program (default: 30)")
     parser.add_argument("--verbose", action="store_true")
@@ -174,7 +186,7 @@ def main() -> int:
         if not re.search(options.only, f"{case.suite}/{case.name}"):
             continue
         start = time.perf_counter()
-        outcome, reason = run(case, options.evaluator, options.limit)
+        outcome, reason = run(case, options)
         counts[case.positive, outcome] += 1
         if outcome != "passed" or options.verbose:
             elapsed_s = time.perf_counter() - start

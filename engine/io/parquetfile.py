@@ -1,0 +1,109 @@
+"""Relations as Parquet files, through pyarrow (the extra `parquet`). Columns are read by name, or else by position.
+
+Symbols are strings, numbers integers of their width, floats doubles; records and branches are strings, written as in
+text files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.database import Columns
+from engine.io.errors import FactsError
+from engine.io.ordering import OrderedRows
+from engine.io.place import Input
+from engine.language.program import Type
+
+if TYPE_CHECKING:
+    import pyarrow
+
+INTEGERS = ("number", "unsigned")
+
+
+def arrow(path: Path, relation: str) -> ModuleType:
+    """Return pyarrow. Raises FactsError that says what to install."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        message = f"{relation}: Parquet needs pyarrow; install it with: pip install 'datalyze[parquet]'"
+        raise FactsError(path, 0, message) from None
+    return pyarrow
+
+
+def read(source: Input) -> Columns:
+    """Return the columns of a Parquet file. Raises FactsError, with the number of the row."""
+    relation = source.relation
+    pyarrow = arrow(source.path, relation.name)
+    try:
+        table = pyarrow.parquet.read_table(source.path)
+    except (OSError, pyarrow.ArrowException) as error:
+        source.fail(0, f"cannot read the facts of {relation.name}: {error}")
+    if not relation.arity:
+        return np.zeros((0, int(table.num_rows > 0)), np.int64)
+    names = [column.name for column in relation.columns]
+    if set(names) <= set(table.column_names):
+        table = table.select(names)
+    elif table.num_columns != relation.arity:
+        source.fail(0, f"{relation.name} has {relation.arity} columns, the file {table.num_columns}")
+    encoded = [
+        encode(source, column, attribute.type)
+        for column, attribute in zip(table.columns, relation.columns, strict=True)
+    ]
+    return np.array(encoded, np.int64).reshape(relation.arity, table.num_rows)
+
+
+def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarray:
+    """Return a column of Parquet as it stands in the relation."""
+    import pyarrow
+    from pyarrow import types
+
+    if column.null_count:
+        row = column.is_null().index(True).as_py() + 1
+        source.fail(row, f"a value is missing (type {type.name})")
+    if type.kind in INTEGERS and types.is_integer(column.type):
+        return source.integers(column.to_numpy(), type)
+    if type.kind == "float" and (types.is_floating(column.type) or types.is_integer(column.type)):
+        values = column.to_numpy().astype(np.float64)
+        return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)
+    if types.is_dictionary(column.type) and types.is_string(column.type.value_type):
+        column = column.cast(pyarrow.string())
+    if type.kind in INTEGERS or not (types.is_string(column.type) or types.is_large_string(column.type)):
+        source.fail(0, f"a column of {column.type} is read as {type.kind} (type {type.name})")
+    distinct = column.combine_chunks().dictionary_encode()
+    if isinstance(distinct, pyarrow.ChunkedArray):
+        distinct = distinct.combine_chunks()
+    indices = distinct.indices.to_numpy()
+    rows = np.full(len(distinct.dictionary), len(indices))
+    np.minimum.at(rows, indices, np.arange(len(indices)))
+    return source.texts(distinct.dictionary.to_pylist(), type, rows)[indices]
+
+
+def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
+    """Write a relation as a Parquet file."""
+    relation = rows.relation
+    pyarrow = arrow(path, relation.name)
+    names = [column.name for column in relation.columns] or ["holds"]
+    columns = [column_of(pyarrow, rows, position) for position in range(relation.arity)]
+    table = pyarrow.table(columns or [pyarrow.array([True] * rows.n, pyarrow.bool_())], names=names)
+    try:
+        pyarrow.parquet.write_table(table, path)
+    except OSError as error:
+        raise FactsError(path, 0, f"cannot write {relation.name}: {error}") from None
+
+
+def column_of(pyarrow: ModuleType, rows: OrderedRows, position: int) -> pyarrow.Array:
+    """Return a column of a relation as one of Arrow."""
+    type, values = rows.types[position], rows.values[position]
+    if type.kind == "float":
+        return pyarrow.array(rows.encoded(position).view(np.float64))
+    if type.kind == "unsigned":
+        return pyarrow.array(rows.encoded(position).view(np.uint64))
+    if values is None:
+        return pyarrow.array(rows.ranks[position])
+    texts = [text.encode("utf-8", "replace").decode() for text in rows.printer.texts(values, type)]
+    return pyarrow.array(texts, pyarrow.string()).take(pyarrow.array(rows.ranks[position]))

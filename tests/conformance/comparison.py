@@ -1,0 +1,103 @@
+"""The same tuples from every evaluator: the oracle, and the engine on several threads and numbers of partitions."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import engine
+from engine import reference, tuples
+from engine.language.program import CheckedProgram
+from engine.language.syntax import Functor
+from engine.language.walk import all_literals, literal_terms, subterms
+from engine.local.execution import Options
+
+Rows = dict[str, set[tuple]]
+
+
+class TimeLimit(Exception):
+    """A program took longer than it may."""
+
+
+@contextmanager
+def time_limit(limit_s: int) -> Iterator[None]:
+    """Raise TimeLimit when the block takes longer; on the main thread, one at a time."""
+
+    def give_up(*_: object) -> None:
+        raise TimeLimit(f"more than {limit_s} s")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(limit_s)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How a program is evaluated; by the oracle, if `threads` is 0."""
+
+    name: str
+    threads: int
+    options: Options = Options()
+
+    def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
+        database = engine.load(program, facts)
+        if self.threads:
+            return engine.evaluate(program, database, threads=self.threads, options=self.options)
+        relations = reference.evaluate(program, tuples.decode(program, database, program.relations))
+        encoded = tuples.encode(program, relations)
+        return engine.Result(encoded.symbols, encoded.records, encoded.relations)
+
+    def rows(self, program: CheckedProgram, facts: Path) -> Rows:
+        return tuples.decode(program, self.evaluate(program, facts), program.relations)
+
+
+def partitioned(partitions: int) -> Options:
+    """Options that split relations as early as possible, into so many partitions (a power of 2), on small chunks."""
+    bits = partitions.bit_length() - 1
+    return Options(
+        chunk_rows=1024, inbox_rows=32, partition_rows=64, delta_rows=1, max_bits=bits, alone_rows=0, wave_tasks=4
+    )
+
+
+REFERENCE = Configuration("reference", 0)
+CONFIGURATIONS = (
+    Configuration("1 thread", 1),
+    Configuration("2 threads", 2),
+    Configuration("1 partition, small chunks", 1, partitioned(1)),
+    Configuration("16 partitions", 1, partitioned(16)),
+    Configuration("256 partitions, 2 threads", 2, partitioned(256)),
+)
+
+
+def orders_by_id(program: CheckedProgram) -> bool:
+    """Whether a program asks for the number of a text or a record: the oracle gives others than the engine."""
+    terms = [t for c in program.clauses for x in (c.head, *all_literals(c.body)) for t in literal_terms(x)]
+    parts = [part for term in terms for part in subterms(term)]
+    return any(isinstance(part, Functor) and part.name == "ord" and part.kind != "number" for part in parts)
+
+
+def difference(program: CheckedProgram, facts: Path, limit_s: int) -> tuple[str | None, bool]:
+    """Return where the configurations differ, or None, and whether the oracle could be asked, within the limit."""
+    expected = None
+    try:
+        with time_limit(limit_s):
+            expected = None if orders_by_id(program) else REFERENCE.rows(program, facts)
+    except TimeLimit:
+        pass
+    with_oracle = expected is not None
+    for configuration in CONFIGURATIONS:
+        with time_limit(limit_s):
+            found = configuration.rows(program, facts)
+        expected = found if expected is None else expected
+        for name, rows in expected.items():
+            # As text, since NaN is equal to itself only where it is the same object.
+            if rows != found[name] and set(map(repr, rows)) != set(map(repr, found[name])):
+                missing, extra = sorted(map(repr, rows - found[name]))[:2], sorted(map(repr, found[name] - rows))[:2]
+                return f"{configuration.name}: {name} lacks {missing}, has {extra}", with_oracle
+    return None, with_oracle
