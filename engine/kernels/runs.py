@@ -153,6 +153,13 @@ def keep_matches(ids, n, runs, upto, wanted, chunk, live):
 
 
 @kernel
+def count_matches(ids, n, runs, upto, counts):
+    """Write to counts[i] the number of rows that `expand` would write for ids[i], i < n."""
+    for i in range(n):
+        counts[i] = runs[ids[i], upto] if ids[i] >= 0 else 0
+
+
+@kernel
 def total_matches(ids, n, runs, upto):
     """The number of rows that `expand` would write for ids[:n]."""
     total = 0

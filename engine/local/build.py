@@ -11,11 +11,12 @@ from engine.local.aggregates import Aggregate
 from engine.local.aggregates import Fold as FoldOperator
 from engine.local.atoms import Atoms
 from engine.local.bindings import Bindings
-from engine.local.operators import Filter, Insert, Operator, Scan, Segment
+from engine.local.intersect import Branch, Intersection
+from engine.local.operators import Constant, Filter, Insert, Join, Operator, Scan, Segment
 from engine.local.values import Unsatisfiable, Values
 from engine.plan import rule as logical
 from engine.plan.order import Step, order
-from engine.plan.rule import Absent, Compare, Fold, Literal, Match, Never, Operand, Record, Rule
+from engine.plan.rule import Absent, Compare, Fold, Intersect, Literal, Match, Never, Operand, Record, Rule
 from engine.storage.relation import Relation
 
 
@@ -75,6 +76,8 @@ class Builder(Atoms, Values):
         match literal:
             case Match():
                 self.match(literal)
+            case Intersect():
+                self.intersect(literal)
             case Absent():
                 self.absent(literal)
             case Compare():
@@ -87,6 +90,28 @@ class Builder(Atoms, Values):
                 self.fold(literal)
             case Never():
                 raise Unsatisfiable
+
+    def intersect(self, literal: Intersect) -> None:
+        """Let each of the atoms propose in a branch of its own, in which it comes first."""
+        self.current()
+        wanted, begin = self.needed, (self.env, self.segment, self.depth)
+        operators, ends, deepest, branches = self.operators, self.ends, self.depth, []
+        for first in literal.atoms:
+            self.operators, (self.env, self.segment, self.depth) = [], (dict(begin[0]), *begin[1:])
+            others = [atom for atom in literal.atoms if atom is not first]
+            self.steps([first, *sorted(others, key=lambda atom: len(atom.variables - self.env.keys()))], wanted)
+            at = next(i for i, operator in enumerate(self.operators) if isinstance(operator, Join))
+            operators += self.operators[:at]  # They fill in constants.
+            branches.append((self.operators[at], tuple(self.operators[at + 1 :]), self.env, self.segment.dtype))
+            deepest = max(deepest, self.depth)
+        self.operators, self.ends, self.needed, self.depth = operators, ends, wanted, deepest
+        self.segment = self.new_segment()
+        kept = [v for v, source in self.env.items() if v in wanted and not isinstance(source, Constant)]
+        self.env = {v: source for v, source in self.env.items() if isinstance(source, Constant)}
+        is_wide = any(dtype == np.int64 for *_, dtype in branches)
+        self.env |= {v: self.segment.register(is_wide) for v in kept}
+        found = [Branch(join, rest, tuple(env[v] for v in kept)) for join, rest, env, _ in branches]
+        self.operators.append(Intersection(found, self.segment))
 
     def fold(self, literal: Fold) -> None:
         self.current()

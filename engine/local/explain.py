@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from engine.explanation import ArrangementPlan, Explanation, RelationPlan, RulePlan, StepPlan, StratumPlan, VariantPlan
+from engine.kernels.runs import LENGTH
 from engine.language.program import CheckedProgram
 from engine.local.aggregates import Fold
 from engine.local.build import Plan
+from engine.local.intersect import Intersection
 from engine.local.operators import Contains, Exists, Join, Operator
 from engine.local.recursion import Component
 from engine.local.variants import Variant
 from engine.plan.decompose import obstacle
 from engine.plan.order import Step
-from engine.plan.rule import Match, Rule
+from engine.plan.rule import Intersect, Match, Rule
 from engine.plan.text import Texts, rule_text
 from engine.storage.arrangement import Arrangement
 from engine.storage.relation import Relation
@@ -76,12 +80,13 @@ class Explainer:
         )
 
     def arrangement(self, relation: str, arrangement: Arrangement) -> ArrangementPlan:
+        lengths = arrangement.runs[:, LENGTH]
         return ArrangementPlan(
             relation,
             self.columns(relation, arrangement.key),
-            arrangement.n_rows,
-            arrangement.n_keys,
-            arrangement.n_bytes,
+            int(lengths.sum()),
+            int(np.count_nonzero(lengths)),
+            arrangement.runs.nbytes + (0 if arrangement.arena is None else arrangement.arena.nbytes),
             tuple(self.readers[relation, arrangement]),
         )
 
@@ -113,7 +118,7 @@ class Explainer:
         return StepPlan(
             self.texts.literal(step.literal),
             tuple(operators),
-            isinstance(step.literal, Match),
+            isinstance(step.literal, Match | Intersect),
             bound,
             step.fan_out,
             step.is_measured,
@@ -127,6 +132,8 @@ class Explainer:
                 key = ", ".join(self.columns(operator.relation, operator.arrangement.key))
                 word = name if isinstance(operator, Join) or operator.wanted else "not exists"
                 return f"{word} {operator.relation}[{key}]"
+            case Intersection():
+                return "least of " + ", ".join(self.operator(branch.join) for branch in operator.branches)
             case Contains():
                 return f"{'contains' if operator.wanted else 'not contains'} {operator.relation.name}"
             case Fold():
@@ -139,5 +146,8 @@ def arrangements_of(operators: Iterable[Operator]) -> Iterator[tuple[str, Arrang
     for operator in operators:
         if isinstance(operator, Join | Exists):
             yield operator.relation, operator.arrangement
+        elif isinstance(operator, Intersection):
+            for branch in operator.branches:
+                yield from arrangements_of((branch.join, *branch.rest))
         elif isinstance(operator, Fold):
             yield from arrangements_of(operator.operators)

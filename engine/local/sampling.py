@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.kernels.runs import LENGTH, expand, total_matches
-from engine.plan.rule import Compare, Literal, Match, Operand
+from engine.kernels.runs import LENGTH, count_matches, expand, total_matches
+from engine.plan.rule import Compare, Intersect, Literal, Match, Operand
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.relation import Relation
 
@@ -49,6 +49,18 @@ class Sample:
             total *= np.count_nonzero(self._agree(literal, arrangement, rest, pairs)) / pairs.shape[1]
         return total / self.n
 
+    def least_fan_out(self, atoms: Sequence[Match]) -> float | None:
+        """The mean number of matches of the atom that has the fewest for a row; builds the arrangements it needs."""
+        counts = []
+        for literal in atoms if self.n else ():
+            known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
+            arrangement = self.relations[literal.relation].arrangement(known, payload=True, old=False)
+            chunk = np.array([self._values(literal.terms[c]) for c in known], arrangement.dtype)
+            ids = arrangement.locate(chunk, self.n, np.arange(len(known)))
+            counts.append(np.empty(self.n, np.int32))
+            count_matches(ids, self.n, arrangement.runs, LENGTH, counts[-1])
+        return float(np.minimum.reduce(counts).mean()) if counts else None
+
     def take(self, literal: Literal) -> None:
         """Extend the bindings by a literal that has been chosen."""
         if isinstance(literal, Compare) and literal.op == "=":
@@ -56,6 +68,9 @@ class Sample:
             self._equate(literal.right, literal.left)
         elif isinstance(literal, Match):
             self._join(literal)
+        elif isinstance(literal, Intersect):
+            for atom in literal.atoms:
+                self._join(atom)
 
     def _equate(self, target: Operand, source: Operand) -> None:
         if isinstance(target, str) and target not in self.columns and self._is_known(source):

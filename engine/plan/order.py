@@ -6,7 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.plan.rule import GENERATORS, Absent, Compare, Compute, Fold, Literal, Match, Never, Operand, Record
+from engine.plan.rule import (
+    GENERATORS,
+    Absent,
+    Compare,
+    Compute,
+    Fold,
+    Intersect,
+    Literal,
+    Match,
+    Never,
+    Operand,
+    Record,
+)
+
+PROBE = 0.5
+"""What it costs to count the matches of an atom for a row, in the cost of producing one."""
 
 
 class Sample(Protocol):
@@ -14,6 +29,9 @@ class Sample(Protocol):
 
     def fan_out(self, literal: Match) -> float | None:
         """The mean number of matches of an atom among them, or None if it is not known."""
+
+    def least_fan_out(self, atoms: Sequence[Match]) -> float | None:
+        """The mean over them of the number of matches of that atom which has the fewest, or None."""
 
     def take(self, literal: Literal) -> None:
         """Extend the bindings by a literal."""
@@ -85,7 +103,13 @@ class Search:
             self.match(first)
         self.take_ready()
         while matches := [literal for literal in self.left if isinstance(literal, Match)]:
-            self.match(min(self.connected(matches), key=lambda literal: self.fan_out(literal)[0]))
+            matches = self.connected(matches)
+            least, together = self.intersection(matches)
+            best = min(matches, key=lambda literal: self.fan_out(literal)[0])
+            if together is not None and least + PROBE * len(together.atoms) < self.fan_out(best)[0]:
+                self.intersect(together, least)
+            else:
+                self.match(best)
             self.take_ready()
         while self.left:
             literal = next((x for x in self.left if self.ready(x)), None)
@@ -97,6 +121,35 @@ class Search:
     def connected(self, matches: list[Match]) -> list[Match]:
         """The atoms that share a bound term with what is there, if there is any: a cross product is the last resort."""
         return [x for x in matches if not x.terms or any(map(self.is_bound, x.terms))] or matches
+
+    def intersection(self, matches: Sequence[Match]) -> tuple[float, Intersect | None]:
+        """The atoms that are best taken together, if a sample tells, and the candidates a row that remain then.
+
+        Taking the least of several proposals for each row keeps cyclic joins within the worst-case bound on the size of
+        their result, which any order of joins of two can exceed (Ngo, Porat, Ré and Rudra, Worst-case optimal join
+        algorithms, 2012; counting, proposing and intersecting is dogs^3 of Ammar, McSherry, Salihoglu and Joglekar,
+        Distributed evaluation of subgraph queries, 2018).
+        """
+        found: tuple[float, Intersect | None] = (0.0, None)
+        for variable in {v for literal in matches for v in literal.variables - self.bound}:
+            atoms = tuple(x for x in matches if variable in x.variables and any(map(self.is_bound, x.terms)))
+            wider = [x for x in atoms if x.variables - self.bound != {variable}]
+            if self.sample is None or len(atoms) < 2 or len(wider) > 1:
+                continue
+            least = self.sample.least_fan_out(atoms)
+            if least is not None and (found[1] is None or least < found[0]):
+                found = least, Intersect(variable, atoms)
+        return found
+
+    def intersect(self, together: Intersect, least: float) -> None:
+        self.rows *= least
+        self.cost += self.rows
+        step = Step(together, self.rows, fan_out=least, is_measured=True)
+        self.sample.take(together)
+        for atom in together.atoms:
+            self.left.remove(atom)
+        self.steps.append(step)
+        self.bound |= together.variables
 
     def match(self, literal: Match) -> None:
         fan_out, is_measured = self.fan_out(literal)

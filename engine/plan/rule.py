@@ -102,7 +102,23 @@ class Never:
         return set()
 
 
-Literal = Match | Absent | Compare | Compute | Record | Fold | Never
+@dataclass(frozen=True, slots=True, eq=False)
+class Intersect:
+    """Several positive atoms taken together, as they all bind `variable`.
+
+    For each row the atom with the fewest matches proposes values, and the others confirm them. An order of a body may
+    have it in the place of those atoms; a body has not.
+    """
+
+    variable: str
+    atoms: tuple[Match, ...]
+
+    @property
+    def variables(self) -> set[str]:
+        return {variable for atom in self.atoms for variable in atom.variables}
+
+
+Literal = Match | Absent | Compare | Compute | Record | Fold | Never | Intersect
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine.language.program import CheckedProgram
 from engine.language.text import INFIX, clause_text, variable_text
-from engine.plan.rule import Absent, Compare, Compute, FlatAtom, Fold, Literal, Match, Operand, Record, Rule
+from engine.plan.rule import Absent, Compare, Compute, FlatAtom, Fold, Intersect, Literal, Match, Operand, Record, Rule
 from engine.symbols import Symbols
 
 
@@ -21,6 +21,8 @@ class Texts:
         match literal:
             case Match():
                 return self.atom(literal)
+            case Intersect():
+                return ", ".join(map(self.atom, literal.atoms))
             case Absent():
                 return f"!{self.atom(literal)}"
             case Compare(op="match" | "contains" | "not_match" | "not_contains"):

@@ -83,12 +83,6 @@ class Arrangement(Readable):
         self.arena: Columns | None = None
         self.batch: list[np.ndarray] | None = None
 
-    @property
-    def n_bytes(self) -> int:
-        """The memory it takes."""
-        arrays = [self.runs, self.keys.columns, self.keys.table, *([] if self.arena is None else [self.arena])]
-        return sum(array.nbytes for array in arrays)
-
     # ---- reading
 
     def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
