@@ -7,13 +7,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from itertools import count
+from operator import add
 
-from engine.functors import apply, fold, generate_range, holds
+from engine.database import EvaluationError
+from engine.functors import apply, fits, fold, generate_range, holds
 from engine.language.counters import split
 from engine.language.grounding import is_evaluable
-from engine.language.program import CheckedClause, CheckedProgram, Stratum
-from engine.language.syntax import Aggregate, Atom, Constant, Functor, Literal, Negation, RecordTerm, Term, Variable
+from engine.language.program import Aggregated, CheckedClause, CheckedProgram, Relation, Stratum
+from engine.language.syntax import (
+    Aggregate,
+    Atom,
+    Constant,
+    Functor,
+    HeadAggregate,
+    Literal,
+    Negation,
+    RecordTerm,
+    Term,
+    Variable,
+)
 from engine.language.walk import aggregates_of, literal_terms, variables_of
 
 Row = tuple
@@ -28,7 +42,7 @@ def evaluate(program: CheckedProgram, facts: Mapping[str, Iterable[Row]] | None 
     """Return every relation of the least model of the program and the facts, stratum by stratum."""
     evaluator = Evaluator(program)
     for name, rows in (facts or {}).items():
-        evaluator.add(name, rows)
+        evaluator.add(name, plain_contributions(rows, program.relations[name]))
     for stratum in program.strata:
         evaluator.evaluate(stratum)
     return evaluator.relations
@@ -44,6 +58,7 @@ class Evaluator:
         self.orders: dict[tuple[int, frozenset[str]], tuple[tuple[Literal, ...], set[str]]] = {}
         self.splits: dict[int, tuple[list[str], tuple[Literal, ...], tuple[Literal, ...]]] = {}
         self.chosen: dict[tuple[str, tuple[int, ...]], set[Row]] = defaultdict(set)
+        self.contributions: dict[str, dict[Row, dict[int, dict[Row, object]]]] = {}
         self.counter = count()
         self.limits = program.limits
 
@@ -63,6 +78,8 @@ class Evaluator:
 
     def add(self, name: str, rows: Iterable[Row]) -> bool:
         """Add rows, as far as the relation's qualifiers let them in; return whether there was a new one."""
+        if self.program.relations[name].aggregated:
+            return self.contribute(self.program.relations[name], rows)
         relation, known = self.relations[name], len(self.relations[name])
         declared = self.program.relations[name]
         new = set(rows) - relation
@@ -78,6 +95,30 @@ class Evaluator:
         if len(relation) > known:
             self.indexes = {key: index for key, index in self.indexes.items() if key[0] != name}
         return len(relation) > known
+
+    def contribute(self, relation: Relation, rows: Iterable[Row]) -> bool:
+        """Aggregate anew over these contributions and all before; return whether a row has changed.
+
+        An aggregated column of a row holds a contributor and its value; of the same contributor the best value counts.
+        """
+        groups = self.contributions.setdefault(relation.name, {})
+        for row in rows:
+            values = {a.column: row[a.column] for a in relation.aggregated}
+            if any(value != value for _, value in values.values()):
+                continue  # A NaN contributes nothing.
+            group = groups.setdefault(tuple(row[c] for c in relation.group), {column: {} for column in values})
+            for a in relation.aggregated:
+                contributor, value = values[a.column]
+                best = min if a.kind == "min" else max
+                group[a.column][contributor] = best(value, group[a.column].get(contributor, value))
+        before, current = self.relations[relation.name], set()
+        for key, columns in groups.items():
+            found = dict(zip(relation.group, key, strict=True))
+            found |= {a.column: total(relation, a, columns[a.column], self.bits) for a in relation.aggregated}
+            current.add(tuple(found[column] for column in range(relation.arity)))
+        self.relations[relation.name] = current
+        self.indexes = {key: index for key, index in self.indexes.items() if key[0] != relation.name}
+        return current != before
 
     def derive(self, clause: CheckedClause) -> Iterator[Row]:
         outside = set(variables_of(clause.head.arguments))
@@ -193,6 +234,8 @@ class Evaluator:
             return bindings[term.name]
         if isinstance(term, Constant):
             return term.value
+        if isinstance(term, HeadAggregate):
+            return tuple(self.value(key, bindings) for key in term.contributors), self.value(term.target, bindings)
         arguments = tuple(self.value(argument, bindings) for argument in term.arguments)
         if isinstance(term, RecordTerm):
             return arguments
@@ -262,6 +305,27 @@ def order_of(value: object) -> tuple:
     if isinstance(value, tuple):
         return (1, *map(order_of, value))
     return (1, float("inf"), 1) if value != value else (1, value)
+
+
+def plain_contributions(rows: Iterable[Row], relation: Relation) -> list[Row]:
+    """Return rows from outside as what the clauses of a relation derive."""
+    plain = {a.column: (1, *[0] * (len(a.contributors) - 1)) if a.tagged else () for a in relation.aggregated}
+    return [tuple((plain[c], value) if c in plain else value for c, value in enumerate(row)) for row in rows]
+
+
+def total(relation: Relation, aggregated: Aggregated, values: dict[Row, object], bits: int) -> object:
+    """Return the aggregate of the contributors' values; floats are added in the order of the contributors."""
+    kind = relation.columns[aggregated.column].type.kind
+    if aggregated.kind in ("min", "max"):
+        return values[()]
+    if kind == "float" and not aggregated.by_value:
+        return reduce(add, (values[key] for key in sorted(values, key=order_of)), 0.0)
+    if kind == "float":
+        return fold(aggregated.kind, kind, list(values.values()), bits)
+    result = sum(values.values())
+    if not fits(result, kind, bits):
+        raise EvaluationError(f"{relation.name}: a {aggregated.kind} does not fit in a {kind} of {bits} bits")
+    return result
 
 
 def equivalence_closure(relation: set[Row]) -> set[Row]:

@@ -16,5 +16,18 @@ from facts.mount import Mounted, mount
 from facts.schema import text as schema_text
 from facts.store import FormatError, load, save, version
 
-__all__ = ["LANGUAGES", "NIL", "FileFacts", "FormatError", "Mounted", "export", "extract", "language_of", "load",
-           "mount", "save", "schema_text", "version"]
+__all__ = [
+    "LANGUAGES",
+    "NIL",
+    "FileFacts",
+    "FormatError",
+    "Mounted",
+    "export",
+    "extract",
+    "language_of",
+    "load",
+    "mount",
+    "save",
+    "schema_text",
+    "version",
+]

@@ -1,7 +1,7 @@
 """Developers' tool: the facts of one file on the terminal, or of a directory as files.
 
-    python -m facts FILE            print the rows, entities by their labels
-    python -m facts PATH -o DIR     write NAME.facts for every relation
+python -m facts FILE            print the rows, entities by their labels
+python -m facts PATH -o DIR     write NAME.facts for every relation
 """
 
 import argparse

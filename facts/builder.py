@@ -91,8 +91,9 @@ class Builder:
         scopes = _through(final, np.array(self.scopes, np.int32))[kept]
         entities = np.stack([scopes, labels, _ordinals(scopes, labels)])
         declared = schema.local_relations()
-        relations = {name: _columns(declared[name], self._rows[name], final, symbols)
-                     for name in declared if name in self._rows}
+        relations = {
+            name: _columns(declared[name], self._rows[name], final, symbols) for name in declared if name in self._rows
+        }
         relations["location"] = self._locations(kept)
         return FileFacts(self.language, self.text.n_lines, list(symbols), entities, relations)
 

@@ -9,8 +9,20 @@ from facts.dominators import immediate_dominators
 class Block:
     """A straight run of instructions. Variables' values at its end stand in `definitions`."""
 
-    __slots__ = ("entity", "predecessors", "successors", "caught_by", "instructions", "definitions", "sealed",
-                 "open_phis", "fresh", "unstored", "exposed", "raises")
+    __slots__ = (
+        "entity",
+        "predecessors",
+        "successors",
+        "caught_by",
+        "instructions",
+        "definitions",
+        "sealed",
+        "open_phis",
+        "fresh",
+        "unstored",
+        "exposed",
+        "raises",
+    )
 
     def __init__(self, entity: int) -> None:
         self.entity = entity

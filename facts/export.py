@@ -19,8 +19,10 @@ def export(mounted: Mounted, directory: Path) -> None:
     symbols = [_SPECIAL.sub(lambda match: f"\\x{ord(match[0]):02x}", text) for text in mounted.symbols]
     entities = _records(mounted, symbols)
     for name, columns in mounted.relations.items():
-        texts = [_texts(kind, column.tolist(), symbols, entities)
-                 for kind, column in zip(schema.relations()[name].kinds, columns, strict=True)]
+        texts = [
+            _texts(kind, column.tolist(), symbols, entities)
+            for kind, column in zip(schema.relations()[name].kinds, columns, strict=True)
+        ]
         with open(directory / f"{name}.facts", "w", encoding="utf-8", newline="\n") as file:
             file.writelines("\t".join(row) + "\n" for row in zip(*texts, strict=True))
 

@@ -16,9 +16,7 @@ class Language:
     module: str
 
 
-LANGUAGES = {language.name: language for language in (
-    Language("python", (".py", ".pyw", ".pyi"), "facts.python"),
-)}
+LANGUAGES = {language.name: language for language in (Language("python", (".py", ".pyw", ".pyi"), "facts.python"),)}
 
 
 def language_of(path: str) -> str | None:

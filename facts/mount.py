@@ -69,8 +69,14 @@ class _Collector:
         self._add_entities(np.stack([_shifted(scopes, offset), labels, ordinals]))
         for name, columns in facts.relations.items():
             local = self._local[name]
-            shifted = [_shifted(column, offset) if kind == schema.ENTITY else symbols[column] if kind == schema.SYMBOL
-                       else column for kind, column in zip(local.kinds, columns, strict=True)]
+            shifted = [
+                _shifted(column, offset)
+                if kind == schema.ENTITY
+                else symbols[column]
+                if kind == schema.SYMBOL
+                else column
+                for kind, column in zip(local.kinds, columns, strict=True)
+            ]
             if "file" in self._declared[name].columns:
                 shifted.insert(self._declared[name].columns.index("file"), np.full(columns.shape[1], file, np.int32))
             self._rows[name].append(np.stack(shifted))
@@ -89,12 +95,16 @@ class _Collector:
             ids[directory] = self._count + 1
             self._add_entities(np.array([[NIL], [self._symbols[directory]], [0]], np.int32))
         text = self._symbols.__getitem__
-        self._add_rows("module", ((ids[path], text(name), text(package), text(path))
-                                  for path, name, package in layout.names))
-        self._add_rows("submodule", ((ids[package], text(name), ids[child])
-                                     for package, name, child in layout.children))
-        self._add_rows("resolves", ((ids[importer], level, text(name), ids[target])
-                                    for importer, level, name, target in layout.resolved))
+        self._add_rows(
+            "module", ((ids[path], text(name), text(package), text(path)) for path, name, package in layout.names)
+        )
+        self._add_rows(
+            "submodule", ((ids[package], text(name), ids[child]) for package, name, child in layout.children)
+        )
+        self._add_rows(
+            "resolves",
+            ((ids[importer], level, text(name), ids[target]) for importer, level, name, target in layout.resolved),
+        )
 
     def _add_rows(self, relation: str, rows: Iterable[tuple[int, ...]]) -> None:
         rows = list(rows)
@@ -103,8 +113,12 @@ class _Collector:
 
     def result(self) -> Mounted:
         """Return what was gathered; relations without rows too."""
-        relations = {name: np.concatenate(self._rows[name], axis=1) if name in self._rows
-                     else np.empty((relation.arity, 0), np.int32) for name, relation in self._declared.items()}
+        relations = {
+            name: np.concatenate(self._rows[name], axis=1)
+            if name in self._rows
+            else np.empty((relation.arity, 0), np.int32)
+            for name, relation in self._declared.items()
+        }
         entities = np.concatenate(self._entities, axis=1) if self._entities else np.empty((3, 0), np.int32)
         return Mounted(list(self._symbols), entities, relations)
 

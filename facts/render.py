@@ -12,16 +12,21 @@ def render(facts: FileFacts) -> dict[str, list[tuple[str, ...]]]:
     """
     names = _names(facts)
     declared = schema.local_relations()
-    return {relation: [tuple(_text(kind, value, facts, names) for kind, value in zip(declared[relation].kinds, row,
-                                                                                     strict=True))
-                       for row in columns.T.tolist()]
-            for relation, columns in facts.relations.items()}
+    return {
+        relation: [
+            tuple(_text(kind, value, facts, names) for kind, value in zip(declared[relation].kinds, row, strict=True))
+            for row in columns.T.tolist()
+        ]
+        for relation, columns in facts.relations.items()
+    }
 
 
 def _names(facts: FileFacts) -> list[str]:
     scopes, labels, ordinals = facts.entities.tolist()
-    own = [facts.symbols[label] + (f"#{ordinal}" if ordinal else "")
-           for label, ordinal in zip(labels, ordinals, strict=True)]
+    own = [
+        facts.symbols[label] + (f"#{ordinal}" if ordinal else "")
+        for label, ordinal in zip(labels, ordinals, strict=True)
+    ]
     names = ["module"]
     for entity in range(1, len(own)):
         path, scope = own[entity], scopes[entity]

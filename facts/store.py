@@ -40,10 +40,18 @@ def save(facts: FileFacts) -> bytes:
     """Return facts as bytes: a header, then the columns in the narrowest width that holds them, compressed."""
     columns = [*facts.entities, *(column for rows in facts.relations.values() for column in rows)]
     widths = [_width(column) for column in columns]
-    header = json.dumps({
-        "language": facts.language, "lines": facts.lines, "symbols": facts.symbols, "entities": facts.entities.shape[1],
-        "relations": [[name, rows.shape[1]] for name, rows in facts.relations.items()], "widths": widths,
-    }, ensure_ascii=False, separators=(",", ":")).encode()
+    header = json.dumps(
+        {
+            "language": facts.language,
+            "lines": facts.lines,
+            "symbols": facts.symbols,
+            "entities": facts.entities.shape[1],
+            "relations": [[name, rows.shape[1]] for name, rows in facts.relations.items()],
+            "widths": widths,
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    ).encode()
     narrow = (_shifted(column).astype(_WIDTHS[width]).tobytes() for column, width in zip(columns, widths, strict=True))
     payload = zlib.compress(b"".join((struct.pack("<I", len(header)), header, *narrow)), 1)
     return _PREFIX.pack(_MAGIC, _FORMAT, zlib.crc32(payload), len(payload)) + payload
@@ -54,7 +62,7 @@ def load(data: bytes) -> FileFacts:
     if len(data) < _PREFIX.size:
         raise FormatError("saved facts are truncated")
     magic, form, checksum, length = _PREFIX.unpack_from(data)
-    payload = memoryview(data)[_PREFIX.size:]
+    payload = memoryview(data)[_PREFIX.size :]
     if (magic, form) != (_MAGIC, _FORMAT):
         raise FormatError("not saved facts of this format")
     if len(payload) != length or zlib.crc32(payload) != checksum:
@@ -64,7 +72,7 @@ def load(data: bytes) -> FileFacts:
 
 def _decode(data: bytes) -> FileFacts:
     (size,) = struct.unpack_from("<I", data)
-    header = json.loads(data[4:4 + size])
+    header = json.loads(data[4 : 4 + size])
     widths, position = iter(header["widths"]), 4 + size
 
     def columns(arity: int, count: int) -> Columns:

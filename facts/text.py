@@ -52,7 +52,7 @@ class SourceText:
 def _utf8(data: bytes) -> bytes:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _recode(data[len(mark):], encoding)
+            return _recode(data[len(mark) :], encoding)
     encoding = _declared(data)
     if encoding == "utf-8" and data.isascii():
         return data

@@ -6,13 +6,22 @@ A rule with several heads or alternatives becomes several clauses that share the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from lark import Token
 
 from engine.language import surface
 from engine.language.build_terms import MAX_DEPTH, Body, TermBuilder, depth_of
 from engine.language.literals import integer
-from engine.language.syntax import Atom, Attribute, Clause, Declaration, Directive, TypeDeclaration
+from engine.language.syntax import (
+    Atom,
+    Attribute,
+    Clause,
+    Declaration,
+    Directive,
+    HeadAggregate,
+    TypeDeclaration,
+)
 from engine.language.walk import literal_terms
 
 # Soufflé's old way of writing `.input r` in the declaration of r.
@@ -27,6 +36,15 @@ def flatten(items: Iterable[object]) -> Iterator[surface.Item]:
             yield from item
         else:
             yield item
+
+
+def aggregate_extremum(head: Atom, extremum: surface.Extremum) -> Atom | None:
+    """Return the head with the value aggregated, or None if its arguments are not the group's and the value."""
+    others = [term for term in head.arguments if term != extremum.value]
+    if len(others) != len(head.arguments) - 1 or {*others} != {*extremum.group}:
+        return None
+    aggregate = HeadAggregate(extremum.kind, extremum.value, span=extremum.span)
+    return replace(head, arguments=tuple(aggregate if t == extremum.value else t for t in head.arguments))
 
 
 class Builder(TermBuilder):
@@ -45,11 +63,25 @@ class Builder(TermBuilder):
 
     def _clauses(self, heads: list[Atom], body: Body, plan: tuple) -> list[Clause]:
         literals = {id(literal): literal for alternative in body for literal in alternative}
-        for literal in (*heads, *literals.values()):
+        plain = (literal for literal in literals.values() if not isinstance(literal, surface.Extremum))
+        for literal in (*heads, *plain):
             if depth_of(literal_terms(literal)) > MAX_DEPTH:
                 self.too_deep(literal.span)
                 return []
-        return [Clause(head, alternative, plan, span=head.span) for head in heads for alternative in body]
+        return [self._clause(head, alternative, plan) for head in heads for alternative in body]
+
+    def _clause(self, head: Atom, body: tuple, plan: tuple) -> Clause:
+        """Return a clause; `is_min((x), (d))` in its body becomes the aggregate `min<d>` in its head."""
+        for extremum in (literal for literal in body if isinstance(literal, surface.Extremum)):
+            changed = aggregate_extremum(head, extremum)
+            if changed is None:
+                message = f"'is_{extremum.kind}' does not fit the head"
+                help = "the head's arguments are the group's and, once, the value"
+                self.report.error("E060", message, extremum.span, help)
+            else:
+                head = changed
+        literals = tuple(literal for literal in body if not isinstance(literal, surface.Extremum))
+        return Clause(head, literals, plan, span=head.span)
 
     def subsumption(self, less: Atom, greater: Atom, *_: object) -> list[Clause]:
         self.unsupported("subsumption (`a(x) <= a(y) :- …`)", self.span(less, greater))

@@ -12,6 +12,7 @@ from lark import Token
 
 from engine.language.diagnostics import Report
 from engine.language.literals import address, integer, unquote
+from engine.language.surface import Extremum
 from engine.language.syntax import (
     Aggregate,
     Atom,
@@ -25,6 +26,7 @@ from engine.language.syntax import (
     Span,
     Term,
     Variable,
+    Vertical,
     Wildcard,
 )
 from engine.language.walk import children, literal_terms
@@ -131,8 +133,14 @@ class TermBuilder:
         """Return the negation of a body, by De Morgan's laws."""
         if isinstance(term, Atom):
             return ((Negation(term, span=self.span(start, term)),),)
-        body = term if isinstance(term, tuple) else ((term,),)
+        body = self._without_extrema(term if isinstance(term, tuple) else ((term,),), "a negation")
         return self._conjoin([tuple((negate_literal(literal),) for literal in alternative) for alternative in body])
+
+    def _without_extrema(self, body: Body, place: str) -> Body:
+        for extremum in (literal for literals in body for literal in literals if isinstance(literal, Extremum)):
+            message = f"'is_{extremum.kind}' stands in {place}"
+            self.report.error("E060", message, extremum.span, "it belongs to the body of the rule itself")
+        return tuple(tuple(x for x in literals if not isinstance(x, Extremum)) for literals in body)
 
     def compare(self, left: Term, op: str, right: Term) -> Constraint:
         return Constraint(op, left, right, span=self.span(left, right))
@@ -290,14 +298,30 @@ class TermBuilder:
         span = self.span(kind, end)
         if len(body) != 1:
             self.unsupported("a disjunction inside an aggregate", span)
+        body = self._without_extrema(body, "an aggregate")
         if (target is None) != (kind == "count"):
             needs = "takes no target" if kind == "count" else "needs a target"
             self.report.error("E012", f"the aggregate '{kind}' {needs}", span)
         return Aggregate(str(kind), target, body[0], span=span)
 
-    def head_aggregate(self, kind: Token, contribution: Term | tuple[Term, ...], end: Token) -> HeadAggregate:
+    def head_aggregate(self, token: Token, contribution: Term | tuple[Term, ...], end: Token) -> HeadAggregate:
+        """Return `kind<…>`; `mcount` and `msum` are counts and sums, a count sums ones over what it counts."""
+        kind, span = str(token).removeprefix("m") if token in ("mcount", "msum") else str(token), self.span(token, end)
         *contributors, target = contribution if isinstance(contribution, tuple) else (contribution,)
-        return HeadAggregate(str(kind), target, tuple(contributors), span=self.span(kind, end))
+        if kind == "count":
+            return HeadAggregate(kind, Constant(1, "number", span=span), (*contributors, target), span=span)
+        if contributors and kind != "sum":
+            self.report.error("E012", f"the aggregate '{kind}' takes one value", span, f"write '{kind}<x>'")
+        return HeadAggregate(kind, target, tuple(contributors), span=span)
 
     def contributors(self, *terms: Term) -> tuple[Term, ...]:
         return terms
+
+    def value_and_contributors(self, value: Term, *contributors: Term) -> tuple[Term, ...]:
+        return (*contributors, value)
+
+    def vertical(self, value: Token, _: Token, column: Token) -> Vertical:
+        return Vertical(self.variable(value), self.variable(column), span=self.span(value, column))
+
+    def extremum(self, kind: Token, group: tuple[Term, ...], value: Term, end: Token) -> Extremum:
+        return Extremum(str(kind).removeprefix("is_"), group, value, span=self.span(kind, end))

@@ -11,14 +11,18 @@ from engine.language.check_types import TypeChecker
 from engine.language.counters import draw_counters
 from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.directives import check_directives
+from engine.language.head_aggregates import resolve_aggregates
 from engine.language.infer import Inference
 from engine.language.inline import inline_relations, is_inlined
 from engine.language.lower import Lowering, is_false
+from engine.language.premappable import check_premappable
 from engine.language.program import CheckedClause, CheckedProgram, Relation
-from engine.language.scopes import resolve_scopes
+from engine.language.scopes import name_bindings, resolve_scopes
 from engine.language.stratify import stratify
 from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, Program
 from engine.language.typesystem import TypeSystem
+from engine.language.verticalise import verticalise
+from engine.language.walk import all_literals, literal_terms, subterms
 
 
 def check(program: Program, report: Report, number_bits: int = 32) -> CheckedProgram:
@@ -27,16 +31,22 @@ def check(program: Program, report: Report, number_bits: int = 32) -> CheckedPro
     relations = check_declarations(program.declarations, types, report)
     check_directives(program.directives, relations, report)
     checker = ClauseChecker(types, relations, report, number_bits)
-    for clause in program.clauses:
+    vertical = verticalise(program.clauses, relations, report)
+    for clause in vertical:
         declaration = relations.get(clause.head.relation)
         if declaration is not None and is_inlined(declaration):
             checker.check(clause, is_inlined=True)
-    raw = inline_relations(program.clauses, relations, program.directives, report)
+    raw = inline_relations(vertical, relations, program.directives, report)
     clauses = [checked for clause in raw for checked in checker.check(clause)]
     report.raise_if_errors()
     strata = stratify(list(relations), clauses, report)
     report.raise_if_errors()
     declared = {name: _relation(declaration, types) for name, declaration in relations.items()}
+    inputs = {directive.relation for directive in program.directives if directive.kind == "input"}
+    declared, strata = resolve_aggregates(declared, strata, inputs, report)
+    report.raise_if_errors()
+    strata = check_premappable(strata, declared, inputs, number_bits, report)
+    report.raise_if_errors()
     return CheckedProgram(
         types={name: types.resolved(name) for name in types.names()},
         records=types.records(),
@@ -62,7 +72,9 @@ def _relation(declaration: Declaration, types: TypeSystem) -> Relation:
     names = [attribute.name for attribute in declaration.attributes]
     choice = tuple(tuple(names.index(key) for key in keys) for keys in declaration.choice)
     columns = types.fields(declaration.attributes)
-    return Relation(declaration.name, columns, declaration.qualifiers, choice, declaration.doc, span=declaration.span)
+    return Relation(
+        declaration.name, columns, declaration.qualifiers, choice, doc=declaration.doc, span=declaration.span
+    )
 
 
 # ---- declarations
@@ -119,6 +131,10 @@ def _check_qualifiers(declaration: Declaration, report: Report) -> None:
 # ---- clauses
 
 
+CONTRADICTORY = frozenset(("eqrel", "inline"))
+"""Qualifiers of relations that cannot have aggregates in their heads."""
+
+
 class ClauseChecker:
     def __init__(
         self, types: TypeSystem, relations: Mapping[str, Declaration], report: Report, number_bits: int
@@ -139,7 +155,7 @@ class ClauseChecker:
         check_wildcards(clause, found)
         self._check_head_aggregates(clause, found)
         self._check_plan(clause, found)
-        clause = resolve_scopes(clause, found)
+        clause = resolve_scopes(name_bindings(clause), found)
         if not is_inlined and not found.has("E017"):
             check_bound(clause, found)
         checked = self._check_types(clause, found)
@@ -158,11 +174,22 @@ class ClauseChecker:
         return [self.lowering.clause(clause, inference)]
 
     def _check_head_aggregates(self, clause: Clause, report: Report) -> None:
-        for term in clause.head.arguments:
-            if isinstance(term, HeadAggregate):
-                message = f"the aggregate '{term.kind}<…>' in a head is not supported"
-                help = f"write 'x = {term.kind} y : {{ … }}' in the body"
-                report.error("E060", message, term.span, help)
+        """Report aggregates `min<d>` that are no argument of a head, or of one whose relation cannot aggregate."""
+        for literal in (clause.head, *all_literals(clause.body)):
+            for term in literal_terms(literal):
+                for part in subterms(term):
+                    is_argument = part is term and literal is clause.head
+                    if isinstance(part, HeadAggregate) and not is_argument:
+                        message = f"'{part.kind}<…>' is no argument of a head"
+                        help = f"in a body, write 'x = {part.kind} y : {{ … }}'"
+                        report.error("E060", message, part.span, help)
+        declaration = self.relations.get(clause.head.relation)
+        if declaration is not None and any(isinstance(term, HeadAggregate) for term in clause.head.arguments):
+            for qualifier in CONTRADICTORY & declaration.qualifiers | (
+                {"choice-domain"} if declaration.choice else set()
+            ):
+                message = f"'{declaration.name}' is declared '{qualifier}' and cannot aggregate"
+                report.error("E060", message, clause.head.span)
 
     def _check_plan(self, clause: Clause, report: Report) -> None:
         n_atoms = sum(type(literal).__name__ == "Atom" for literal in clause.body)

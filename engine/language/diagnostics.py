@@ -57,7 +57,10 @@ CODES = {
     "E053": "malformed directive",
     "E054": "relation that cannot be inlined",
     # Aggregates in heads
-    "E060": "recursive aggregate that is not supported",
+    "E060": "misplaced or incomplete aggregate in a head",
+    "E061": "rules of a relation that aggregate differently",
+    "E062": "recursion through an aggregate that is not premappable",
+    "E063": "recursive sum of values that may be negative",
 }
 
 

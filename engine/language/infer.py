@@ -288,4 +288,5 @@ class Inference:
         elif term.kind == "mean":
             self._below(term, constant_type("float"), "E025")
         else:
-            self._same(term, term.target, term.span)
+            self._restrict(term, NUMERIC_CONSTANTS, "E025")
+        self._same(term, term.target, term.span)

@@ -66,19 +66,46 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Aggregated:
+    """A column that holds an aggregate, of one `kind`, over the contributions to its group.
+
+    Sums, counts and means take the greatest value of each contributor; `contributors` are the kinds of a contributor's
+    columns (`mixed` where they differ), the first of them a tag if `tagged`: plain values have 1 there and then zeros.
+    Floats are added in the order of contributors, or in increasing order if these are bindings (`by_value`).
+    """
+
+    column: int
+    kind: str
+    contributors: tuple[str, ...] = ()
+    tagged: bool = False
+    by_value: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
-    """A declared relation. `qualifiers` as written (inline, eqrel, magic, …); `choice` are functional dependencies."""
+    """A declared relation. `qualifiers` as written (inline, eqrel, magic, …); `choice` are functional dependencies.
+
+    If columns are `aggregated`, there is one row for each combination of values in the others, the group. The heads of
+    all clauses then have a HeadAggregate in each aggregated column, and nowhere else.
+    """
 
     name: str
     columns: tuple[Field, ...]
     qualifiers: frozenset[str] = frozenset()
     choice: tuple[tuple[int, ...], ...] = ()
+    aggregated: tuple[Aggregated, ...] = ()
     doc: str = field(default="", compare=False)
     span: Span = span_field()
 
     @property
     def arity(self) -> int:
         return len(self.columns)
+
+    @property
+    def group(self) -> tuple[int, ...]:
+        """The columns that are not aggregated."""
+        aggregated = {aggregate.column for aggregate in self.aggregated}
+        return tuple(column for column in range(self.arity) if column not in aggregated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +129,16 @@ class CheckedClause:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """A strongly connected component of the relations, with all clauses whose head is in it."""
+    """A strongly connected component of the relations, with all clauses whose head is in it.
+
+    If it is not `premappable`, its aggregates are so by the program's word alone: the result depends on the order of
+    evaluation, which must be round by round.
+    """
 
     relations: tuple[str, ...]
     recursive: bool
     clauses: tuple[CheckedClause, ...]
+    premappable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ An aggregate ranges over the distinct bindings of its variables; `_` in a positi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 
 from engine.language.diagnostics import Report
 from engine.language.grounding import bound_variables
@@ -22,6 +23,7 @@ from engine.language.syntax import (
     Clause,
     Constraint,
     Functor,
+    HeadAggregate,
     Literal,
     RecordTerm,
     Term,
@@ -56,6 +58,26 @@ def resolve_scopes(clause: Clause, report: Report) -> Clause:
     if not any(_needs_scope(term) for term in _all_terms(clause)):
         return clause
     return ScopeResolver(clause, report).resolve()
+
+
+def name_bindings(clause: Clause) -> Clause:
+    """Give names to the wildcards of positive atoms if the head has an aggregate that ranges over the bindings."""
+
+    def name(term: Term) -> Term:
+        if isinstance(term, Wildcard):
+            return Variable(f"+any@{next(numbers)}", span=term.span)
+        return map_children(term, name) if isinstance(term, RecordTerm) else term
+
+    numbers = count()
+    if not any(isinstance(t, HeadAggregate) and is_bare(t) for t in clause.head.arguments):
+        return clause
+    body = tuple(map_terms(literal, name) if isinstance(literal, Atom) else literal for literal in clause.body)
+    return replace(clause, body=body)
+
+
+def is_bare(term: HeadAggregate) -> bool:
+    """Whether an aggregate ranges over the bindings of the rule."""
+    return term.kind in ("sum", "mean") and not term.contributors
 
 
 def _all_terms(clause: Clause):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.language.syntax import Clause, Declaration, Directive, Span, TypeDeclaration, span_field
+from engine.language.syntax import Clause, Declaration, Directive, Span, Term, TypeDeclaration, span_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,16 @@ class Init:
 
     name: str
     type: ComponentType
+    span: Span = span_field()
+
+
+@dataclass(frozen=True, slots=True)
+class Extremum:
+    """`is_min((group), (value))` in a body: the head keeps, for each group, the least or greatest value."""
+
+    kind: str
+    group: tuple[Term, ...]
+    value: Term
     span: Span = span_field()
 
 

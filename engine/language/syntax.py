@@ -91,8 +91,20 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Vertical:
+    """`Val@Col` in an atom: each of the columns that the other arguments leave, in turn, with its number from 1."""
+
+    value: Variable
+    column: Variable
+    span: Span = span_field()
+
+
+@dataclass(frozen=True, slots=True)
 class HeadAggregate:
-    """An aggregate in a head, possibly recursive: `min<D>`, `sum<(K, V)>`: `contributors` holds K."""
+    """An aggregate in a head, possibly recursive: `min<D>`, `sum<(K, V)>`, where `contributors` holds K.
+
+    `count<K>` is the sum of 1 over the contributors K.
+    """
 
     kind: str
     target: Term
@@ -100,7 +112,7 @@ class HeadAggregate:
     span: Span = span_field()
 
 
-Term = Variable | Wildcard | Constant | RecordTerm | Functor | Aggregate | HeadAggregate
+Term = Variable | Wildcard | Constant | RecordTerm | Functor | Aggregate | HeadAggregate | Vertical
 
 
 # ---- literals
@@ -173,7 +185,7 @@ class TypeDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """`.decl`; `qualifiers` such as inline, eqrel, brie, magic; `choice` lists functional-dependency keys."""
+    """`.decl`; `qualifiers` such as inline, eqrel, premappable, magic; `choice` lists functional-dependency keys."""
 
     name: str
     attributes: tuple[Attribute, ...]

@@ -105,4 +105,3 @@ def bind_type_parameters(unit: Unit, node: Node | None) -> None:
         if inner is not None:
             source = allocate(unit, unit.entity("type", inner), "type")
             unit.assign(unit.text(inner), source, "type", inner)
-

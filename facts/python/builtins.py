@@ -1,6 +1,7 @@
 """Names that Python binds itself, in any version: read at a module's top level before the module binds them."""
 
-BUILTINS = frozenset("""
+BUILTINS = frozenset(
+    """
 ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError
 BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError
 ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning EnvironmentError Exception ExceptionGroup
@@ -18,4 +19,5 @@ coerce compile complex copyright credits delattr dict dir divmod enumerate eval 
 format frozenset getattr globals hasattr hash help hex id input int intern isinstance issubclass iter len license list
 locals long map max memoryview min next object oct open ord pow print property quit range raw_input reduce reload repr
 reversed round set setattr slice sorted staticmethod str sum super tuple type unichr unicode vars xrange zip
-""".split())
+""".split()
+)

@@ -11,8 +11,12 @@ from facts.python.scopes import COMPREHENSION
 from facts.python.tree import EXPRESSIONS, children, only_child
 from facts.python.unit import Unit
 
-_KINDS = {"list_comprehension": "list", "set_comprehension": "set", "dictionary_comprehension": "dict",
-          "generator_expression": "generator"}
+_KINDS = {
+    "list_comprehension": "list",
+    "set_comprehension": "set",
+    "dictionary_comprehension": "dict",
+    "generator_expression": "generator",
+}
 
 
 @EXPRESSIONS("list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression")

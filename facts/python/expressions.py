@@ -45,6 +45,7 @@ def load_attribute(unit: Unit, base: int, name: str, node: Node) -> int:
 
 # ---- Subscripts
 
+
 @EXPRESSIONS("subscript")
 def _subscript(unit: Unit, node: Node) -> int:
     base = unit.value(node.child_by_field_id(tree.VALUE))
@@ -93,6 +94,7 @@ def _slice(unit: Unit, node: Node) -> int:
 
 
 # ---- Displays
+
 
 @EXPRESSIONS("list", "tuple", "set", "expression_list", "pattern_list", "list_pattern", "tuple_pattern")
 def _display(unit: Unit, node: Node) -> int:
@@ -149,6 +151,7 @@ def _lone_splat(unit: Unit, node: Node) -> int:
 
 
 # ---- Calls
+
 
 @EXPRESSIONS("call")
 def _call(unit: Unit, node: Node) -> int:
@@ -220,6 +223,7 @@ def _named(unit: Unit, node: Node) -> int:
 
 
 # ---- Coroutines and generators
+
 
 @EXPRESSIONS("await")
 def _await(unit: Unit, node: Node) -> int:

@@ -157,4 +157,3 @@ def apply_decorators(unit: Unit, decorators: list[tuple[Node, int]], definition:
         unit.emit("decorates", decorator, definition, position)
         value = call(unit, decorator, [("", value)], node)
     return value
-

@@ -90,7 +90,7 @@ class _Tree:
     def _prefix(self, directory: str) -> str:
         """Return the dotted name that names in a directory start with; empty at a root."""
         root = self._root(directory) if directory in self._packages else self._source_root(directory)
-        return directory[len(root):].strip("/").replace("/", ".")
+        return directory[len(root) :].strip("/").replace("/", ".")
 
     def _root(self, directory: str) -> str:
         """Return the directory that holds the outermost package around `directory`, itself if it is no package."""
@@ -102,7 +102,7 @@ class _Tree:
     def _source_root(directory: str) -> str:
         parts = directory.split("/")
         sources = [index for index, part in enumerate(parts) if part in _SOURCE_DIRECTORIES]
-        return "/".join(parts[:sources[-1] + 1]) if sources else ""
+        return "/".join(parts[: sources[-1] + 1]) if sources else ""
 
     def children(self) -> list[tuple[str, str, str]]:
         """Return (package, name, module) for every module in a package or namespace package."""

@@ -15,8 +15,12 @@ _ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _LONGEST_PATTERN = 2000
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-_KINDS = {"true": ("boolean", "true"), "false": ("boolean", "false"), "none": ("none", "None"),
-          "ellipsis": ("ellipsis", "...")}
+_KINDS = {
+    "true": ("boolean", "true"),
+    "false": ("boolean", "false"),
+    "none": ("none", "None"),
+    "ellipsis": ("ellipsis", "..."),
+}
 
 
 def constant(unit: Unit, kind: str, text: str) -> int:
@@ -112,8 +116,9 @@ def _interpolation(unit: Unit, node: Node, parts: list) -> None:
 
 def _format(unit: Unit, operator: str, parts: list, node: Node) -> int:
     """Return the string, or template, that is built from `parts`."""
-    operands = [string_value(unit, "string", part, node) if isinstance(part, str) else part
-                for part in parts if part != ""]
+    operands = [
+        string_value(unit, "string", part, node) if isinstance(part, str) else part for part in parts if part != ""
+    ]
     value = unit.body.instruction(unit.entity(operator, node))
     unit.emit("operation", value, operator)
     for position, operand in enumerate(operands):

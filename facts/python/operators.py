@@ -80,8 +80,10 @@ def _comparisons(node: Node) -> list[tuple]:
     operands = children(node)
     operators = node.children_by_field_id(tree.OPERATORS)
     state = [operands[0]]
-    return [(state, index, operator.type, operand, node)
-            for index, (operator, operand) in enumerate(zip(operators, operands[1:], strict=True))]
+    return [
+        (state, index, operator.type, operand, node)
+        for index, (operator, operand) in enumerate(zip(operators, operands[1:], strict=True))
+    ]
 
 
 def _link(pair: tuple):

@@ -230,6 +230,15 @@ def _splat(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
     _bind_splat(unit, node, subject)
 
 
-_PATTERNS = {"dotted_name": _dotted_name, "complex_pattern": _complex, "as_pattern": _as, "union_pattern": _union,
-             "list_pattern": _list, "tuple_pattern": _list, "dict_pattern": _dict, "class_pattern": _class,
-             "case_pattern": test, "splat_pattern": _splat}
+_PATTERNS = {
+    "dotted_name": _dotted_name,
+    "complex_pattern": _complex,
+    "as_pattern": _as,
+    "union_pattern": _union,
+    "list_pattern": _list,
+    "tuple_pattern": _list,
+    "dict_pattern": _dict,
+    "class_pattern": _class,
+    "case_pattern": test,
+    "splat_pattern": _splat,
+}

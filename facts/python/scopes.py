@@ -105,7 +105,7 @@ class Scopes:
 
     def text(self, node: Node) -> str:
         """Return the text of a node."""
-        return self.source[node.start_byte:node.end_byte].decode()
+        return self.source[node.start_byte : node.end_byte].decode()
 
     def _collect(self) -> None:
         work, collect = self._work, _COLLECT.get
@@ -170,8 +170,18 @@ class Scopes:
 
 
 _PATTERNS = tree.kind_ids(
-    "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "dictionary_splat_pattern", "tuple", "list",
-    "expression_list", "as_pattern_target", "parenthesized_expression", "list_splat")
+    "pattern_list",
+    "tuple_pattern",
+    "list_pattern",
+    "list_splat_pattern",
+    "dictionary_splat_pattern",
+    "tuple",
+    "list",
+    "expression_list",
+    "as_pattern_target",
+    "parenthesized_expression",
+    "list_splat",
+)
 _COLLECT = Handlers()
 
 

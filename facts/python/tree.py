@@ -11,8 +11,11 @@ PARSER = Parser(LANGUAGE)
 
 def kind_ids(*names: str) -> frozenset[int]:
     """Return the numbers of the named node kinds with these names; a name may have several."""
-    ids = {index for index in range(LANGUAGE.node_kind_count)
-           if LANGUAGE.node_kind_for_id(index) in names and LANGUAGE.node_kind_is_named(index)}
+    ids = {
+        index
+        for index in range(LANGUAGE.node_kind_count)
+        if LANGUAGE.node_kind_for_id(index) in names and LANGUAGE.node_kind_is_named(index)
+    }
     assert {LANGUAGE.node_kind_for_id(index) for index in ids} == set(names), names
     return frozenset(ids)
 

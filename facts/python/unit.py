@@ -93,7 +93,7 @@ class Unit:
 
     def text(self, node: Node) -> str:
         """Return the text of a node."""
-        return self.source[node.start_byte:node.end_byte].decode()
+        return self.source[node.start_byte : node.end_byte].decode()
 
     def entity(self, label: str, node: Node) -> int:
         """Return a new entity of the current body that stands where `node` stands."""
@@ -101,7 +101,9 @@ class Unit:
 
     def words(self, node: Node) -> str:
         """Return the text of a node as a label: shortened, and the same however it is laid out."""
-        text = self.source[max(node.start_byte, node.end_byte - 4 * LABEL_LENGTH):node.end_byte].decode(errors="ignore")
+        text = self.source[max(node.start_byte, node.end_byte - 4 * LABEL_LENGTH) : node.end_byte].decode(
+            errors="ignore"
+        )
         return tail(_LOOSE.sub("", _SPACE.sub(" ", text.strip())))
 
     def label(self, value: int) -> str:
@@ -201,7 +203,7 @@ class Unit:
         except Exception:
             self.facts.unparsed(node.start_byte, node.end_byte)
             self.body, self.scope = body, scope
-            del self.bodies[self.bodies.index(body) + 1:]
+            del self.bodies[self.bodies.index(body) + 1 :]
             body.abandon(block, frames)
 
     def sound_parts(self, node: Node) -> None:

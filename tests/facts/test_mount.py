@@ -25,8 +25,13 @@ def readable(result):
         return record and (entity(scopes[record - 1]), result.symbols[labels[record - 1]], ordinals[record - 1])
 
     convert = {schema.ENTITY: entity, schema.SYMBOL: result.symbols.__getitem__, schema.NUMBER: int}
-    return {name: {tuple(convert[kind](value) for kind, value in zip(schema.relations()[name].kinds, row, strict=True))
-                   for row in columns.T.tolist()} for name, columns in result.relations.items()}
+    return {
+        name: {
+            tuple(convert[kind](value) for kind, value in zip(schema.relations()[name].kinds, row, strict=True))
+            for row in columns.T.tolist()
+        }
+        for name, columns in result.relations.items()
+    }
 
 
 def test_every_relation_of_the_schema_is_there_with_its_columns():
@@ -40,9 +45,11 @@ def test_every_relation_of_the_schema_is_there_with_its_columns():
 
 def test_modules_are_roots_named_by_their_path():
     rows = readable(mounted(FILES))
-    assert rows["module"] == {((0, "pkg/__init__.py", 0), "pkg", "pkg", "pkg/__init__.py"),
-                              ((0, "pkg/a.py", 0), "pkg.a", "pkg", "pkg/a.py"),
-                              ((0, "main.py", 0), "main", "", "main.py")}
+    assert rows["module"] == {
+        ((0, "pkg/__init__.py", 0), "pkg", "pkg", "pkg/__init__.py"),
+        ((0, "pkg/a.py", 0), "pkg.a", "pkg", "pkg/a.py"),
+        ((0, "main.py", 0), "main", "", "main.py"),
+    }
     assert rows["language"] == {((0, path, 0), "python") for path in FILES}
 
 

@@ -44,8 +44,9 @@ def test_code_behind_a_block_that_raises_is_reached_if_the_manager_ends_exceptio
 
 
 def test_comments_that_declare_types_are_kept():
-    source = (b"a = f(\n    b,  # type: B\n)  # type: List[int]\n"
-              b"b = g()  # type: ignore[attr]\nc = h()  # a type: comment\n")
+    source = (
+        b"a = f(\n    b,  # type: B\n)  # type: List[int]\nb = g()  # type: ignore[attr]\nc = h()  # a type: comment\n"
+    )
     facts = extract(source, "python")
     assert [facts.symbols[text] for text in facts.relations["type_comment"][1]] == ["B", "List[int]"]
 

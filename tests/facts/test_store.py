@@ -27,11 +27,19 @@ def test_saved_facts_are_loaded_unchanged(source):
         assert np.array_equal(after.relations[name], columns), name
 
 
-@pytest.mark.parametrize("damage", [
-    lambda data: b"", lambda data: data[:10],
-    lambda data: data[:-8], lambda data: b"x" + data, lambda data: data + b"x",
-    lambda data: data[:30] + bytes([data[30] ^ 1]) + data[31:], lambda data: data[:4] + b"\xff" + data[5:],
-], ids=["empty", "header", "truncated", "shifted", "longer", "flipped", "version"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:10],
+        lambda data: data[:-8],
+        lambda data: b"x" + data,
+        lambda data: data + b"x",
+        lambda data: data[:30] + bytes([data[30] ^ 1]) + data[31:],
+        lambda data: data[:4] + b"\xff" + data[5:],
+    ],
+    ids=["empty", "header", "truncated", "shifted", "longer", "flipped", "version"],
+)
 def test_other_bytes_are_refused(damage):
     data = save(facts.extract(SOURCE.encode(), "python"))
     with pytest.raises(FormatError):

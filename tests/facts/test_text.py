@@ -8,24 +8,30 @@ import pytest
 from facts.text import SourceText
 
 
-@pytest.mark.parametrize(("data", "text"), [
-    (b"x = 1\n", "x = 1\n"),
-    ("x = 'é'\n".encode(), "x = 'é'\n"),
-    (codecs.BOM_UTF8 + b"x\n", "x\n"),
-    (codecs.BOM_UTF16_LE + "x = 'é'\n".encode("utf-16-le"), "x = 'é'\n"),
-    (codecs.BOM_UTF16_BE + "x = 'é'\n".encode("utf-16-be"), "x = 'é'\n"),
-    (b"# -*- coding: latin-1 -*-\nx = '\xe9'\n", "# -*- coding: latin-1 -*-\nx = 'é'\n"),
-    (b"#!/usr/bin/python\n# vim: set fileencoding=cp1251 :\nx = '\xe9'\n",
-     "#!/usr/bin/python\n# vim: set fileencoding=cp1251 :\nx = 'й'\n"),
-    (b"x = 1\n# coding: cp1251\ny = '\xe9'\n", "x = 1\n# coding: cp1251\ny = 'é'\n"),
-    (b"\n\n# coding: cp1251\ny = '\xe9'\n", "\n\n# coding: cp1251\ny = 'é'\n"),
-    (b"# coding: no-such-encoding\nx = '\xe9'\n", "# coding: no-such-encoding\nx = 'é'\n"),
-    (b"# coding: rot13\nx = 1\n", "# coding: rot13\nx = 1\n"),
-    (b"# coding: utf-8\nx = '\xe9'\n", "# coding: utf-8\nx = 'é'\n"),
-    (b"a\r\nb\rc\n", "a\r\nb\nc\n"),
-    (b"a\0b\n", "a b\n"),
-    (b"", ""),
-], ids=lambda value: None)
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"x = 1\n", "x = 1\n"),
+        ("x = 'é'\n".encode(), "x = 'é'\n"),
+        (codecs.BOM_UTF8 + b"x\n", "x\n"),
+        (codecs.BOM_UTF16_LE + "x = 'é'\n".encode("utf-16-le"), "x = 'é'\n"),
+        (codecs.BOM_UTF16_BE + "x = 'é'\n".encode("utf-16-be"), "x = 'é'\n"),
+        (b"# -*- coding: latin-1 -*-\nx = '\xe9'\n", "# -*- coding: latin-1 -*-\nx = 'é'\n"),
+        (
+            b"#!/usr/bin/python\n# vim: set fileencoding=cp1251 :\nx = '\xe9'\n",
+            "#!/usr/bin/python\n# vim: set fileencoding=cp1251 :\nx = 'й'\n",
+        ),
+        (b"x = 1\n# coding: cp1251\ny = '\xe9'\n", "x = 1\n# coding: cp1251\ny = 'é'\n"),
+        (b"\n\n# coding: cp1251\ny = '\xe9'\n", "\n\n# coding: cp1251\ny = 'é'\n"),
+        (b"# coding: no-such-encoding\nx = '\xe9'\n", "# coding: no-such-encoding\nx = 'é'\n"),
+        (b"# coding: rot13\nx = 1\n", "# coding: rot13\nx = 1\n"),
+        (b"# coding: utf-8\nx = '\xe9'\n", "# coding: utf-8\nx = 'é'\n"),
+        (b"a\r\nb\rc\n", "a\r\nb\nc\n"),
+        (b"a\0b\n", "a b\n"),
+        (b"", ""),
+    ],
+    ids=lambda value: None,
+)
 def test_bytes_are_read_as(data, text):
     assert SourceText(data).utf8.decode() == text
 

@@ -13,13 +13,17 @@ PROGRAMS = {
         {"main": ["main.f"], "main.f": ["main.h"]},
     ),
     "a method is found by linearisation": (
-        {"main.py": "class A:\n    def m(self): pass\nclass B(A): pass\n"
-                    "class C(A):\n    def m(self): pass\nclass D(B, C): pass\nD().m()\n"},
+        {
+            "main.py": "class A:\n    def m(self): pass\nclass B(A): pass\n"
+            "class C(A):\n    def m(self): pass\nclass D(B, C): pass\nD().m()\n"
+        },
         {"main": ["main.C.m"]},
     ),
     "super reaches the next class": (
-        {"main.py": "class A:\n    def __init__(self): pass\n"
-                    "class B(A):\n    def __init__(self):\n        super().__init__()\nB()\n"},
+        {
+            "main.py": "class A:\n    def __init__(self): pass\n"
+            "class B(A):\n    def __init__(self):\n        super().__init__()\nB()\n"
+        },
         {"main": ["main.B.__init__"], "main.B.__init__": ["<builtin>.super", "main.A.__init__"]},
     ),
     "a decorator replaces a function": (
@@ -43,8 +47,10 @@ PROGRAMS = {
         {"main": ["main.g"]},
     ),
     "an instance is iterated through its methods": (
-        {"main.py": "class A:\n    def __iter__(self): return self\n    def __next__(self): pass\n"
-                    "for x in A():\n    pass\n"},
+        {
+            "main.py": "class A:\n    def __iter__(self): return self\n    def __next__(self): pass\n"
+            "for x in A():\n    pass\n"
+        },
         {"main": ["main.A.__iter__", "main.A.__next__"]},
     ),
     "a library's names are qualified": (

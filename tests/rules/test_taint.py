@@ -63,8 +63,7 @@ MODELS = {
         "from web import endpoint\n@endpoint('/')\ndef handle(body, other):",
     ),
     "a decorator of unknown class": (
-        'source_decorated("x", "web.App.route"). decorator_method("route", "web.App.route").'
-        'decorated_exempt("other").',
+        'source_decorated("x", "web.App.route"). decorator_method("route", "web.App.route").decorated_exempt("other").',
         "from somewhere import app\n@app.route('/')\ndef handle(body, other):",
     ),
     "an override": (
@@ -88,8 +87,6 @@ MODELS = {
         "from web.api import fetch\ndef handle(other):\n    body = fetch()",
     ),
 }
-
-
 
 
 SUMMARIES = {

@@ -26,22 +26,25 @@ def names(found):
     return {name.rpartition("/")[2] for name in found}
 
 
-@pytest.mark.parametrize(("source", "lines", "called"), [
-    ("f()\nx = = 1\ng()\n", [2], {"f", "g"}),
-    ("def a(:\n    f()\ng()\n", [1], {"f", "g"}),
-    ("class A\n    def m(self):\n        f()\ng()\n", None, {"f", "g"}),
-    ("x = f(1, g(2)\ny = h()\n", None, {"g", "h"}),
-    ("if x ==:\n    f()\nelse:\n    g()\n", [1], {"f", "g"}),
-    ("for in y:\n    f()\ng()\n", None, {"f", "g"}),
-    ("try:\n    f()\nexcept A B:\n    g()\nh()\n", None, {"f", "h"}),
-    ("f('abc\ng()\n", None, set()),
-    ("x = [1, 2\n", None, set()),
-    ("match x:\n    case 1 2:\n        f()\n    case 3:\n        g()\n", None, {"g"}),
-    ("lambda x y: f()\ng()\n", None, {"g"}),
-    ("def f[T = int](x):\n    g()\n", [1], {"g"}),
-    ("@\ndef f():\n    g()\n", None, {"g"}),
-    ("<<<<<<< HEAD\nf()\n=======\ng()\n>>>>>>> other\n", None, {"f", "g"}),
-])
+@pytest.mark.parametrize(
+    ("source", "lines", "called"),
+    [
+        ("f()\nx = = 1\ng()\n", [2], {"f", "g"}),
+        ("def a(:\n    f()\ng()\n", [1], {"f", "g"}),
+        ("class A\n    def m(self):\n        f()\ng()\n", None, {"f", "g"}),
+        ("x = f(1, g(2)\ny = h()\n", None, {"g", "h"}),
+        ("if x ==:\n    f()\nelse:\n    g()\n", [1], {"f", "g"}),
+        ("for in y:\n    f()\ng()\n", None, {"f", "g"}),
+        ("try:\n    f()\nexcept A B:\n    g()\nh()\n", None, {"f", "h"}),
+        ("f('abc\ng()\n", None, set()),
+        ("x = [1, 2\n", None, set()),
+        ("match x:\n    case 1 2:\n        f()\n    case 3:\n        g()\n", None, {"g"}),
+        ("lambda x y: f()\ng()\n", None, {"g"}),
+        ("def f[T = int](x):\n    g()\n", [1], {"g"}),
+        ("@\ndef f():\n    g()\n", None, {"g"}),
+        ("<<<<<<< HEAD\nf()\n=======\ng()\n>>>>>>> other\n", None, {"f", "g"}),
+    ],
+)
 def test_sound_parts_of_a_broken_file_give_facts(source, lines, called):
     found = extract(source)
     assert found.unparsed_lines if lines is None else found.unparsed_lines == lines
@@ -157,10 +160,21 @@ def test_damaged_real_code(seed, monkeypatch):
     data = source.choice(STANDARD_LIBRARY).read_bytes()[:30_000]
     for _ in range(source.randint(1, 5)):
         at = source.randrange(len(data) + 1)
-        put = source.choice([*b"(]:\n\"' \t=*@\xff\0\r", b"class ", b"else:", b"'''", b"lambda ", b"if ",
-                             b"match x:\n case ", b"", data[at // 2:at // 2 + 50]])
+        put = source.choice(
+            [
+                *b"(]:\n\"' \t=*@\xff\0\r",
+                b"class ",
+                b"else:",
+                b"'''",
+                b"lambda ",
+                b"if ",
+                b"match x:\n case ",
+                b"",
+                data[at // 2 : at // 2 + 50],
+            ]
+        )
         put = bytes([put]) if isinstance(put, int) else put
-        data = data[:at] + put + data[at + source.choice([0, 1, 20]):]
+        data = data[:at] + put + data[at + source.choice([0, 1, 20]) :]
     found = extract(data)
     damaged = tree.PARSER.parse(SourceText(data).utf8).root_node.has_error
     assert damaged <= bool(found.unparsed_lines)

@@ -17,26 +17,51 @@ CASES = Path(__file__).with_name("cases")
 
 # Kinds that stand in no table of handlers, by the function that reads them as a part of something else.
 PARTS = {
-    "aliased_import": "imports._import", "argument_list": "expressions.evaluate_arguments",
-    "as_pattern": "exceptions._enter", "as_pattern_target": "assignments.assign_target",
-    "block": "unit.Unit.statements", "case_clause": "patterns._case", "case_pattern": "patterns.test",
-    "chevron": "imports._print", "class_pattern": "patterns._class", "complex_pattern": "patterns._complex",
-    "decorator": "functions.evaluate_decorators", "default_parameter": "functions.Parameters._state",
-    "dict_pattern": "patterns._dict", "dictionary_splat_pattern": "functions.Parameters._state_rest",
-    "dotted_name": "imports._dotted", "elif_clause": "control._if", "else_clause": "control._if",
-    "escape_interpolation": "literals._parts_of", "escape_sequence": "literals.unescape",
-    "except_clause": "exceptions._handler", "finally_clause": "exceptions._finally",
-    "for_in_clause": "comprehensions._loop", "format_expression": "literals._interpolation",
-    "format_specifier": "literals._interpolation", "if_clause": "comprehensions._loop",
-    "import_prefix": "imports._source", "interpolation": "literals._interpolation",
-    "keyword_argument": "expressions.evaluate_arguments", "keyword_pattern": "patterns._keyword",
-    "keyword_separator": "functions.Parameters._state", "lambda_parameters": "functions.define_function",
-    "module": "__init__.extract", "pair": "expressions._dictionary", "parameters": "functions.define_function",
-    "positional_separator": "functions.Parameters._state", "relative_import": "imports._source",
-    "splat_pattern": "patterns._bind_splat", "string_content": "literals._parts_of",
-    "string_start": "literals._string", "typed_default_parameter": "functions.Parameters._state",
-    "typed_parameter": "functions.Parameters._state", "union_pattern": "patterns._union",
-    "wildcard_import": "imports._import_from", "with_clause": "exceptions._with", "with_item": "exceptions._enter",
+    "aliased_import": "imports._import",
+    "argument_list": "expressions.evaluate_arguments",
+    "as_pattern": "exceptions._enter",
+    "as_pattern_target": "assignments.assign_target",
+    "block": "unit.Unit.statements",
+    "case_clause": "patterns._case",
+    "case_pattern": "patterns.test",
+    "chevron": "imports._print",
+    "class_pattern": "patterns._class",
+    "complex_pattern": "patterns._complex",
+    "decorator": "functions.evaluate_decorators",
+    "default_parameter": "functions.Parameters._state",
+    "dict_pattern": "patterns._dict",
+    "dictionary_splat_pattern": "functions.Parameters._state_rest",
+    "dotted_name": "imports._dotted",
+    "elif_clause": "control._if",
+    "else_clause": "control._if",
+    "escape_interpolation": "literals._parts_of",
+    "escape_sequence": "literals.unescape",
+    "except_clause": "exceptions._handler",
+    "finally_clause": "exceptions._finally",
+    "for_in_clause": "comprehensions._loop",
+    "format_expression": "literals._interpolation",
+    "format_specifier": "literals._interpolation",
+    "if_clause": "comprehensions._loop",
+    "import_prefix": "imports._source",
+    "interpolation": "literals._interpolation",
+    "keyword_argument": "expressions.evaluate_arguments",
+    "keyword_pattern": "patterns._keyword",
+    "keyword_separator": "functions.Parameters._state",
+    "lambda_parameters": "functions.define_function",
+    "module": "__init__.extract",
+    "pair": "expressions._dictionary",
+    "parameters": "functions.define_function",
+    "positional_separator": "functions.Parameters._state",
+    "relative_import": "imports._source",
+    "splat_pattern": "patterns._bind_splat",
+    "string_content": "literals._parts_of",
+    "string_start": "literals._string",
+    "typed_default_parameter": "functions.Parameters._state",
+    "typed_parameter": "functions.Parameters._state",
+    "union_pattern": "patterns._union",
+    "wildcard_import": "imports._import_from",
+    "with_clause": "exceptions._with",
+    "with_item": "exceptions._enter",
 }
 
 # Kinds that carry no fact of their own.
@@ -53,8 +78,12 @@ def read_cases():
         for number, text in enumerate(re.split("^== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]):
             kinds, _, rest = text.partition("\n")
             source, _, rows = rest.partition("\n--\n")
-            yield pytest.param(kinds.split(", "), source + "\n", rows.strip().splitlines(),
-                               id=f"{path.stem}-{number}-{kinds.split(', ')[0]}")
+            yield pytest.param(
+                kinds.split(", "),
+                source + "\n",
+                rows.strip().splitlines(),
+                id=f"{path.stem}-{number}-{kinds.split(', ')[0]}",
+            )
 
 
 def row(line):
@@ -63,8 +92,11 @@ def row(line):
 
 
 def named_kinds():
-    return {tree.LANGUAGE.node_kind_for_id(kind) for kind in range(tree.LANGUAGE.node_kind_count)
-            if tree.LANGUAGE.node_kind_is_named(kind) and tree.LANGUAGE.node_kind_is_visible(kind)}
+    return {
+        tree.LANGUAGE.node_kind_for_id(kind)
+        for kind in range(tree.LANGUAGE.node_kind_count)
+        if tree.LANGUAGE.node_kind_is_named(kind) and tree.LANGUAGE.node_kind_is_visible(kind)
+    }
 
 
 def kinds_in(source):
@@ -103,8 +135,11 @@ def test_every_kind_of_the_grammar_has_a_case():
 @pytest.mark.parametrize("place", sorted(set(PARTS.values())))
 def test_parts_are_handled_where_it_is_said(place):
     module, *names = place.split(".")
-    found = __import__("facts.python", fromlist=["x"]) if module == "__init__" else getattr(
-        __import__(f"facts.python.{module}").python, module)
+    found = (
+        __import__("facts.python", fromlist=["x"])
+        if module == "__init__"
+        else getattr(__import__(f"facts.python.{module}").python, module)
+    )
     for name in names:
         found = getattr(found, name)
     assert callable(found)

@@ -12,14 +12,73 @@ from facts.python.scopes import CLASS, FUNCTION, Scopes
 from facts.python.tree import PARSER
 from facts.text import SourceText
 
-MODULES = ("argparse", "ast", "asyncio/base_events", "bdb", "calendar", "cgitb", "codecs", "collections/__init__",
-           "concurrent/futures/process", "configparser", "contextlib", "copy", "csv", "dataclasses", "difflib", "dis",
-           "doctest", "email/message", "enum", "fractions", "functools", "gettext", "heapq", "http/client",
-           "http/server", "inspect", "json/encoder", "logging/__init__", "mailbox", "multiprocessing/pool", "optparse",
-           "os", "pathlib", "pdb", "pickle", "pickletools", "platform", "plistlib", "pprint", "pydoc", "random",
-           "shutil", "smtplib", "socket", "sqlite3/dump", "ssl", "statistics", "string", "subprocess", "tarfile",
-           "tempfile", "textwrap", "threading", "tokenize", "traceback", "types", "typing", "unittest/mock",
-           "urllib/parse", "urllib/request", "uuid", "warnings", "weakref", "xml/dom/minidom", "zipfile")
+MODULES = (
+    "argparse",
+    "ast",
+    "asyncio/base_events",
+    "bdb",
+    "calendar",
+    "cgitb",
+    "codecs",
+    "collections/__init__",
+    "concurrent/futures/process",
+    "configparser",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "difflib",
+    "dis",
+    "doctest",
+    "email/message",
+    "enum",
+    "fractions",
+    "functools",
+    "gettext",
+    "heapq",
+    "http/client",
+    "http/server",
+    "inspect",
+    "json/encoder",
+    "logging/__init__",
+    "mailbox",
+    "multiprocessing/pool",
+    "optparse",
+    "os",
+    "pathlib",
+    "pdb",
+    "pickle",
+    "pickletools",
+    "platform",
+    "plistlib",
+    "pprint",
+    "pydoc",
+    "random",
+    "shutil",
+    "smtplib",
+    "socket",
+    "sqlite3/dump",
+    "ssl",
+    "statistics",
+    "string",
+    "subprocess",
+    "tarfile",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "tokenize",
+    "traceback",
+    "types",
+    "typing",
+    "unittest/mock",
+    "urllib/parse",
+    "urllib/request",
+    "uuid",
+    "warnings",
+    "weakref",
+    "xml/dom/minidom",
+    "zipfile",
+)
 
 COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")
 
@@ -47,8 +106,11 @@ def ours(source):
     for scope in scopes.of_node.values():
         if scope.kind == FUNCTION:
             own = frozenset(name for name in scope.bound if scope.resolve(name) is scope)
-            outer = frozenset(variable.name for variable in scope.captures
-                              if any(variable is v for s in enclosing(scope) for v in s.variables.values()))
+            outer = frozenset(
+                variable.name
+                for variable in scope.captures
+                if any(variable is v for s in enclosing(scope) for v in s.variables.values())
+            )
             found[own, outer] += 1
     return found
 
@@ -69,8 +131,10 @@ def theirs(source):
         kind = str(getattr(table.get_type(), "value", table.get_type()))
         if kind == "function" and table.get_name() not in COMPREHENSIONS:
             symbols = table.get_symbols()
-            found[frozenset(s.get_name() for s in symbols if s.is_local() and not s.is_free()),
-                  frozenset(s.get_name() for s in symbols if s.is_free())] += 1
+            found[
+                frozenset(s.get_name() for s in symbols if s.is_local() and not s.is_free()),
+                frozenset(s.get_name() for s in symbols if s.is_free()),
+            ] += 1
     return found
 
 

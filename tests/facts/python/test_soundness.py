@@ -160,9 +160,15 @@ def run(program, decide):
         def __exit__(self, kind, *arguments):
             return kind is ValueError
 
-    scope = {"yes": lambda: 2 * decide(2), "fail": fail, "later": later, "plain": Plain,
-             "suppress": lambda kind: Suppress(), "some": lambda number: [number] * decide(3),
-             "probe": lambda place, value: seen.append((place, value))}
+    scope = {
+        "yes": lambda: 2 * decide(2),
+        "fail": fail,
+        "later": later,
+        "plain": Plain,
+        "suppress": lambda kind: Suppress(),
+        "some": lambda number: [number] * decide(3),
+        "probe": lambda place, value: seen.append((place, value)),
+    }
     exec(compile(program, "<random>", "exec"), scope)
     try:
         scope["main"]()
@@ -240,8 +246,9 @@ def reachable(rows):
     block = dict(rows["in_block"])
     order = {entity: int(index) for entity, index in rows["order_in_block"]}
     numbers, calls = {value: text for value, _, text in rows["constant"]}, probes(rows)
-    place = {call: int(numbers[value]) for call, position, value in rows["argument"]
-             if position == "0" and call in calls}
+    place = {
+        call: int(numbers[value]) for call, position, value in rows["argument"] if position == "0" and call in calls
+    }
     result = defaultdict(set)
     for call in place:
         found, work = set(), list(targets[block[call]])
@@ -285,8 +292,21 @@ def test_without_exceptions_every_predicted_value_is_seen_in_some_run(seed):
 
 def test_the_random_programs_are_varied():
     programs = [Generator(seed, ALL).program() for seed in range(150)]
-    for word in ("while ", "for ", "try:", "finally:", "except:", "break", "continue", "return", "nonlocal", "match ",
-                 "with ", "elif ", "raise "):
+    for word in (
+        "while ",
+        "for ",
+        "try:",
+        "finally:",
+        "except:",
+        "break",
+        "continue",
+        "return",
+        "nonlocal",
+        "match ",
+        "with ",
+        "elif ",
+        "raise ",
+    ):
         assert sum(word in program for program in programs) >= 15, word
     small = [Generator(seed, STRUCTURED, depth=2, width=2).program() for seed in range(100)]
     for word in ("while ", "for ", "if ", "match ", "break", "return"):

@@ -134,11 +134,12 @@ def test_a_new_statement_takes_nothing_away_but_order(name):
     source = SOURCES[name]
     for at in statements(source):
         line = source.splitlines()[at]
-        indent = line[:len(line) - len(line.lstrip())]
+        indent = line[: len(line) - len(line.lstrip())]
         gone, new = difference(source, inserted(source, at, [f"{indent}unrelated(77)"]))
         assert {relation for relation, _ in gone} <= PLACES, (at, gone)
-        assert all("unrelated" in " ".join(row) or "77" in " ".join(row) for relation, row in new
-                   if relation not in PLACES), (at, new)
+        assert all(
+            "unrelated" in " ".join(row) or "77" in " ".join(row) for relation, row in new if relation not in PLACES
+        ), (at, new)
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -148,10 +149,13 @@ def test_a_new_statement_leaves_other_functions_alone(name):
         line = source.splitlines()[at]
         if not line.startswith(" "):
             continue
-        indent = line[:len(line) - len(line.lstrip())]
+        indent = line[: len(line) - len(line.lstrip())]
         gone, new = difference(source, inserted(source, at, [f"{indent}if unrelated(77):", f"{indent}    other = 1"]))
-        assert not [row for relation, row in gone | new if relation != "location"
-                    and any("def third" in value or "def fourth" in value for value in row)]
+        assert not [
+            row
+            for relation, row in gone | new
+            if relation != "location" and any("def third" in value or "def fourth" in value for value in row)
+        ]
 
 
 def test_a_function_that_moves_changes_places_only():
@@ -162,8 +166,11 @@ def test_a_function_that_moves_changes_places_only():
 
 def test_equal_labels_are_told_apart_by_order_within_their_definition():
     rows = rows_of("def f():\n    g(1)\n    g(2)\ndef h():\n    g(3)\n")
-    assert set(rows["argument"]) == {("def f/g()", "0", "def f/1"), ("def f/g()#1", "0", "def f/2"),
-                                     ("def h/g()", "0", "def h/3")}
+    assert set(rows["argument"]) == {
+        ("def f/g()", "0", "def f/1"),
+        ("def f/g()#1", "0", "def f/2"),
+        ("def h/g()", "0", "def h/3"),
+    }
 
 
 def test_locations_are_lines_and_columns_of_characters():
