@@ -301,7 +301,8 @@ class TermBuilder:
         body = self._without_extrema(body, "an aggregate")
         if (target is None) != (kind == "count"):
             needs = "takes no target" if kind == "count" else "needs a target"
-            self.report.error("E012", f"the aggregate '{kind}' {needs}", span)
+            help = "write 'count : { … }'" if kind == "count" else f"write '{kind} x : {{ … }}'"
+            self.report.error("E012", f"the aggregate '{kind}' {needs}", span, help)
         return Aggregate(str(kind), target, body[0], span=span)
 
     def head_aggregate(self, token: Token, contribution: Term | tuple[Term, ...], end: Token) -> HeadAggregate:

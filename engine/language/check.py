@@ -104,7 +104,7 @@ def _check_attributes(declaration: Declaration, types: TypeSystem, report: Repor
             report.error("E013", message, attribute.span)
         seen.add(attribute.name)
         if attribute.type not in types.declarations and types.lookup(attribute.type) is None:
-            help = did_you_mean(attribute.type, types.names(), "declare it with '.type'")
+            help = types.suggestion(attribute.type)
             report.error("E020", f"type '{attribute.type}' is not declared", attribute.span, help)
 
 

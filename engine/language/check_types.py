@@ -177,7 +177,8 @@ class TypeChecker:
             low, high = self.ranges[kind]
             if not low <= term.value <= high:
                 message = f"the constant {term.value} is out of range: {kind} goes from {low} to {high}"
-                self.error("E003", message, term.span)
+                help = "declare the column as a number" if kind == "unsigned" and term.value < 0 else ""
+                self.error("E003", message, term.span, help)
 
     def _check_record(self, term: RecordTerm) -> None:
         types = self.inference.of(term)

@@ -63,6 +63,39 @@ CODES = {
     "E063": "recursive sum of values that may be negative",
 }
 
+HELP = {
+    "E001": "read the line, and the end of the clause before it, again",
+    "E003": "use a constant in range, or numbers of 64 bits (--number-width 64)",
+    "E004": "give a path beside the including file, included once",
+    "E005": "see docs/datalog.md for what is left out",
+    "E006": "take the directive out, or name the source as trusted",
+    "E007": "name parts of it by relations of their own",
+    "E010": "declare it with '.decl'",
+    "E011": "choose another name",
+    "E012": "see docs/datalog.md for what it takes",
+    "E013": "give one of them another name",
+    "E016": "give a constant",
+    "E020": "declare it with '.type'",
+    "E021": "choose another name",
+    "E022": "define it by other types; a record may hold itself",
+    "E023": "mix kinds by an algebraic type, 'A { x: number } | B { y: symbol }'",
+    "E024": "convert the value with 'as(…)', or widen the declared type",
+    "E025": "convert one side with 'to_number', 'to_string' or 'as(…)'",
+    "E026": "write a constant of the expected type",
+    "E027": "convert the arguments, or see docs/datalog.md for what the functor takes",
+    "E028": "give the fields of the declared record type, or say which it is by 'as(…)'",
+    "E029": "declare the branch in one type, and give it all its fields",
+    "E040": "declare it with '.comp'",
+    "E041": "give one type for each parameter",
+    "E042": "break the cycle between the components",
+    "E043": "declare the relation 'overridable' in the base component",
+    "E050": "give the relation two attributes of one type",
+    "E051": "name attributes of the relation",
+    "E054": "remove the qualifier 'inline' from one of them",
+    "E060": "see docs/datalog.md for aggregates in heads",
+}
+"""Help for errors that give none of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
@@ -124,11 +157,11 @@ class Report:
             self.error(found.code, found.message, found.span, found.help)
 
     def error(self, code: str, message: str, span: Span, help: str = "") -> None:
-        """Record a diagnostic; the same one twice (from a rule that was expanded twice) is kept once."""
+        """Record a diagnostic, with the code's help if it has none; the same one twice is kept once."""
         assert code in CODES, code
         lines = self._lines.get(span.source, [])
         text = lines[span.line - 1].rstrip("\r") if 0 < span.line <= len(lines) else ""
-        self._found[Diagnostic(code, message, span, help, text)] = None
+        self._found[Diagnostic(code, message, span, help or HELP.get(code, ""), text)] = None
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

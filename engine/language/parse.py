@@ -13,6 +13,7 @@ from lark import Lark, Token, UnexpectedCharacters, UnexpectedInput, UnexpectedT
 
 from engine.language.build import Builder
 from engine.language.diagnostics import Report
+from engine.language.habits import habit
 from engine.language.surface import Item
 from engine.language.syntax import Span
 
@@ -33,6 +34,14 @@ TERMINAL_NAMES = {
     "_END": "'.'",
     "$END": "the end of the source",
 }
+# What is expected where many terminals are, by one that only stands there.
+GROUPS = (
+    ("BANG", "expected a literal: an atom, a comparison, or '!' before one"),
+    ("STRING", "expected a term: a variable, a constant or a functor"),
+    ("PLUS", "expected an operator, a comparison, or the end of the literal"),
+    ("QUALIFIER", "expected a qualifier such as 'inline', or the next declaration or clause"),
+    ("_DECL", "expected a declaration, a directive or a clause"),
+)
 LAYOUT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 # A clause ends at a dot that no name or digit follows; a directive begins with a dot at the start of a line, and ends
 # at the last line that is indented.
@@ -100,7 +109,7 @@ def _report_syntax_error(error: UnexpectedInput, name: str, text: str, report: R
     if found == '"':
         report.error("E002", "string is not closed", span, "close it with '\"'")
         return start
-    report.error("E001", f"unexpected '{found}'", span, _expected_help(expected))
+    report.error("E001", f"unexpected '{found}'", span, habit(text, start) or _expected_help(expected))
     return start
 
 
@@ -119,7 +128,7 @@ def _expected_help(expected: set[str]) -> str:
     texts = {terminal.name: terminal.pattern for terminal in lark.terminals}
     names = {TERMINAL_NAMES.get(t) or f"'{texts[t].value}'" for t in expected if _has_name(t, texts)}
     if not 0 < len(names) <= 6:
-        return ""
+        return next((help for terminal, help in GROUPS if terminal in expected), "")
     return "expected " + " or ".join(sorted(names))
 
 

@@ -22,6 +22,15 @@ def constant_type(kind: str) -> str:
     return "~" + kind
 
 
+SYNONYMS = {
+    **dict.fromkeys(("int", "integer", "long", "i32", "i64", "bool", "boolean"), "number"),
+    **dict.fromkeys(("string", "str", "text", "char", "varchar", "atom"), "symbol"),
+    **dict.fromkeys(("uint", "u32", "u64", "natural"), "unsigned"),
+    **dict.fromkeys(("double", "real", "f32", "f64"), "float"),
+}
+"""What other languages call the predefined types."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A resolved type: `kind` also tells record from adt; `root` is the record's name; `members` those of a union."""
@@ -126,7 +135,7 @@ class TypeSystem:
     def _report_undeclared(self, name: str, user: str, span) -> None:
         if self.aliases.get(name, name) in self.declarations:
             return  # It has an error of its own.
-        help = did_you_mean(name, (*self.declarations, *PRIMITIVES))
+        help = self.suggestion(name)
         self.report.error("E020", f"type '{name}' in the definition of '{user}' is not declared", span, help)
 
     def _check_fields(self, declaration: TypeDeclaration) -> None:
@@ -155,6 +164,11 @@ class TypeSystem:
     def lookup(self, name: str) -> Known | None:
         """Return the type of this name, or None if it is not declared or has an error."""
         return self.known.get(self.aliases.get(name, name))
+
+    def suggestion(self, name: str) -> str:
+        """Return help for a type that is not declared."""
+        meant = SYNONYMS.get(name.lower())
+        return f"did you mean '{meant}'?" if meant else did_you_mean(name, self.names())
 
     def names(self) -> list[str]:
         return [*self.declarations, *PRIMITIVES]

@@ -33,12 +33,13 @@ def binarise(
     """
     done: list[Rule] = []
     auxiliaries: list[Auxiliary] = []
-    names = set(recursive)
+    names, widths = set(recursive), dict(wide)
     for rule in rules:
         while (parts := cut(rule, names)) is not None:
             name = f"{rule.relation}&{len(auxiliaries)}"
             first, rule = divide(rule, parts, name)
-            is_wide = any(first.wide.get(v, any(wide[x.relation] for x in parts)) for v in first.head)
+            is_wide = any(first.wide.get(v, any(widths[x.relation] for x in parts)) for v in first.head)
+            widths[name] = is_wide
             auxiliaries.append(Auxiliary(name, len(first.head), is_wide))
             names.add(name)
             done.append(first)

@@ -1,4 +1,4 @@
-"""The same tuples from every evaluator: the oracle, and the engine on several threads and numbers of partitions."""
+"""The same tuples from every evaluator: the oracle, and the engine on threads, policies and numbers of partitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from engine.language.program import CheckedProgram
 from engine.language.syntax import Functor
 from engine.language.walk import all_literals, literal_terms, subterms
 from engine.local.execution import Options
+from engine.local.policy import GLOBAL, Dws, Policy, Ssp
 
+POLICIES: dict[str, Policy] = {"global": GLOBAL, "ssp": Ssp(1), "dws": Dws()}
 Rows = dict[str, set[tuple]]
 
 
@@ -44,11 +46,12 @@ class Configuration:
     name: str
     threads: int
     options: Options = Options()
+    policy: Policy = GLOBAL
 
     def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
         database = engine.load(program, facts)
         if self.threads:
-            return engine.evaluate(program, database, threads=self.threads, options=self.options)
+            return engine.evaluate(program, database, threads=self.threads, options=self.options, policy=self.policy)
         relations = reference.evaluate(program, tuples.decode(program, database, program.relations))
         encoded = tuples.encode(program, relations)
         return engine.Result(encoded.symbols, encoded.records, encoded.relations)
@@ -72,6 +75,9 @@ CONFIGURATIONS = (
     Configuration("1 partition, small chunks", 1, partitioned(1)),
     Configuration("16 partitions", 1, partitioned(16)),
     Configuration("256 partitions, 2 threads", 2, partitioned(256)),
+    Configuration("ssp, 16 partitions, 2 threads", 2, partitioned(16), Ssp(1)),
+    Configuration("dws, 64 partitions, 2 threads", 2, partitioned(64), Dws()),
+    Configuration("dws, 1 thread", 1, Options(), Dws()),
 )
 
 

@@ -1,13 +1,13 @@
 """Run the test programs of a Soufflé checkout and compare what they print.
 
-    python tests/conformance/souffle.py DIR [--evaluator reference|local] [--threads N] [--partitions N] [--compare]
-                                            [--only PATTERN] [--limit SECONDS] [--verbose]
+    python tests/conformance/souffle.py DIR [--evaluator reference|local] [--threads N] [--partitions N]
+                    [--policy global|ssp|dws] [--compare] [--only PATTERN] [--limit SECONDS] [--verbose]
 
 DIR holds `evaluation`, `semantic` and `example`, as `tests/` of a checkout does. Positive programs must give the rows
 of the `.csv` files beside them (in any order; floats to six digits, as Soufflé's have 32 bits), negative ones must be
 rejected with a position. Programs outside the core language (error E005, or a preprocessor) are listed, not counted.
 With `--compare`, positive programs must give the same rows by the oracle (where it ends in time) and by the engine on
-one and two threads and on several numbers of partitions; the files beside them are not looked at.
+one and two threads, under all policies and on several numbers of partitions; files beside them are not looked at.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from comparison import REFERENCE, Configuration, Options, TimeLimit, difference, partitioned, time_limit
+from comparison import POLICIES, REFERENCE, Configuration, Options, TimeLimit, difference, partitioned, time_limit
 
 import engine
 from engine.language.program import CheckedProgram
@@ -167,7 +167,7 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
     if options.evaluator == "reference":
         return REFERENCE
     sizes = Options() if options.partitions is None else partitioned(options.partitions)
-    return Configuration("chosen", options.threads, sizes)
+    return Configuration("chosen", options.threads, sizes, POLICIES[options.policy])
 
 
 def main() -> int:
@@ -176,6 +176,7 @@ def main() -> int:
     parser.add_argument("--evaluator", choices=("reference", "local"), default="local")
     parser.add_argument("--threads", type=int, default=2, help="threads of the engine (default: 2)")
     parser.add_argument("--partitions", type=int, help="split relations early, into so many partitions (a power of 2)")
+    parser.add_argument("--policy", choices=tuple(POLICIES), default="global")
     parser.add_argument("--compare", action="store_true", help="compare evaluators with one another")
     parser.add_argument("--only", default="", help="a regular expression for SUITE/NAME")
     parser.add_argument("--limit", type=int, default=30, help="seconds for one program (default: 30)")

@@ -110,6 +110,14 @@ def test_three_recursive_atoms_become_two():
     assert done[1].head == ("x", "w")
 
 
+def test_four_recursive_atoms_are_joined_through_an_auxiliary_of_an_auxiliary():
+    text = CLOSURE + "tc(x, v) :- tc(x, y), tc(y, z), tc(z, w), tc(w, v)."
+    rules, _ = recursive_rules(text, "tc")
+    done, auxiliaries = binarise(rules, {"tc"}, {"tc": True, "arc": False})
+    assert [a.arity for a in auxiliaries] == [2, 2]
+    assert all(len(rule.body) <= 2 for rule in done)
+
+
 def test_atoms_that_only_others_connect_meet_through_an_auxiliary_relation():
     """Andersen's store: points(y, z), points(x, w) and store(y, x)."""
     text = CLOSURE + "tc(z, w) :- arc(y, x), tc(y, z), tc(x, w)."

@@ -42,6 +42,12 @@ def test_error_is_shown_as_written(name):
     assert rendered(program) == expected
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_every_error_has_a_place_and_help(name):
+    errors = CASES[name][1].split("\n\n")
+    assert errors and all("\n  --> test.dl:" in error and "\nhelp: " in error for error in errors)
+
+
 def test_untrusted_sources_name_no_files():
     text = '.decl a(x: number)\n.input a\n.comp C {\n.output a\n}\n.include "x.dl"\n.printsize a\n'
     with pytest.raises(engine.ProgramError) as caught:
