@@ -69,6 +69,62 @@ def insert_pairs(table, limit, rows, lo, hi, take, out, at):
 
 
 @kernel
+def join_pairs(ids, n, i, j, runs, upto, chunk, arena, sides, table, limit, out, at):
+    """Join as `runs.expand` does, and add the pairs that `table` does not hold to it and to `out`, as `insert_pairs`.
+
+    sides[c] says where column c of a pair comes from: (0, a register of the chunk) or (1, a column of the arena); all
+    are int32. Starts at match j of row i; returns (next i, next j, at, pairs made), with i = n at the end and before
+    that when fewer than BLOCK places are left below `limit`.
+    """
+    mask, made, last = len(table) - 2, 0, len(sides) - 1
+    first = arena[sides[0, 1]] if sides[0, 0] else chunk[sides[0, 1]]
+    second = arena[sides[last, 1]] if sides[last, 0] else chunk[sides[last, 1]]
+    low = LOW if last else np.uint64(0)
+    keys, slots, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
+    while i < n and limit - at >= BLOCK:
+        m = 0
+        while m < BLOCK and i < n:
+            k, rest = ids[i], 0
+            if k >= 0:
+                rest = np.int64(runs[k, upto]) - j
+                step = min(rest, BLOCK - m)
+                begin = np.int64(runs[k, 2]) + j
+                for p in range(step):
+                    left = first[begin + p] if sides[0, 0] else first[i]
+                    right = second[begin + p] if sides[last, 0] else second[i]
+                    keys[m + p] = (np.uint64(np.uint32(left)) << B32) | (np.uint64(np.uint32(right)) & low)
+                m += step
+                if step < rest:
+                    j += step
+                    break
+            i, j = i + 1, 0
+        for p in range(m):
+            slots[p] = np.int64(mix(keys[p]) & np.uint64(mask))
+        for p in range(m):
+            seen[p] = table[slots[p]]
+        for p in range(m):
+            key, slot = keys[p], slots[p]
+            if key == EMPTY:
+                if table[mask + 1] != EMPTY:
+                    continue
+                table[mask + 1] = np.uint64(0)
+            else:
+                if seen[p] == key:
+                    continue
+                while table[slot] != EMPTY and table[slot] != key:
+                    slot = (slot + 1) & mask
+                if table[slot] == key:
+                    continue
+                table[slot] = key
+            out[0, at] = np.int32(np.uint32(key >> B32))
+            if last:
+                out[1, at] = np.int32(np.uint32(key & LOW))
+            at += 1
+        made += m
+    return i, j, at, made
+
+
+@kernel
 def find_pairs(table, rows, n, take, found):
     """Set found[i] to whether `table` holds the pair of row i, for the first n rows."""
     mask = len(table) - 2

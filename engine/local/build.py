@@ -12,7 +12,7 @@ from engine.local.aggregates import Fold as FoldOperator
 from engine.local.atoms import Atoms
 from engine.local.bindings import Bindings
 from engine.local.intersect import Branch, Intersection
-from engine.local.operators import Constant, Filter, Insert, Join, Operator, Scan, Segment
+from engine.local.operators import Constant, Filter, Insert, Join, Operator, Scan, Segment, fused
 from engine.local.values import Unsatisfiable, Values
 from engine.plan import rule as logical
 from engine.plan.order import Step, order
@@ -55,7 +55,7 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
         builder.operators.append(Insert(bindings.relations[rule.relation], take))
     except Unsatisfiable:
         return Plan(None, None, None, (), tuple(steps), never=True)
-    return Plan(builder.source, builder.scan, builder.seed, tuple(builder.operators), tuple(steps), tuple(builder.ends))
+    return Plan(builder.source, builder.scan, builder.seed, fused(builder.operators), tuple(steps), tuple(builder.ends))
 
 
 class Builder(Atoms, Values):

@@ -19,6 +19,8 @@ from engine.storage.relation import Relation, distribute
 
 SPLIT_BITS = 4
 MAX_BITS = 16
+SLOT_BYTES = 16
+"""What a row takes in a hash table."""
 Group = tuple[Partition, ...]
 """The partitions of all relations of a component with one hash of the discriminating column."""
 
@@ -57,12 +59,12 @@ class LocalFixpoint:
         worker.home = dict(zip(self.relations, group, strict=True))
         worker.iteration = rounds + 1
         options = self.execution.options
-        limit, team = options.partition_rows, self.execution.team
+        limit, team = options.partition_rows * SLOT_BYTES, self.execution.team
         try:
             while (n_new := self.step(group, worker)) and not team.stopped:
                 rounds += 1
                 worker.iteration = rounds + 1
-                if n_new >= options.delta_rows and bits < MAX_BITS and max(p.n for p in group) > limit:
+                if n_new >= options.delta_rows and bits < MAX_BITS and max(p.table_bytes for p in group) > limit:
                     if children := self.split(group, bits):
                         return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
                     limit *= 2

@@ -15,9 +15,10 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.columns import compress, scan
 from engine.kernels.runs import LENGTH, OLD
-from engine.storage.arrangement import Arrangement
+from engine.storage.arrangement import Arrangement, Readable
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
+from engine.storage.tables import Joined
 
 if TYPE_CHECKING:
     from engine.local.team import Worker
@@ -136,6 +137,37 @@ class Join(Expansion):
         by, out = worker.arrangement(self.arrangement), worker.buffer(self.segment)
         for found in by.pairs(chunk, n, self.key, self.upto, self.take, self.payload, out):
             yield out, found
+
+
+class JoinInsert(Join):
+    """A join that ends a plan: its rows go right into a relation, where that is at hand and holds pairs.
+
+    So no chunk of them is written and read again: most rows of a recursion are known already.
+    """
+
+    __slots__ = ("insert", "sides")
+    expands = False
+
+    def __init__(self, join: Join, insert: Insert) -> None:
+        for name in Join.__slots__:
+            setattr(self, name, getattr(join, name))
+        self.insert = insert
+        carried = len(join.take)
+        sides = [(0, join.take[r]) if r < carried else (1, join.payload[r - carried]) for r in insert.take]
+        self.sides = np.array(sides, np.int64)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        by, partition = worker.arrangement(self.arrangement), worker.at_hand(self.insert.relation)
+        direct = partition is not None and partition.paired and isinstance(by, Readable)
+        if not direct or not chunk.dtype == by.arena.dtype == np.int32:
+            for rows, m in self.chunks(worker, chunk, n):
+                self.insert.apply(worker, rows, m)
+            return 0
+        ids = by.locate(chunk, n, self.key)
+        made, added = partition.insert_joined(Joined(ids, n, by.runs, self.upto, chunk, by.arena, self.sides))
+        worker.produced += made
+        worker.added += added
+        return 0
 
 
 class Exists(Operator):
@@ -276,3 +308,11 @@ def drive(operators: Sequence[Operator], worker: Worker, chunk: Columns, n: int,
                 drive(operators, worker, expanded, m, at)
             return
         n = operator.apply(worker, chunk, n)
+
+
+def fused(operators: Sequence[Operator]) -> tuple[Operator, ...]:
+    """Let a join right before an insertion do both."""
+    if len(operators) > 1 and type(operators[-2]) is Join:
+        *rest, join, insert = operators
+        return (*rest, JoinInsert(join, insert))
+    return tuple(operators)

@@ -89,6 +89,9 @@ class Owner(Worker):
         self.produced += n
         self.outboxes[self.home_of[relation.name]].put(rows, 0, n, take)
 
+    def at_hand(self, relation: Relation) -> None:
+        """No partition: tuples may have to be sent."""
+
     # ---- gather
 
     def gather(self, producer: int, sent_s: float, channel: int, fragment: int, rows: Columns) -> None:

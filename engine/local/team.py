@@ -28,7 +28,8 @@ class Worker:
     """What belongs to one thread: scratch buffers, and rows on their way to partitions.
 
     `home` maps the relations of a partition-local evaluation to the partitions at hand: rows go there directly.
-    `produced` and `added` count rows of the rule at hand, in the iteration at hand, since they were last read.
+    `alone` tells that no other worker runs. `produced` and `added` count rows of the rule at hand, in the iteration at
+    hand, since they were last read.
     """
 
     def __init__(self, chunk_rows: int, inbox_rows: int) -> None:
@@ -38,6 +39,7 @@ class Worker:
         self.inboxes: dict[Relation, Inbox] = {}
         self.rule: RuleStatistics | None = None
         self.produced = self.added = self.iteration = 0
+        self.alone = True
 
     def buffer(self, segment: Segment) -> Columns:
         """A buffer for the chunks of a segment, the same for all segments of its depth and shape."""
@@ -63,6 +65,12 @@ class Worker:
             if inbox is None or inbox.bits != relation.bits:
                 inbox = self.inboxes[relation] = Inbox(relation, self.inbox_rows)
             self.added += inbox.put(rows, n, take)
+
+    def at_hand(self, relation: Relation) -> Partition | None:
+        """The partition that all rows for a relation go to, if this worker need not share it with others."""
+        if self.home:
+            return self.home[relation]
+        return relation.partitions[0] if self.alone and relation.bits == 0 else None
 
     def flush(self) -> None:
         """Deliver what waits in the inboxes."""
@@ -120,11 +128,15 @@ class Team:
         self.stopped = False
         helpers = []
         if self._pool is not None and not alone:
+            for worker in self.workers:
+                worker.alone = False
             helpers = [self._pool.submit(self._work, worker) for worker in self.workers[1:]]
         try:
             self._work(self.workers[0])
         finally:
             errors = [error for helper in helpers if (error := helper.exception()) is not None]
+            for worker in self.workers:
+                worker.alone = True
         if errors:
             raise errors[0]
 

@@ -7,57 +7,65 @@ from threading import Lock
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import EMPTY, find_pairs, find_rows, insert_pairs, intern_rows, rehash_pairs, rehash_rows
+from engine.kernels.hashing import BLOCK
+from engine.storage.matrix import denser
+from engine.storage.tables import Joined, PairTable, Table, table_of
 
 FIRST_ROWS = 64
-FIRST_SLOTS = 128
 
 
 class Partition:
-    """Distinct rows in columns `rows[:, :n]`, in order of arrival, with the hash table that keeps them distinct.
+    """Distinct rows in columns `rows[:, :n]`, in order of arrival, with the table that keeps them distinct.
 
     Rows before `old` are of earlier iterations, those from `old` to `end` are the delta of the current one, those from
-    `end` on are new. Rows of one or two int32 columns are packed into one word, others go through a table of hashes.
+    `end` on are new. Rows of one or two int32 columns are packed into one word, and become bits of a matrix where pairs
+    are dense; others go through a table of hashes. `carried` is the column that the last join took from its left side.
     """
 
-    __slots__ = ("rows", "n", "old", "end", "table", "paired", "lock")
+    __slots__ = ("rows", "n", "old", "end", "table", "paired", "carried", "lock")
 
     def __init__(self, arity: int, dtype: np.dtype, capacity: int = FIRST_ROWS) -> None:
         self.rows: Columns = np.empty((arity, max(capacity, FIRST_ROWS)), dtype)
         self.n = self.old = self.end = 0
         self.paired = 1 <= arity <= 2 and dtype == np.int32
-        self.table: np.ndarray | None = None
+        self.table: Table | None = None
+        self.carried = 0
         self.lock = Lock()
+
+    @property
+    def table_bytes(self) -> int:
+        """The size of what insertion looks rows up in."""
+        return 0 if self.table is None else self.table.nbytes
 
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> int:
         """Add `rows[take, lo:hi]`; return how many were new. Safe to call from several threads."""
         with self.lock:
             before = self.n
-            if self.table is None:
-                self._build_table()
+            self._need_table()
             while True:
-                limit = min(self.rows.shape[1], len(self.table) * 5 // 8)
-                if self.paired:
-                    lo, self.n = insert_pairs(self.table, limit, rows, lo, hi, take, self.rows, self.n)
-                else:
-                    ids = np.empty(hi - lo, np.int32)
-                    lo, self.n = intern_rows(self.table, limit, rows, lo, hi, take, self.rows, self.n, ids)
+                lo, self.n = self.table.insert(rows, lo, hi, take, self.rows, self.n)
                 if lo == hi:
                     return self.n - before
                 self._grow()
 
+    def insert_joined(self, joined: Joined) -> tuple[int, int]:
+        """Add the pairs that a join makes; return how many it made, and how many were new."""
+        with self.lock:
+            before, i, j, total = self.n, 0, 0, 0
+            self.carried = int(joined.sides[0, 0])
+            self._need_table()
+            while True:
+                i, j, self.n, made = self.table.join(joined, i, j, self.rows, self.n)
+                total += made
+                if i == joined.n:
+                    return total, self.n - before
+                self._grow()
+
     def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
         """Return for each of the first n rows whether this partition holds it."""
-        if self.table is None:
-            with self.lock:
-                self._build_table()
-        if self.paired:
-            found = np.empty(n, np.bool_)
-            find_pairs(self.table, rows, n, take, found)
-            return found
-        ids = np.empty(n, np.int32)
-        find_rows(self.table, rows, n, take, self.rows, ids)
-        return ids >= 0
+        with self.lock:
+            self._need_table()
+        return self.table.find(rows, n, take, self.rows)
 
     def extend(self, rows: Columns) -> None:
         """Append rows that are distinct and not held yet."""
@@ -70,7 +78,7 @@ class Partition:
         self.n, self.table = n, None
 
     def finish(self) -> None:
-        """All rows are in: free the hash table, which is built again when needed, and room for more rows."""
+        """All rows are in: free the table, which is built again when needed, and room for more rows."""
         self.table = None
         if self.rows.shape[1] > max(FIRST_ROWS, self.n + self.n // 8):
             self.rows = self.rows[:, : self.n].copy()
@@ -78,30 +86,17 @@ class Partition:
     def _grow(self) -> None:
         """Make room for more rows in the column store, in the table, or in both."""
         capacity = self.rows.shape[1]
-        if self.n >= capacity:
+        if self.n + BLOCK > capacity:
             factor = 4 if capacity < 4096 else 2 if capacity < 1 << 20 else 1.5
             bigger = np.empty((len(self.rows), int(capacity * factor)), self.rows.dtype)
             bigger[:, : self.n] = self.rows[:, : self.n]
             self.rows = bigger
-        if self.n >= len(self.table) * 5 // 8:
-            slots = len(self.table) - self.paired
-            table = self._empty_table(slots * (4 if slots < 4096 else 2))
-            (rehash_pairs if self.paired else rehash_rows)(self.table, table)
-            self.table = table
+        if self.table.is_full(self.n):
+            dense = denser(self.rows, self.n, self.carried) if isinstance(self.table, PairTable) else None
+            self.table = dense or self.table.grown(self.rows, self.n)
 
-    def _empty_table(self, slots: int) -> np.ndarray:
-        return np.full(slots + self.paired, EMPTY, np.uint64)
-
-    def _build_table(self) -> None:
-        """Hash the rows at hand, which are distinct."""
-        slots = FIRST_SLOTS
-        while slots * 5 // 8 <= self.n:
-            slots *= 2
-        table = self._empty_table(slots)
-        if self.n:
-            every, copy = np.arange(len(self.rows)), np.empty((len(self.rows), self.n), self.rows.dtype)
-            if self.paired:
-                insert_pairs(table, self.n, self.rows, 0, self.n, every, copy, 0)
-            else:
-                intern_rows(table, self.n, self.rows, 0, self.n, every, copy, 0, np.empty(self.n, np.int32))
-        self.table = table
+    def _need_table(self) -> None:
+        """Build the table, if need be, from the rows at hand, which are distinct."""
+        if self.table is None:
+            dense = denser(self.rows, self.n, self.carried) if self.paired else None
+            self.table = dense or table_of(self.rows, self.n, self.paired)

@@ -1,0 +1,134 @@
+"""Hash tables that keep the rows of a column store distinct."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.hashing import (
+    BLOCK,
+    EMPTY,
+    find_pairs,
+    find_rows,
+    insert_pairs,
+    intern_rows,
+    join_pairs,
+    rehash_pairs,
+    rehash_rows,
+)
+
+FIRST_SLOTS = 128
+
+
+class Joined(NamedTuple):
+    """What a join makes of the first n rows of a chunk: see `kernels.runs.expand` and `kernels.hashing.join_pairs`."""
+
+    ids: np.ndarray
+    n: int
+    runs: np.ndarray
+    upto: int
+    chunk: Columns
+    arena: Columns
+    sides: np.ndarray
+
+
+class Table(Protocol):
+    """Knows the rows of a store `out[:, :at]`, by position or by value; adds rows to both."""
+
+    def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
+        """Append the rows `rows[take, lo:hi]` it does not know; return the first not looked at, and the new `at`."""
+
+    def find(self, rows: Columns, n: int, take: np.ndarray, stored: Columns) -> np.ndarray:
+        """Return for each of the first n rows whether it is known."""
+
+    def is_full(self, n: int) -> bool:
+        """Whether it may have stopped an insertion, with n rows known, for want of room of its own."""
+
+    def grown(self, stored: Columns, n: int) -> Table:
+        """Return a table with more room for the rows `stored[:, :n]`, which this one knows."""
+
+
+class RowTable:
+    """Rows of any shape, by their hash and position."""
+
+    def __init__(self, slots: int = FIRST_SLOTS) -> None:
+        self.slots = np.full(slots, EMPTY, np.uint64)
+
+    @property
+    def limit(self) -> int:
+        return len(self.slots) * 5 // 8
+
+    @property
+    def nbytes(self) -> int:
+        return self.slots.nbytes
+
+    def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
+        limit = min(out.shape[1], self.limit)
+        return intern_rows(self.slots, limit, rows, lo, hi, take, out, at, np.empty(hi - lo, np.int32))
+
+    def find(self, rows: Columns, n: int, take: np.ndarray, stored: Columns) -> np.ndarray:
+        ids = np.empty(n, np.int32)
+        find_rows(self.slots, rows, n, take, stored, ids)
+        return ids >= 0
+
+    def is_full(self, n: int) -> bool:
+        return n >= self.limit
+
+    def grown(self, stored: Columns, n: int) -> Table:
+        bigger = RowTable(more(len(self.slots)))
+        rehash_rows(self.slots, bigger.slots)
+        return bigger
+
+
+class PairTable:
+    """Rows of one or two int32 columns, packed into one word."""
+
+    def __init__(self, slots: int = FIRST_SLOTS) -> None:
+        self.slots = np.full(slots + 1, EMPTY, np.uint64)
+
+    @property
+    def limit(self) -> int:
+        return (len(self.slots) - 1) * 5 // 8
+
+    @property
+    def nbytes(self) -> int:
+        return self.slots.nbytes
+
+    def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
+        return insert_pairs(self.slots, min(out.shape[1], self.limit), rows, lo, hi, take, out, at)
+
+    def join(self, joined: Joined, i: int, j: int, out: Columns, at: int) -> tuple[int, int, int, int]:
+        """Append the pairs a join makes from match j of row i on; return (next i, next j, new `at`, pairs made)."""
+        limit = min(out.shape[1], self.limit)
+        ids, n, runs, upto, chunk, arena, sides = joined
+        return join_pairs(ids, n, i, j, runs, upto, chunk, arena, sides, self.slots, limit, out, at)
+
+    def find(self, rows: Columns, n: int, take: np.ndarray, stored: Columns) -> np.ndarray:
+        found = np.empty(n, np.bool_)
+        find_pairs(self.slots, rows, n, take, found)
+        return found
+
+    def is_full(self, n: int) -> bool:
+        return n + BLOCK > self.limit
+
+    def grown(self, stored: Columns, n: int) -> PairTable:
+        bigger = PairTable(more(len(self.slots) - 1))
+        rehash_pairs(self.slots, bigger.slots)
+        return bigger
+
+
+def more(slots: int) -> int:
+    return slots * (4 if slots < 4096 else 2)
+
+
+def table_of(stored: Columns, n: int, paired: bool) -> Table:
+    """Return a table that knows the rows `stored[:, :n]`, which are distinct."""
+    slots = FIRST_SLOTS
+    while slots * 5 // 8 <= n:
+        slots *= 2
+    table = PairTable(slots) if paired else RowTable(slots)
+    if n:
+        table.insert(stored, 0, n, np.arange(len(stored)), np.empty((len(stored), n), stored.dtype), 0)
+    return table
