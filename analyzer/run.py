@@ -11,6 +11,7 @@ from analyzer.errors import AnalyzeError, ProgramErrors
 from analyzer.state import write_atomically
 from engine import EvaluationError, FactsError, ProgramError
 from engine.explanation import Explanation, RelationPlan, RulePlan, StepPlan, StratumPlan, VariantPlan
+from engine.local.policy import policy_named
 from engine.profile import dearest, profile
 from engine.result import Result, RuleStatistics
 from engine.run import answer, explain, run
@@ -26,6 +27,7 @@ __all__ = [
     "VariantPlan",
     "answer_query",
     "explain_program",
+    "policy_named",
     "run_program",
     "save_profile",
 ]

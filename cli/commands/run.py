@@ -24,6 +24,8 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 @click.option("--query", metavar="ATOM", help="Print the rows that agree with ATOM, as 'tc(1, y)'; derive no others.")
 @click.option("--explain", is_flag=True, help="Print the plan the program runs by, with these facts; write nothing.")
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help="Write what each rule cost as JSON.")
+@click.option("--policy", type=click.Choice(["global", "ssp", "dws"]), default="global", help="How workers coordinate.")
+@click.option("--slack", type=click.IntRange(0), default=1, help="Iterations a worker may be ahead (ssp; default: 1).")
 @JOBS
 def run(
     program: Path,
@@ -33,12 +35,19 @@ def run(
     query: str | None,
     explain: bool,
     profile: Path | None,
+    policy: str,
+    slack: int,
     jobs: int | None,
 ) -> None:
     """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""
-    from analyzer.run import answer_query, explain_program, run_program
+    from analyzer.run import answer_query, explain_program, policy_named, run_program
 
-    options = {"profile": profile is not None, "threads": jobs, "number_bits": int(number_width)}
+    options = {
+        "profile": profile is not None,
+        "policy": policy_named(policy, slack),
+        "threads": jobs,
+        "number_bits": int(number_width),
+    }
     if explain:
         result = explain_program(program, facts, query, **options)
         show_plan(result)

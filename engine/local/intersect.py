@@ -38,7 +38,7 @@ class Intersection(Expansion):
     def chunks(self, worker: Worker, chunk: Columns, n: int) -> Iterator[tuple[Columns, int]]:
         counts = np.empty((len(self.branches), n), np.int32)
         for join, own in zip((branch.join for branch in self.branches), counts, strict=True):
-            by = join.arrangement
+            by = worker.arrangement(join.arrangement)
             count_matches(by.locate(chunk, n, join.key), n, by.runs, join.upto, own)
         proposer, out = counts.argmin(axis=0), worker.buffer(self.segment)
         for number, branch in enumerate(self.branches):

@@ -112,6 +112,11 @@ class Dws:
         return Wait(omega, tau - situation.waited_s)
 
 
+def policy_named(name: str, slack: int) -> Policy:
+    """Return the policy `global`, `ssp` (with so much slack) or `dws`."""
+    return {"global": GLOBAL, "ssp": Ssp(slack), "dws": Dws()}[name]
+
+
 def thresholds(arrivals: Sequence[Arrivals], service: Spacing | None) -> tuple[float, float]:
     """Return ω, the expected length of the queue, and τ, the expected wait in it; zeros where there is no estimate.
 

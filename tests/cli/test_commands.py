@@ -43,6 +43,14 @@ def test_run_says_where_facts_are_wrong(analyze, program, tmp_path, facts, said)
     assert "error[F001]" in output and said in output
 
 
+@pytest.mark.parametrize("options", [("global",), ("ssp", "--slack", 2), ("dws",)])
+def test_run_derives_the_same_under_every_policy(analyze, program, tmp_path, options):
+    program.write_text(TC.replace("arc(y, z)", "tc(y, z)"))
+    (tmp_path / "arc.facts").write_text("".join(f"{i}\t{(i + 1) % 150}\n" for i in range(150)))
+    printed = analyze("run", program, "-F", tmp_path, "-D", tmp_path / "out", "-j", 2, "--policy", *options).output
+    assert printed == f"tc\t{150 * 150}\n"
+
+
 def test_run_explains_its_plan_and_writes_nothing(analyze, program, tmp_path):
     printed = analyze("run", program, "-F", tmp_path, "-D", tmp_path / "out", "--explain").output
     for said in ("tc(x, y)  3 rows", "decomposable: every recursive rule keeps tc.x", "join arc[x]", "1 rule: tc ("):

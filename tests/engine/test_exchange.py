@@ -11,7 +11,9 @@ from engine.local.execution import Options
 from engine.local.owner import Owner
 from engine.local.policy import GLOBAL, Dws, Ssp
 
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, alone_rows=0, exchange_bits=3, queue_batches=1)
+TINY = Options(
+    chunk_rows=5, inbox_rows=2, partition_rows=6, alone_rows=0, exchange_bits=3, queue_batches=1, min_sampled=2
+)
 POLICIES = [Ssp(0), Ssp(2), Dws()]
 HEADER = ".decl arc(x: number, y: number)\n"
 
@@ -79,7 +81,16 @@ pair(x + 0.5, n) :- pair(x, n), x < 4.
 pair(x, n + m) :- pair(x, n), pair(x, m), n + m < 20u.
 """
 )
-PROGRAMS = [NON_LINEAR_CLOSURE, SAME_GENERATION, POINTS_TO, ALIASES, NOTHING_SHARED, WIDE_VALUES]
+TRIANGLES = (
+    HEADER
+    + """
+.decl p(x: number, y: number)
+p(x, y) :- arc(x, y), x % 2 = 0.
+p(x, y) :- arc(x, y), p(x, z), p(z, y).
+p(x, z) :- p(x, y), p(y, z), p(z, w), p(w, x).
+"""
+)
+PROGRAMS = [TRIANGLES, NON_LINEAR_CLOSURE, SAME_GENERATION, POINTS_TO, ALIASES, NOTHING_SHARED, WIDE_VALUES]
 
 
 def random_arcs(n_nodes, n_arcs, seed=0):
