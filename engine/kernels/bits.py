@@ -69,8 +69,8 @@ def insert_bits(words, place, meta, rows, lo, hi, take, out, at):
 
 
 @kernel
-def join_bits(ids, n, i, j, runs, upto, chunk, arena, sides, words, place, meta, out, at):
-    """Join as `runs.expand` does, and add the pairs as `insert_bits` does; `sides` as in `hashing.join_pairs`.
+def join_bits(starts, lengths, n, i, j, chunk, arena, sides, words, place, meta, out, at):
+    """Join as `hashing.join_pairs` does, and add the pairs as `insert_bits` does.
 
     Starts at match j of row i; returns (next i, next j, at, pairs made), with i = n at the end.
     """
@@ -80,45 +80,43 @@ def join_bits(ids, n, i, j, runs, upto, chunk, arena, sides, words, place, meta,
     other = arena[other_side[1]] if other_side[0] else chunk[other_side[1]]
     named_out, other_out, flat = out[axis], out[1 - axis], words.reshape(-1)
     while i < n:
-        k = ids[i]
-        if k >= 0:
-            rest, begin, done, row = np.int64(runs[k, upto]) - j, np.int64(runs[k, 2]) + j, 0, np.int64(0)
-            m = min(rest, room - at)
-            if named_side[0] == 0 and other_side[0] and m:
-                # The usual case: one row of bits for the whole run.
-                x = named[i]
-                row = row_of(np.int64(x), np.int64(other[begin]), words, place, meta)
-                base = np.uint64(row * words.shape[1])
-                while row >= 0 and done < m:
-                    y = other[begin + done]
-                    bit = np.uint64(np.int64(y) - low)
-                    if bit >= width:
-                        meta[WANTED], meta[WANTED_ROW], meta[WANTED_BIT] = 1, x, y
-                        break
-                    if add_bit(flat, base, bit):
-                        named_out[at] = x
-                        other_out[at] = y
-                        at += 1
-                    done += 1
-            else:
-                while done < m:
-                    x = named[begin + done] if named_side[0] else named[i]
-                    y = other[begin + done] if other_side[0] else other[i]
-                    bit = np.uint64(np.int64(y) - low)
-                    row = row_of(np.int64(x), np.int64(y), words, place, meta)
-                    if row < 0:
-                        break
-                    if bit >= width:
-                        meta[WANTED], meta[WANTED_ROW], meta[WANTED_BIT] = 1, x, y
-                        break
-                    if add_bit(flat, np.uint64(row * words.shape[1]), bit):
-                        named_out[at] = x
-                        other_out[at] = y
-                        at += 1
-                    done += 1
-            made += done
-            if done < rest:
-                return i, j + done, at, made
+        rest, begin, done, row = lengths[i] - j, starts[i] + j, 0, np.int64(0)
+        m = min(rest, room - at)
+        if named_side[0] == 0 and other_side[0] and m > 0:
+            # The usual case: one row of bits for the whole run.
+            x = named[i]
+            row = row_of(np.int64(x), np.int64(other[begin]), words, place, meta)
+            base = np.uint64(row * words.shape[1])
+            while row >= 0 and done < m:
+                y = other[begin + done]
+                bit = np.uint64(np.int64(y) - low)
+                if bit >= width:
+                    meta[WANTED], meta[WANTED_ROW], meta[WANTED_BIT] = 1, x, y
+                    break
+                if add_bit(flat, base, bit):
+                    named_out[at] = x
+                    other_out[at] = y
+                    at += 1
+                done += 1
+        else:
+            while done < m:
+                x = named[begin + done] if named_side[0] else named[i]
+                y = other[begin + done] if other_side[0] else other[i]
+                bit = np.uint64(np.int64(y) - low)
+                row = row_of(np.int64(x), np.int64(y), words, place, meta)
+                if row < 0:
+                    break
+                if bit >= width:
+                    meta[WANTED], meta[WANTED_ROW], meta[WANTED_BIT] = 1, x, y
+                    break
+                if add_bit(flat, np.uint64(row * words.shape[1]), bit):
+                    named_out[at] = x
+                    other_out[at] = y
+                    at += 1
+                done += 1
+        made += done
+        if done < rest:
+            return i, j + done, at, made
         i, j = i + 1, 0
     return i, j, at, made
 

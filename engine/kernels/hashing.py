@@ -69,34 +69,37 @@ def insert_pairs(table, limit, rows, lo, hi, take, out, at):
 
 
 @kernel
-def join_pairs(ids, n, i, j, runs, upto, chunk, arena, sides, table, limit, out, at):
+def join_pairs(starts, lengths, n, i, j, chunk, arena, sides, table, limit, out, at):
     """Join as `runs.expand` does, and add the pairs that `table` does not hold to it and to `out`, as `insert_pairs`.
 
-    sides[c] says where column c of a pair comes from: (0, a register of the chunk) or (1, a column of the arena); all
-    are int32. Starts at match j of row i; returns (next i, next j, at, pairs made), with i = n at the end and before
-    that when fewer than BLOCK places are left below `limit`.
+    Row i of the chunk meets `lengths[i]` rows of the arena from `starts[i]` on. sides[c] says where column c of a pair
+    comes from: (0, a register of the chunk) or (1, a column of the arena); all are int32. Starts at match j of row i;
+    returns (next i, next j, at, pairs made), with i = n at the end and before that when fewer than BLOCK places are
+    left below `limit`.
     """
     mask, made, last = len(table) - 2, 0, len(sides) - 1
     first = arena[sides[0, 1]] if sides[0, 0] else chunk[sides[0, 1]]
     second = arena[sides[last, 1]] if sides[last, 0] else chunk[sides[last, 1]]
     low = LOW if last else np.uint64(0)
     keys, slots, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
+    ahead, touched = i, np.empty(BLOCK, np.int32)
     while i < n and limit - at >= BLOCK:
+        if i >= ahead:
+            # The first row of each run, for a block of runs: cache misses overlap.
+            ahead = min(i + BLOCK, n)
+            for b in range(i, ahead):
+                touched[b - i] = arena[0, starts[b]]
         m = 0
         while m < BLOCK and i < n:
-            k, rest = ids[i], 0
-            if k >= 0:
-                rest = np.int64(runs[k, upto]) - j
-                step = min(rest, BLOCK - m)
-                begin = np.int64(runs[k, 2]) + j
-                for p in range(step):
-                    left = first[begin + p] if sides[0, 0] else first[i]
-                    right = second[begin + p] if sides[last, 0] else second[i]
-                    keys[m + p] = (np.uint64(np.uint32(left)) << B32) | (np.uint64(np.uint32(right)) & low)
-                m += step
-                if step < rest:
-                    j += step
-                    break
+            step, begin = min(lengths[i] - j, BLOCK - m), starts[i] + j
+            for p in range(step):
+                left = first[begin + p] if sides[0, 0] else first[i]
+                right = second[begin + p] if sides[last, 0] else second[i]
+                keys[m + p] = (np.uint64(np.uint32(left)) << B32) | (np.uint64(np.uint32(right)) & low)
+            m += step
+            j += step
+            if j < lengths[i]:
+                break
             i, j = i + 1, 0
         for p in range(m):
             slots[p] = np.int64(mix(keys[p]) & np.uint64(mask))

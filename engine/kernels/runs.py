@@ -11,6 +11,7 @@ from numba import njit
 from engine.kernels import kernel
 
 LENGTH, OLD, START, ROOM = 0, 1, 2, 3
+BLOCK = 64
 
 
 @kernel
@@ -119,23 +120,43 @@ def write_matches(row, first, m, rows, take, arena, payload, out, at):
 
 
 @kernel
+def bounds(ids, n, runs, upto, starts, lengths):
+    """Write where the runs of ids[:n] start, and how long they are, to `starts` and `lengths`."""
+    for i in range(n):
+        k = ids[i]
+        starts[i] = runs[k, START] if k >= 0 else 0
+        lengths[i] = runs[k, upto] if k >= 0 else 0
+
+
+@kernel
 def expand(ids, n, i, j, runs, upto, rows, take, arena, payload, out):
     """Join: for each row i < n and each row in the run of ids[i], write the columns `take` of the one and `payload`
     of the other to `out`, until that is full. `upto` is LENGTH for all rows, OLD for those before the last batch.
 
-    Starts at match j of row i; returns (rows written, next i, next j), with i = n at the end.
+    Starts at match j of row i; returns (rows written, next i, next j), with i = n at the end. The runs of a block of
+    rows are all loaded before any is written, and the first row of each, so that cache misses overlap.
     """
     at, room = 0, out.shape[1]
+    starts, lengths = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    first, column = np.empty(BLOCK, arena.dtype), arena[payload[0]] if len(payload) else arena[0]
     while i < n:
-        k = ids[i]
-        if k >= 0:
-            rest = np.int64(runs[k, upto]) - j
-            m = min(rest, room - at)
-            write_matches(i, np.int64(runs[k, START]) + j, m, rows, take, arena, payload, out, at)
-            at += m
-            if m < rest:
-                return at, i, j + m
-        i, j = i + 1, 0
+        m = min(BLOCK, n - i)
+        for b in range(m):
+            k = ids[i + b]
+            starts[b] = runs[k, START] if k >= 0 else 0
+            lengths[b] = runs[k, upto] if k >= 0 else 0
+        for b in range(m):
+            first[b] = column[starts[b]]
+        for b in range(m):
+            rest = lengths[b] - j
+            step = min(rest, room - at)
+            if step > 0:
+                write_matches(i + b, starts[b] + j, step, rows, take, arena, payload, out, at)
+                at += step
+            if step < rest:
+                return at, i + b, j + step
+            j = 0
+        i += m
     return at, i, j
 
 

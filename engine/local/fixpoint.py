@@ -64,7 +64,7 @@ class LocalFixpoint:
             while (n_new := self.step(group, worker)) and not team.stopped:
                 rounds += 1
                 worker.iteration = rounds + 1
-                if n_new >= options.delta_rows and bits < MAX_BITS and max(p.table_bytes for p in group) > limit:
+                if n_new >= options.delta_rows and bits < MAX_BITS and max(p.working_set for p in group) > limit:
                     if children := self.split(group, bits):
                         return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
                     limit *= 2

@@ -163,8 +163,8 @@ class JoinInsert(Join):
             for rows, m in self.chunks(worker, chunk, n):
                 self.insert.apply(worker, rows, m)
             return 0
-        ids = by.locate(chunk, n, self.key)
-        made, added = partition.insert_joined(Joined(ids, n, by.runs, self.upto, chunk, by.arena, self.sides))
+        matches = by.matches(chunk, n, self.key, self.upto)
+        made, added = partition.insert_joined(Joined(*matches, n, chunk, by.arena, self.sides))
         worker.produced += made
         worker.added += added
         return 0

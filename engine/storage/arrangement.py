@@ -14,6 +14,7 @@ from engine.kernels.runs import (
     ROOM,
     START,
     append,
+    bounds,
     count_keys,
     expand,
     keep_matches,
@@ -58,6 +59,12 @@ class Readable:
             found, i, j = expand(ids, n, i, j, self.runs, upto, chunk, take, self.arena, payload, out)
             if found:
                 yield found
+
+    def matches(self, chunk: Columns, n: int, key: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return where in the arena the matches of each row of a chunk start, and how many there are."""
+        starts, lengths = np.empty(n, np.int64), np.empty(n, np.int64)
+        bounds(self.locate(chunk, n, key), n, self.runs, upto, starts, lengths)
+        return starts, lengths
 
     def keep(self, chunk: Columns, n: int, key: np.ndarray, upto: int, wanted: bool, live: np.ndarray) -> int:
         """Keep, in place, the rows of a chunk that have (or, if not `wanted`, have not) a match; return how many."""

@@ -42,15 +42,16 @@ class PairMatrix:
         self.meta[[AXIS, ROW_LOW, BIT_LOW]] = axis, named[0], other[0]
 
     @property
-    def nbytes(self) -> int:
-        return self.words.nbytes + self.place.nbytes
+    def working_set(self) -> int:
+        """A part only: joins mostly make pairs of one row of bits after another."""
+        return self.words.nbytes // 8 + self.place.nbytes
 
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
         return insert_bits(self.words, self.place, self.meta, rows, lo, hi, take, out, at)
 
     def join(self, joined: Joined, i: int, j: int, out: Columns, at: int) -> tuple[int, int, int, int]:
-        ids, n, runs, upto, chunk, arena, sides = joined
-        return join_bits(ids, n, i, j, runs, upto, chunk, arena, sides, self.words, self.place, self.meta, out, at)
+        starts, lengths, n, chunk, arena, sides = joined
+        return join_bits(starts, lengths, n, i, j, chunk, arena, sides, self.words, self.place, self.meta, out, at)
 
     def find(self, rows: Columns, n: int, take: np.ndarray, stored: Columns) -> np.ndarray:
         found = np.empty(n, np.bool_)

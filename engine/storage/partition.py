@@ -33,9 +33,9 @@ class Partition:
         self.lock = Lock()
 
     @property
-    def table_bytes(self) -> int:
-        """The size of what insertion looks rows up in."""
-        return 0 if self.table is None else self.table.nbytes
+    def working_set(self) -> int:
+        """The bytes that insertion goes through in no order: those that should fit in a cache."""
+        return 0 if self.table is None else self.table.working_set
 
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> int:
         """Add `rows[take, lo:hi]`; return how many were new. Safe to call from several threads."""

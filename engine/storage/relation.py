@@ -12,7 +12,8 @@ from engine.kernels.hashing import partition_of
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.partition import Partition
 
-GATHERED_ROWS = 1 << 16
+GATHERED_ROWS = 1 << 13
+"""Blocks of a delta that are smaller on average are put together: each costs a task for every rule that reads it."""
 SMALL_ROWS = 1 << 12
 """Relations up to this size keep the tables that insertion needs: they may be looked up in."""
 RAGGED = -1
@@ -53,7 +54,7 @@ class Relation:
             if partition.end > partition.old:
                 blocks.append(Block(partition.rows, partition.old, partition.end))
                 n_delta += partition.end - partition.old
-        if len(blocks) > 1 and n_delta <= GATHERED_ROWS:
+        if len(blocks) > 1 and n_delta <= GATHERED_ROWS * len(blocks):
             gathered = np.concatenate([b.rows[:, b.lo : b.hi] for b in blocks], axis=1)
             blocks = [Block(gathered, 0, n_delta)]
         changed = bool(blocks or self.delta)

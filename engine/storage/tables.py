@@ -23,12 +23,11 @@ FIRST_SLOTS = 128
 
 
 class Joined(NamedTuple):
-    """What a join makes of the first n rows of a chunk: see `kernels.runs.expand` and `kernels.hashing.join_pairs`."""
+    """What a join makes of the first n rows of a chunk: see `kernels.hashing.join_pairs`."""
 
-    ids: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
     n: int
-    runs: np.ndarray
-    upto: int
     chunk: Columns
     arena: Columns
     sides: np.ndarray
@@ -36,6 +35,9 @@ class Joined(NamedTuple):
 
 class Table(Protocol):
     """Knows the rows of a store `out[:, :at]`, by position or by value; adds rows to both."""
+
+    working_set: int
+    """The bytes that insertion goes through in no order."""
 
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
         """Append the rows `rows[take, lo:hi]` it does not know; return the first not looked at, and the new `at`."""
@@ -61,7 +63,7 @@ class RowTable:
         return len(self.slots) * 5 // 8
 
     @property
-    def nbytes(self) -> int:
+    def working_set(self) -> int:
         return self.slots.nbytes
 
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
@@ -93,7 +95,7 @@ class PairTable:
         return (len(self.slots) - 1) * 5 // 8
 
     @property
-    def nbytes(self) -> int:
+    def working_set(self) -> int:
         return self.slots.nbytes
 
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
@@ -102,8 +104,8 @@ class PairTable:
     def join(self, joined: Joined, i: int, j: int, out: Columns, at: int) -> tuple[int, int, int, int]:
         """Append the pairs a join makes from match j of row i on; return (next i, next j, new `at`, pairs made)."""
         limit = min(out.shape[1], self.limit)
-        ids, n, runs, upto, chunk, arena, sides = joined
-        return join_pairs(ids, n, i, j, runs, upto, chunk, arena, sides, self.slots, limit, out, at)
+        starts, lengths, n, chunk, arena, sides = joined
+        return join_pairs(starts, lengths, n, i, j, chunk, arena, sides, self.slots, limit, out, at)
 
     def find(self, rows: Columns, n: int, take: np.ndarray, stored: Columns) -> np.ndarray:
         found = np.empty(n, np.bool_)

@@ -69,9 +69,9 @@ def test_a_join_inserts_the_pairs_it_makes(sides, most):
     for _ in range(5):
         chunk = rng.integers(0, most, (2, 2000)).astype(np.int32)
         chunk[1] %= 80
-        ids = by.locate(chunk, 2000, np.array([1]))
         columns = np.array([(side, c if side else 0) for c, side in enumerate(SIDES[sides])])
-        joined = Joined(ids, 2000, by.runs, LENGTH, chunk, by.arena, columns)
+        found = by.matches(chunk, 2000, np.array([1]), LENGTH)
+        joined = Joined(*found, 2000, chunk, by.arena, columns)
         made = [
             tuple(match[c] if side else x for c, side in enumerate(SIDES[sides]))
             for x, k in chunk.T.tolist()
