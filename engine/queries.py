@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +46,27 @@ class Question:
         found = result.relation(self._demanded.answers)
         rows = completed(found, self._demanded.columns, self.goal, result.symbols)
         return replace(result, relations={self.goal.relation: agreeing(rows, self.goal, result.symbols)})
+
+
+def evaluate_outputs(program: CheckedProgram, read: Callable[[CheckedProgram], Database], **options: object) -> Result:
+    """Evaluate a program for its outputs, on the facts that `read` gives it; `options` are those of `evaluate`.
+
+    Where `.pragma "magic-transform"` asks for it and there is one output, this answers a query for all its rows.
+    """
+    query = output_query(program)
+    if query is None:
+        return evaluate(program, read(program), **options)
+    question = Question(program, query)
+    return question.ask(read(question.program), **options)
+
+
+def output_query(program: CheckedProgram) -> str | None:
+    """The query that stands for the only output of a program that asks for magic sets, or None."""
+    names = {directive.relation for directive in (*program.outputs, *program.printsizes)}
+    if len(names) != 1 or not any(key == "magic-transform" for key, _ in program.pragmas):
+        return None
+    (name,) = names
+    return f"{name}({', '.join(f'x{i}' for i in range(program.relations[name].arity))})"
 
 
 def completed(rows: Columns, columns: tuple[int, ...], goal: Atom, symbols: Symbols) -> Columns:

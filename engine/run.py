@@ -9,7 +9,7 @@ from engine.io import file_name, lines, load, store
 from engine.language.compiler import Source, compile
 from engine.language.program import CheckedProgram
 from engine.local.evaluate import evaluate
-from engine.queries import Question
+from engine.queries import Question, evaluate_outputs, output_query
 from engine.result import Result
 
 
@@ -22,7 +22,7 @@ def run(
     FactsError or EvaluationError, and OSError where the program itself cannot be read.
     """
     checked = compile_file(Path(program), number_bits)
-    result = evaluate(checked, load(checked, facts), **options)
+    result = evaluate_outputs(checked, lambda needed: load(needed, facts), **options)
     return store(checked, result, output), result
 
 
@@ -48,6 +48,7 @@ def explain(
     as `run` does.
     """
     checked = compile_file(Path(program), number_bits)
+    query = output_query(checked) if query is None else query
     if query is not None:
         checked = Question(checked, query).program
     inputs = tuple(directive for directive in checked.inputs if (Path(facts) / file_name(directive)).exists())

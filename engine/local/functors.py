@@ -16,7 +16,7 @@ import numpy as np
 from engine import functors as scalar
 from engine.database import EvaluationError
 from engine.language.signatures import LETTERS
-from engine.plan.values import encode_float
+from engine.plan.values import encode_float, signed
 from engine.storage.keys import HashedKeys
 from engine.symbols import Symbols
 
@@ -125,7 +125,7 @@ class Functors:
             return self.symbols.intern("" if v is None else v for v in values).astype(np.int64), defined
         if kind == "float":
             return np.array([0 if v is None else encode_float(v) for v in values], np.int64), defined
-        return np.array([0 if v is None else v for v in values], np.int64), defined
+        return np.array([0 if v is None else signed(v) for v in values], np.int64), defined
 
 
 # ---- arithmetic

@@ -32,7 +32,12 @@ def encode(constant: Constant, symbols: Symbols) -> int:
             return encode_float(constant.value)
         case "nil":
             return 0
-    return int(constant.value)
+    return signed(int(constant.value))
+
+
+def signed(value: int) -> int:
+    """An integer of 64 bits as it stands in a column: unsigned ones from 2⁶³ on are negative there."""
+    return value - (1 << 64) if value >> 63 == 1 else value
 
 
 def encode_float(value: float) -> int:

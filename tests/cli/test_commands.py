@@ -28,6 +28,23 @@ def test_run_reads_facts_writes_results_and_prints_sizes(analyze, program, tmp_p
     assert sorted((tmp_path / "out/tc.csv").read_text().splitlines()) == ["a\tb", "a\tc", "b\tc"]
 
 
+def test_run_with_numbers_of_64_bits(analyze, tmp_path):
+    program, largest = tmp_path / "wide.dl", 2**63 - 1
+    program.write_text(
+        ".decl a(x: number)\n.input a\n.decl b(x: number)\n.output b\n.decl c(x: number)\n"
+        '.output c(IO=parquet)\n.input c(filename="c.facts")\nb(x + 1) :- a(x).\nc(x) :- b(x).\n'
+    )
+    (tmp_path / "a.facts").write_text(f"{largest}\n1\n")
+    (tmp_path / "c.facts").write_text("")
+    files = ("-F", tmp_path, "-D", tmp_path / "out")
+    assert "out of the range" in analyze("run", program, *files, code=2).output
+    analyze("run", program, *files, "--number-width", 64)
+    assert (tmp_path / "out/b.csv").read_text() == f"{-(2**63)}\n2\n"
+    program.write_text(".decl c(x: number)\n.input c(IO=parquet)\n.output c\n")
+    analyze("run", program, "-F", tmp_path / "out", "-D", tmp_path / "out", "--number-width", 64)
+    assert (tmp_path / "out/c.csv").read_text() == f"{-(2**63)}\n2\n"
+
+
 def test_run_says_where_a_program_is_wrong(analyze, program):
     program.write_text(TC + "tc(x, y) :- ark(x, y).\n")
     output = analyze("run", program, code=2).output

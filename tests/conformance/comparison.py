@@ -15,6 +15,7 @@ from engine.language.syntax import Functor
 from engine.language.walk import all_literals, literal_terms, subterms
 from engine.local.execution import Options
 from engine.local.policy import GLOBAL, Dws, Policy, Ssp
+from engine.queries import evaluate_outputs
 
 POLICIES: dict[str, Policy] = {"global": GLOBAL, "ssp": Ssp(1), "dws": Dws()}
 Rows = dict[str, set[tuple]]
@@ -49,12 +50,21 @@ class Configuration:
     policy: Policy = GLOBAL
 
     def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
-        database = engine.load(program, facts)
         if self.threads:
-            return engine.evaluate(program, database, threads=self.threads, options=self.options, policy=self.policy)
+            return engine.evaluate(program, engine.load(program, facts), **self.chosen())
+        database = engine.load(program, facts)
         relations = reference.evaluate(program, tuples.decode(program, database, program.relations))
         encoded = tuples.encode(program, relations)
         return engine.Result(encoded.symbols, encoded.records, encoded.relations)
+
+    def chosen(self) -> dict[str, object]:
+        return {"threads": self.threads, "options": self.options, "policy": self.policy}
+
+    def for_output(self, program: CheckedProgram, facts: Path) -> engine.Result:
+        """Evaluate as `analyze run` does: by magic sets, if the program asks for them."""
+        if not self.threads:
+            return self.evaluate(program, facts)
+        return evaluate_outputs(program, lambda needed: engine.load(needed, facts), **self.chosen())
 
     def rows(self, program: CheckedProgram, facts: Path) -> Rows:
         return tuples.decode(program, self.evaluate(program, facts), program.relations)

@@ -88,7 +88,7 @@ def check(case: Case, configuration: Configuration) -> str | None:
         return check_load_fails(program, case.directory / "facts")
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory)
-        result = configuration.evaluate(program, case.directory / "facts")
+        result = configuration.for_output(program, case.directory / "facts")
         printed = engine.store(program, result, output)
         return compare_files(case.directory, output) or compare_printed(case, printed)
 

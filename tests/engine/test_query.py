@@ -8,6 +8,7 @@ from engine import tuples
 from engine.language.query import read_query
 from engine.language.text import clause_text
 from engine.plan.magic import demand
+from engine.queries import evaluate_outputs
 
 DECLARED = ".decl arc(x: number, y: number)\n.decl tc(x: number, y: number)\ntc(x, y) :- arc(x, y).\n"
 CLOSURES = {
@@ -128,6 +129,27 @@ def test_equivalences_and_choices_are_derived_in_full():
     facts = {"a": {(1, 2), (2, 3), (5, 6), (4, 2)}}
     assert answers(program, "eq(3, y)", facts)[0] == {(3, y) for y in (1, 2, 3, 4)}
     assert answers(program, "t(4, y)", facts)[0] == set(), "2 went to 1, the lesser"
+
+
+SAME_GENERATION = SG + ".decl query()\n.output query\nquery() :- sg(256, 511).\n"
+
+
+def test_a_pragma_asks_for_magic_sets():
+    """On a binary tree of depth 8 all leaves are of one generation: 4⁸ pairs, of which one is asked for."""
+    facts = {"arc": {(n // 2, n) for n in range(2, 512)}}
+    sizes = []
+    for pragma in ("", '.pragma "magic-transform" "*"\n'):
+        program = engine.compile([pragma + SAME_GENERATION])
+        result = evaluate_outputs(program, lambda _: tuples.encode(program, facts), threads=1)  # noqa: B023
+        assert result.relation("query").shape == (0, 1)
+        sizes.append(sum(stratum.rows for stratum in result.statistics))
+    assert sizes[0] > 4**8 > 100 * sizes[1]
+
+
+def test_a_pragma_changes_nothing_where_there_are_several_outputs():
+    program = engine.compile(['.pragma "magic-transform" "*"\n' + SAME_GENERATION + ".output sg\n"])
+    result = evaluate_outputs(program, lambda _: tuples.encode(program, {"arc": {(1, 256), (1, 511)}}), threads=1)
+    assert result.relation("sg").shape == (2, 2) and result.relation("query").shape == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -398,3 +398,57 @@ def test_numbers_of_a_value_are_equal_for_equal_values():
 def test_facts_come_from_outside_too():
     program = engine.compile(['.decl a(x: symbol)\n.decl b(x: symbol)\nb(x) :- a(x).\na("own").'])
     assert reference.evaluate(program, {"a": {("given",)}})["b"] == {("own",), ("given",)}
+
+
+LARGEST, LARGEST_UNSIGNED = 2**63 - 1, 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    "kind, expression, expected",
+    [
+        ("number", f"{LARGEST} + 1", -(2**63)),
+        ("number", f"-{LARGEST} - 2", LARGEST),
+        ("number", f"(-{LARGEST} - 1) / -1", -(2**63)),
+        ("number", f"(-{LARGEST} - 1) % -1", 0),
+        ("number", "4294967296 * 4294967296", 0),
+        ("number", "2 ^ 62", 2**62),
+        ("number", "2 ^ 64", 0),
+        ("number", "1 bshl 65", 2),
+        ("number", "-1 bshru 60", 15),
+        ("number", f'to_number("{LARGEST}")', LARGEST),
+        ("number", "to_number(4.0e18)", 4 * 10**18),
+        ("number", f"utoi({LARGEST_UNSIGNED}u)", -1),
+        ("number", "as(1.0, number)", 0x3FF0000000000000),
+        ("number", f"range({LARGEST} - 1, {LARGEST})", LARGEST - 1),
+        ("unsigned", f"{LARGEST_UNSIGNED} + 1", 0),
+        ("unsigned", "0u - 1", LARGEST_UNSIGNED),
+        ("unsigned", f"{LARGEST_UNSIGNED} / 2", LARGEST),
+        ("unsigned", f"{LARGEST_UNSIGNED} % 10", 5),
+        ("unsigned", f"{LARGEST_UNSIGNED} bshr 1", LARGEST),
+        ("unsigned", "1u bshl 63", 2**63),
+        ("unsigned", f'to_unsigned("{LARGEST_UNSIGNED}")', LARGEST_UNSIGNED),
+        ("unsigned", "to_unsigned(1.8e19)", 18 * 10**18),
+        ("unsigned", f"max({LARGEST_UNSIGNED}, 1)", LARGEST_UNSIGNED),
+        ("unsigned", "sum x : { big(x) }", 2**63 - 1),
+        ("symbol", f"to_string({LARGEST_UNSIGNED}u)", str(LARGEST_UNSIGNED)),
+        ("symbol", f"to_string(-{LARGEST} - 1)", str(-(2**63))),
+    ],
+)
+def test_numbers_of_64_bits(kind, expression, expected):
+    text = f"""
+        .decl big(x: unsigned)
+        big({LARGEST_UNSIGNED}). big({2**63}).
+        .decl result(x: {kind})
+        result({expression}) :- big({LARGEST_UNSIGNED}).
+    """
+    program = engine.compile([text], number_bits=64)
+    result = engine.evaluate(program, engine.Database(), threads=1)
+    assert reference.evaluate(program)["result"] == {(expected,)}
+    assert tuples.decode(program, result, ["result"])["result"] == {(expected,)}
+
+
+@pytest.mark.parametrize("expression", ["1 / 0", "1 % 0", 'to_number("9223372036854775808")', "ftoi(1.0e19)"])
+def test_functor_without_a_value_in_64_bits(expression):
+    program = engine.compile([f".decl result(x: number)\nresult({expression}) :- 1 < 2."], number_bits=64)
+    assert reference.evaluate(program)["result"] == set()
+    assert engine.evaluate(program, engine.Database(), threads=1).relation("result").shape == (1, 0)
