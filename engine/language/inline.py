@@ -40,6 +40,8 @@ from engine.language.walk import (
 # A negated atom that stands for more is looked up instead.
 MAX_ALTERNATIVES = 16
 
+REMOVE = "remove the qualifier 'inline' from its declaration"
+
 Alternatives = list[tuple[Literal, ...]]
 
 
@@ -51,9 +53,14 @@ def inline_relations(
     if not inlined:
         return list(clauses)
     for directive in directives:
-        if directive.relation in inlined and directive.kind != "limitsize":
+        if directive.relation in inlined:
             message = f"relation '{directive.relation}' is inlined and cannot have '.{directive.kind}'"
-            report.error("E054", message, directive.span, "remove the qualifier 'inline' from its declaration")
+            report.error("E054", message, directive.span, REMOVE)
+    for declaration in map(relations.__getitem__, inlined):
+        if declaration.choice or "eqrel" in declaration.qualifiers:
+            has = "a choice domain" if declaration.choice else "the qualifier 'eqrel'"
+            message = f"relation '{declaration.name}' is inlined and cannot have {has}"
+            report.error("E054", message, declaration.span, REMOVE)
     definitions: dict[str, list[Clause]] = {name: [] for name in inlined}
     rest: list[Clause] = []
     for clause in clauses:

@@ -46,7 +46,10 @@ def drain(relation: Relation) -> Columns:
 
 
 class Admission:
-    """Lets rows into a relation, as far as its choice domain and its limit allow."""
+    """Lets rows into a relation, as far as its choice domain and its limit allow.
+
+    A relation without a choice domain has all its columns as the only key: a row is let in once.
+    """
 
     def __init__(
         self,
@@ -57,32 +60,37 @@ class Admission:
         store: Store,
     ) -> None:
         self.relation, self.limit, self.order, self.store = relation, limit, order, store
-        self.keys = [(np.array(key, np.int64), HashedKeys(len(key), relation.dtype)) for key in choice]
-        self.taken = np.zeros((len(choice), 64), np.bool_)
+        keys = choice or [range(relation.arity)]
+        self.keys = [(np.array(key, np.int64), HashedKeys(len(key), relation.dtype)) for key in keys]
+        self.taken = np.zeros((len(keys), 64), np.bool_)
         self.n = 0
 
     def admit(self, rows: Columns) -> None:
         """Store the rows that are let in, the least first."""
-        self.admit_in_turn(rows[:, self.order(rows)])
+        rows, ids = self.free(rows)
+        order = self.order(rows)
+        self.let_in(np.ascontiguousarray(rows[:, order]), np.ascontiguousarray(ids[:, order]))
 
     def admit_in_turn(self, rows: Columns) -> None:
         """Store the rows that are let in, the first first."""
-        relation, n = self.relation, rows.shape[1]
-        rows = np.ascontiguousarray(rows, relation.dtype)
-        rows = np.ascontiguousarray(rows[:, ~relation.find(rows, n, relation.every)])
-        if not self.keys:
-            _, first = np.unique(rows, axis=1, return_index=True)
-            rows = rows[:, np.sort(first)]
-        n = rows.shape[1]
-        ids = np.array([table.intern(rows, 0, n, key) for key, table in self.keys], np.int32).reshape(len(self.keys), n)
-        most = max((table.n for _, table in self.keys), default=0)
+        self.let_in(*self.free(rows))
+
+    def free(self, rows: Columns) -> tuple[Columns, np.ndarray]:
+        """Return the rows of which no key is taken, and the ids of their keys [key, row]."""
+        rows, n = np.ascontiguousarray(rows, self.relation.dtype), rows.shape[1]
+        ids = np.array([table.intern(rows, 0, n, key) for key, table in self.keys], np.int32)
+        most = max(table.n for _, table in self.keys)
         if most > self.taken.shape[1]:
             self.taken = np.pad(self.taken, ((0, 0), (0, 2 * most - self.taken.shape[1])))
+        free = ~np.take_along_axis(self.taken, ids, axis=1).any(axis=0)
+        return np.ascontiguousarray(rows[:, free]), np.ascontiguousarray(ids[:, free])
+
+    def let_in(self, rows: Columns, ids: np.ndarray) -> None:
+        n = rows.shape[1]
         admitted = np.empty(n, np.int64)
-        room = n if self.limit is None else min(n, self.limit - self.n)
-        n = admit(ids, self.taken, room, admitted)
+        n = admit(ids, self.taken, n if self.limit is None else min(n, self.limit - self.n), admitted)
         self.n += n
-        self.store(relation, rows[:, admitted[:n]])
+        self.store(self.relation, rows[:, admitted[:n]])
 
 
 class Candidates:
