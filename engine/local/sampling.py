@@ -50,10 +50,15 @@ class Sample:
         return total / self.n
 
     def least_fan_out(self, atoms: Sequence[Match]) -> float | None:
-        """The mean number of matches of the atom that has the fewest for a row; builds the arrangements it needs."""
+        """The mean number of matches of the atom that has the fewest for a row; builds the arrangements it needs.
+
+        Like `fan_out`, it does not know values that functors make: None where an atom has nothing else.
+        """
         counts = []
         for literal in atoms if self.n else ():
             known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
+            if not known:
+                return None
             arrangement = self.relations[literal.relation].arrangement(known, payload=True, old=False)
             chunk = np.array([self._values(literal.terms[c]) for c in known], arrangement.dtype)
             ids = arrangement.locate(chunk, self.n, np.arange(len(known)))

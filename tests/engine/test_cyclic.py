@@ -52,6 +52,7 @@ def cycles(draw) -> str:
 
 
 RECURSIONS = [
+    "p(x, z) :- p(x, y), v = x + y, e(v, z), t(v, z, _).\n",
     "p(x, z) :- p(x, y), e(y, z), p(z, x).\n",
     "p(x, z) :- t(y, w, z), p(x, w), p(x, y).\n",
     "p(x, y) :- e(x, y), p(x, z), p(z, y), e(z, x).\n",
