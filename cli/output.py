@@ -65,16 +65,16 @@ def print_report(result: ScanResult) -> None:
     render_text(result, terminal())
 
 
-def terminal() -> Console:
-    """Standard output: in colour on a terminal, and as wide as it; plain in a pipe."""
+def terminal(width_of_pipes: int | None = None) -> Console:
+    """Standard output: in colour on a terminal, and as wide as it; plain in a pipe, and of a width of its own."""
     import os
 
     from rich.console import Console
 
     console = Console(highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(highlight=False, width=FILE_WIDTH)
-    return console
+    if console.is_terminal or ("COLUMNS" in os.environ and width_of_pipes is None):
+        return console
+    return Console(highlight=False, width=width_of_pipes or FILE_WIDTH)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -24,16 +26,35 @@ if TYPE_CHECKING:
     )
 
 MAX_READERS = 4
+WIDTH_OF_PIPES = 4096
+"""Where it is not a person's terminal that reads, nothing is folded."""
+PLACE = re.compile(r"\((.*):\d+\)")
 UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 def print_plan(plan: Explanation, console: Console) -> None:
     """Print the strata with rules, then the arrangements that the rules share."""
+    places = Places(rule.place for stratum in plan.strata for rule in stratum.rules)
     for number, stratum in enumerate((s for s in plan.strata if s.rules), 1):
-        print_stratum(number, stratum, console)
+        print_stratum(number, stratum, places, console)
     if plan.arrangements:
         console.print(heading("Arrangements"))
-        console.print(Padding(arrangement_table(plan), (0, 0, 0, 2), expand=False))
+        console.print(Padding(arrangement_table(plan, places), (0, 0, 0, 2), expand=False))
+
+
+class Places:
+    """Shows where rules stand, without the directory that all files are in."""
+
+    def __init__(self, places: Iterable[str]) -> None:
+        files = {match[1] for place in places if (match := PLACE.search(place))}
+        directories = {os.path.dirname(file) for file in files}
+        try:
+            self.prefix = os.path.join(os.path.commonpath(directories), "") if directories else ""
+        except ValueError:  # Some are absolute, others are not.
+            self.prefix = ""
+
+    def short(self, text: str) -> str:
+        return printable(text.replace(f"({self.prefix}", "(") if self.prefix else text)
 
 
 def heading(title: str, *rest: str) -> Text:
@@ -46,7 +67,7 @@ def heading(title: str, *rest: str) -> Text:
 # ---- strata
 
 
-def print_stratum(number: int, stratum: StratumPlan, console: Console) -> None:
+def print_stratum(number: int, stratum: StratumPlan, places: Places, console: Console) -> None:
     names = ", ".join(relation.name for relation in stratum.relations)
     kind = "recursive" if stratum.recursive else "once"
     console.print(heading(f"Stratum {number}", printable(names), kind), no_wrap=True, overflow="ellipsis")
@@ -55,9 +76,9 @@ def print_stratum(number: int, stratum: StratumPlan, console: Console) -> None:
     if stratum.recursive:
         word = ("decomposable", "green") if stratum.decomposable else ("not decomposable", "yellow")
         way = "partitions run to their fixpoints alone" if stratum.decomposable else "rounds with exchange"
-        console.print(Text.assemble("  ", word, f": {printable(stratum.reason)} ", (f"→ {way}", "dim")))
+        console.print(Text.assemble("  ", word, f": {places.short(stratum.reason)} ", (f"→ {way}", "dim")))
     for rule in stratum.rules:
-        print_rule(rule, console)
+        print_rule(rule, places, console)
     console.print()
 
 
@@ -70,10 +91,10 @@ def relation_line(relation: RelationPlan) -> Text:
     return line
 
 
-def print_rule(rule: RulePlan, console: Console) -> None:
+def print_rule(rule: RulePlan, places: Places, console: Console) -> None:
     console.print()
     console.print(Padding(Text(printable(rule.text)), (0, 0, 0, 2), expand=False))
-    console.print(Text(f"  {printable(rule.place)}", "dim"))
+    console.print(Text(f"  {places.short(rule.place)}", "dim"))
     for variant in rule.variants:
         console.print(Text.assemble("    ", *variant_line(variant)))
         if variant.is_satisfiable:
@@ -124,13 +145,13 @@ def expected(step: StepPlan) -> str:
 # ---- arrangements
 
 
-def arrangement_table(plan: Explanation) -> Table:
+def arrangement_table(plan: Explanation, places: Places) -> Table:
     table = Table.grid(padding=(0, 2))
     for name in ("relation[key]", "rows", "keys", "bytes", "read by"):
         table.add_column(justify="left" if name in ("relation[key]", "read by") else "right", overflow="fold")
     table.add_row(*(Text(name, "dim") for name in ("relation[key]", "rows", "keys", "size", "read by")))
     for arrangement in sorted(plan.arrangements, key=lambda a: (-len(a.readers), a.relation, a.key)):
-        readers = [printable(reader) for reader in arrangement.readers]
+        readers = [places.short(reader) for reader in arrangement.readers]
         more = f" and {len(readers) - MAX_READERS} more" if len(readers) > MAX_READERS else ""
         table.add_row(
             Text(f"{arrangement.relation}[{', '.join(arrangement.key)}]", "cyan"),
@@ -147,6 +168,7 @@ def arrangement_table(plan: Explanation) -> Table:
 
 def print_dearest(rules: list[RuleStatistics], console: Console) -> None:
     """Print the rules that took most time."""
+    places = Places(rule.rule for rule in rules)
     table = Table.grid(padding=(0, 2))
     names = ("seconds", "planning", "rows in", "rows out", "duplicates", "runs", "rule")
     for name in names:
@@ -154,7 +176,7 @@ def print_dearest(rules: list[RuleStatistics], console: Console) -> None:
     table.add_row(*(Text(name, "dim") for name in names))
     for rule in rules:
         numbers = (f"{number:,}" for number in (rule.read, rule.added, rule.duplicates, rule.runs))
-        text = Text.assemble(printable(rule.text or rule.relation), "\n", (printable(rule.rule), "dim"))
+        text = Text.assemble(printable(rule.text or rule.relation), "\n", (places.short(rule.rule), "dim"))
         table.add_row(f"{rule.elapsed_s:.3f}", f"{rule.planning_s:.3f}", *numbers, text)
     console.print()
     console.print(heading("Dearest rules", "seconds of all threads together"))

@@ -68,15 +68,15 @@ def show_lines(lines: Iterable[str]) -> None:
 
 def show_plan(result: Result) -> None:
     from cli.output import terminal
-    from cli.plan import print_plan
+    from cli.plan import WIDTH_OF_PIPES, print_plan
 
-    print_plan(result.plan, terminal())
+    print_plan(result.plan, terminal(WIDTH_OF_PIPES))
 
 
 def show_costs(result: Result, profile: Path) -> None:
     """Save what the rules cost, and print the dearest ones."""
     from analyzer.run import save_profile
     from cli.output import terminal
-    from cli.plan import print_dearest
+    from cli.plan import WIDTH_OF_PIPES, print_dearest
 
-    print_dearest(save_profile(result, profile), terminal())
+    print_dearest(save_profile(result, profile), terminal(WIDTH_OF_PIPES))
