@@ -181,6 +181,50 @@ def count_matches(ids, n, runs, upto, counts):
 
 
 @kernel
+def sort_runs(runs, n_keys, arena, columns):
+    """Put the rows of each run in the order of some columns of the arena, the first first."""
+    for k in range(n_keys):
+        length, start = runs[k, LENGTH], runs[k, START]
+        if length < 2:
+            continue
+        for q in range(len(columns) - 1, -1, -1):
+            order = np.argsort(arena[columns[q], start : start + length], kind="mergesort")
+            for c in range(len(arena)):
+                arena[c, start : start + length] = arena[c, start : start + length][order]
+
+
+@kernel
+def narrow(ids, n, runs, upto, rows, registers, arena, columns, found):
+    """Write to found[i] the part of the run of ids[i] whose `columns` have the values of row i in `registers`; i < n.
+
+    The runs are in the order of these columns.
+    """
+    for i in range(n):
+        if ids[i] < 0:
+            continue
+        lo = np.int64(runs[ids[i], START])
+        hi = lo + runs[ids[i], upto]
+        for q in range(len(registers)):
+            value, column = rows[registers[q], i], arena[columns[q]]
+            end = hi
+            while lo < end:
+                middle = (lo + end) // 2
+                if column[middle] < value:
+                    lo = middle + 1
+                else:
+                    end = middle
+            end = lo
+            while end < hi:
+                middle = (end + hi) // 2
+                if column[middle] <= value:
+                    end = middle + 1
+                else:
+                    hi = middle
+        found[i, START] = lo
+        found[i, upto] = hi - lo
+
+
+@kernel
 def total_matches(ids, n, runs, upto):
     """The number of rows that `expand` would write for ids[:n]."""
     total = 0

@@ -10,6 +10,7 @@ from engine.local.bindings import Bindings
 from engine.local.operators import Contains, Exists, Join, Scan
 from engine.local.registers import Registers
 from engine.plan.rule import Absent, Match, Operand
+from engine.storage.arrangement import Readable
 from engine.storage.relation import Relation
 
 SELECTIVE = 2.0
@@ -51,7 +52,8 @@ class Atoms(Registers):
     ) -> None:
         """Join with an atom by some columns; keep the rows where each term of `checked` equals its column."""
         relation, old = self.bindings.relations[literal.relation], id(literal) in self.old
-        arrangement = relation.arrangement(key, payload=True, old=old)
+        arrangement = self.arrangement(relation, key, payload=True, old=old)
+        key = [int(column) for column in arrangement.key]
         registers = [self.register_of(literal.terms[c]) for c in key]
         after, self.needed = self.needed, self.needed | {term for term, _ in checked}
         segment, take = self.next_segment()
@@ -74,6 +76,14 @@ class Atoms(Registers):
         candidates = [*known, *((column,) for column in bound)]
         best = min(candidates, key=lambda key: self.bindings.sizes.fan_out(relation.name, key))
         return best if self.bindings.sizes.fan_out(relation.name, best) <= SELECTIVE else bound
+
+    def arrangement(self, relation: Relation, key: Sequence[int], *, payload: bool, old: bool) -> Readable:
+        """The arrangement to look some columns up by; of a complete relation, perhaps one by fewer, with runs in order.
+
+        The columns of its key may be in another order.
+        """
+        found = None if relation.name in self.recursive else self.bindings.indexes.prefix_of(relation, key)
+        return found or relation.arrangement(key, payload=payload, old=old)
 
     def is_wide(self, relation: Relation, variable: str) -> bool:
         return self.wide.get(variable, relation.dtype == np.int64)
@@ -119,7 +129,8 @@ class Atoms(Registers):
         if len(columns) == relation.arity and relation.bits == 0 and relation.name not in self.recursive:
             self.operators.append(Contains(relation, key, wanted, live))
         else:
-            arrangement = relation.arrangement(columns, payload=False, old=old)
+            arrangement = self.arrangement(relation, columns, payload=False, old=old)
+            key = [key[columns.index(column)] for column in arrangement.key]
             self.operators.append(Exists(relation.name, arrangement, old, key, wanted, live))
 
     def absent(self, literal: Absent) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.local.functors import Functors
+from engine.local.indexes import Indexes
 from engine.plan.order import Sizes
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
@@ -19,3 +20,4 @@ class Bindings:
     records: Mapping[str, RecordTable]
     functors: Functors
     sizes: Sizes
+    indexes: Indexes = field(default_factory=Indexes)

@@ -145,7 +145,7 @@ def arrangements_of(operators: Iterable[Operator]) -> Iterator[tuple[str, Arrang
     """The arrangements that operators read, those inside aggregates included."""
     for operator in operators:
         if isinstance(operator, Join | Exists):
-            yield operator.relation, operator.arrangement
+            yield operator.relation, getattr(operator.arrangement, "base", operator.arrangement)
         elif isinstance(operator, Intersection):
             for branch in operator.branches:
                 yield from arrangements_of((branch.join, *branch.rest))

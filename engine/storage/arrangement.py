@@ -21,6 +21,7 @@ from engine.kernels.runs import (
     locate_dense,
     reserve,
     settle,
+    sort_runs,
 )
 from engine.storage.keys import HashedKeys
 
@@ -76,7 +77,7 @@ class Arrangement(Readable):
 
     A key is the values of the columns `key`; it has a dense id: the value itself where one int32 column has few gaps,
     else its position in a hash table. The arena is built when a join first asks for the payload, the lengths before the
-    last batch are kept from when a plan first asks for them.
+    last batch are kept from when a plan first asks for them. `order` are the columns that runs are sorted by.
     """
 
     def __init__(self, key: Sequence[int], arity: int, dtype: np.dtype) -> None:
@@ -89,6 +90,7 @@ class Arrangement(Readable):
         self.runs = np.zeros((FIRST_KEYS, 2), np.int32)
         self.arena: Columns | None = None
         self.batch: list[np.ndarray] | None = None
+        self.order: tuple[int, ...] = ()
 
     # ---- reading
 
@@ -99,6 +101,12 @@ class Arrangement(Readable):
         ids = np.empty(n, np.int32)
         locate_dense(chunk, registers[0], n, self.n_keys, ids)
         return ids
+
+    def sort(self, order: Sequence[int]) -> None:
+        """Put each run in the order of some columns of the payload. No rows may be added from then on."""
+        places = [self.payload.tolist().index(column) for column in order]
+        sort_runs(self.runs, self.n_keys, self.arena, np.array(places, np.int64))
+        self.order = tuple(order)
 
     # ---- writing
 

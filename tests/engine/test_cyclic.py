@@ -11,6 +11,7 @@ import engine
 from engine import reference, tuples
 from engine.local.execution import Options
 from engine.local.operators import Join
+from engine.local.policy import GLOBAL, Dws, Ssp
 from engine.plan import order
 
 # So that joins are sampled, and chunks cut, whatever the size.
@@ -67,16 +68,16 @@ def plans(plan):
 SEEN = []
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(cycles(), FACTS)
 def test_random_cyclic_bodies_answer_as_the_oracle(text, facts):
     program = engine.compile([text])
     expected = reference.evaluate(program, facts)
-    for threads, probe in ((1, order.PROBE), (1, -100.0), (2, -100.0)):
+    for probe, policy in ((order.PROBE, GLOBAL), (-100.0, GLOBAL), (-100.0, Ssp(1)), (-100.0, Dws())):
         # Where counting earns more than it costs, atoms are intersected wherever they can be.
         with patch.object(order, "PROBE", probe):
             database = tuples.encode(program, facts)
-            result = engine.evaluate(program, database, threads=threads, options=TINY, explain=True)
+            result = engine.evaluate(program, database, threads=2, policy=policy, options=TINY, explain=True)
         for name, rows in tuples.decode(program, result, ["r", "p"]).items():
             assert rows == expected[name], name
     SEEN.append(any("least of" in operator for step in plans(result.plan) for operator in step.operators))
@@ -85,7 +86,7 @@ def test_random_cyclic_bodies_answer_as_the_oracle(text, facts):
 def test_many_of_them_are_evaluated_by_intersection():
     if len(SEEN) < 50:
         pytest.fail("runs after the random bodies")
-    assert sum(SEEN) > 0.8 * len(SEEN)
+    assert sum(SEEN) > 0.6 * len(SEEN)
 
 
 def star(n):

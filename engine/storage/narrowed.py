@@ -1,0 +1,71 @@
+"""One arrangement for several keys: runs in order of further columns, searched for the values of those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.runs import expand, keep_matches, narrow
+from engine.storage.arrangement import Arrangement
+
+
+class Narrowed:
+    """An arrangement read by its own key and some columns of its payload, by which its runs are in order.
+
+    A key is found in O(log of the length of its run). Joins read it through `pairs` and `keep`; `locate` and `runs` are
+    those of the arrangement: more rows than match, which serve to count candidates only.
+    """
+
+    def __init__(self, base: Arrangement, columns: Sequence[int]) -> None:
+        self.base, self.dtype, self.payload = base, base.dtype, base.payload
+        self.key = np.append(base.key, np.array(columns, np.int64))
+        self.places = np.array([base.payload.tolist().index(c) for c in columns], np.int64)
+
+    @property
+    def runs(self) -> np.ndarray:
+        return self.base.runs
+
+    @property
+    def arena(self) -> Columns | None:
+        return self.base.arena
+
+    def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
+        return self.base.locate(chunk, n, registers[: len(self.base.key)])
+
+    def pairs(
+        self, chunk: Columns, n: int, key: np.ndarray, upto: int, take: np.ndarray, payload: np.ndarray, out: Columns
+    ) -> Iterator[int]:
+        runs, ids = self.narrow(chunk, n, key, upto), np.arange(n, dtype=np.int32)
+        i = j = 0
+        while i < n:
+            found, i, j = expand(ids, n, i, j, runs, upto, chunk, take, self.arena, payload, out)
+            if found:
+                yield found
+
+    def keep(self, chunk: Columns, n: int, key: np.ndarray, upto: int, wanted: bool, live: np.ndarray) -> int:
+        runs, ids = self.narrow(chunk, n, key, upto), np.arange(n, dtype=np.int32)
+        return keep_matches(ids, n, runs, upto, wanted, chunk, live)
+
+    def narrow(self, chunk: Columns, n: int, key: np.ndarray, upto: int) -> np.ndarray:
+        """Return a run for each of the first n rows: of its matches, which may be none."""
+        runs = np.zeros((n, 4), np.int32)
+        at = len(self.base.key)
+        narrow(self.locate(chunk, n, key), n, self.runs, upto, chunk, key[at:], self.arena, self.places, runs)
+        return runs
+
+
+def narrowed(arrangement: Arrangement, columns: Sequence[int]) -> Narrowed | None:
+    """Return an arrangement as read by more columns of its payload, or None if its runs are in another order.
+
+    The arrangement must not grow any more, and nobody may read it meanwhile: its runs are put in order where they have
+    none, or one that the columns refine.
+    """
+    order, wanted = arrangement.order, tuple(columns)
+    if set(order[: len(wanted)]) == set(wanted):
+        return Narrowed(arrangement, order[: len(wanted)])
+    if order != wanted[: len(order)]:
+        return None
+    arrangement.sort(wanted)
+    return Narrowed(arrangement, wanted)
