@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import click
+
+
+class Size(click.ParamType):
+    """A number of bytes: 500M, 2G, 1.5G."""
+
+    name = "size"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", value.strip(), re.IGNORECASE)
+        if found is None or float(found[1]) == 0:
+            self.fail(f"{value!r} is not a size such as 500M or 2G", param, ctx)
+        return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+
 
 OUTPUT = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to FILE."

@@ -11,10 +11,17 @@ from engine.language.program import CheckedProgram
 from engine.local.evaluate import evaluate
 from engine.queries import Question, evaluate_outputs, output_query
 from engine.result import Result
+from engine.storage.memory import LEDGER
 
 
 def run(
-    program: Path | str, facts: Path | str, output: Path | str, *, number_bits: int = 32, **options: object
+    program: Path | str,
+    facts: Path | str,
+    output: Path | str,
+    *,
+    number_bits: int = 32,
+    memory_limit: int | None = None,
+    **options: object,
 ) -> tuple[list[str], Result]:
     """Evaluate a program file on a directory of facts; return the lines for standard output, and the result.
 
@@ -22,8 +29,9 @@ def run(
     FactsError or EvaluationError, and OSError where the program itself cannot be read.
     """
     checked = compile_file(Path(program), number_bits)
-    result = evaluate_outputs(checked, lambda needed: load(needed, facts), **options)
-    return store(checked, result, output), result
+    with LEDGER.limited(memory_limit):
+        result = evaluate_outputs(checked, lambda needed: load(needed, facts), **options)
+        return store(checked, result, output), result
 
 
 def answer(

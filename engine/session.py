@@ -16,7 +16,7 @@ from engine.result import Result
 from engine.storage.catalogue import Catalogue, Shape
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation as Stored
-from engine.storage.trace import Handle
+from engine.storage.trace import Handle, Trace
 
 
 class Session:
@@ -37,9 +37,10 @@ class Session:
         self._records: dict[str, tuple[tuple, RecordTable]] = {}
         self._lock = Lock()
 
-    def evaluate(self, program: CheckedProgram, *, keep: Iterable[str] = ()) -> Result:
+    def evaluate(self, program: CheckedProgram, *, keep: Iterable[str] = (), **others: object) -> Result:
         """Evaluate a program on what the session holds; hold the relations `keep` of its result from then on.
 
+        `others` are further options of `engine.evaluate`, but for threads and sizes, which are those of the session.
         Raises EvaluationError, also where the program and the session disagree on the columns of a relation.
         """
         kept = list(keep)
@@ -47,14 +48,13 @@ class Session:
             if name not in program.relations:
                 raise EvaluationError(f"{name}: the program has no relation of that name to keep")
         with ExitStack() as stack:
-            handles = {
-                name: stack.enter_context(self._open(relation, program.number_bits))
+            relations = {
+                name: stack.enter_context(handle).relation
                 for name, relation in program.relations.items()
-                if self.holds(name)
+                if (handle := self._open(relation, program.number_bits)) is not None
             }
-            relations = {name: handle.relation for name, handle in handles.items()}
             database = Database(self.symbols, self._record_tables(program), relations)
-            result = evaluate(program, database, threads=self.threads, options=self.options)
+            result = evaluate(program, database, threads=self.threads, options=self.options, **others)
         for name in kept:
             self._publish(program.relations[name], program.number_bits, result.relations)
         return result
@@ -72,17 +72,23 @@ class Session:
 
     def insert(self, name: str, columns: Columns) -> int:
         """Add rows to a relation that is held, in its next version; return how many were not there before."""
-        trace = self.catalogue.trace(name)
+        trace = self._trace(name)
         return trace.insert(fitting_columns(trace, columns))
 
     def remove(self, name: str, columns: Columns) -> int:
         """Take rows out of a relation that is held, in its next version; return how many were there."""
-        trace = self.catalogue.trace(name)
+        trace = self._trace(name)
         return trace.remove(fitting_columns(trace, columns))
 
     def open(self, name: str) -> Handle:
         """Return a handle on a relation that a program has read or that was kept."""
-        return self.catalogue.open(name)
+        return self._trace(name).open()
+
+    def _trace(self, name: str) -> Trace:
+        trace = self.catalogue.find(name)
+        if trace is None:
+            raise EvaluationError(f"{name}: the session has no such relation that a program has read or that was kept")
+        return trace
 
     def drop(self, name: str) -> None:
         """Let go of a relation; programs that read it now are not disturbed."""
@@ -90,8 +96,8 @@ class Session:
             self._facts.pop(name, None)
         self.catalogue.drop(name)
 
-    def _open(self, relation: Relation, number_bits: int) -> Handle:
-        """Open a relation; facts that no program has read so far are stored first."""
+    def _open(self, relation: Relation, number_bits: int) -> Handle | None:
+        """Open a relation if it is held; facts that no program has read so far are stored first."""
         shape = shape_of(relation, number_bits)
         with self._lock:
             columns = self._facts.get(relation.name)
@@ -106,7 +112,8 @@ class Session:
                 stored.finish()
                 self.catalogue.publish(shape, stored)
                 del self._facts[relation.name]
-        return self.catalogue.open(relation.name, shape)
+        trace = self.catalogue.find(relation.name, shape)
+        return None if trace is None else trace.open()
 
     def _publish(self, relation: Relation, number_bits: int, columns: RelationColumns) -> None:
         stored = columns.stored(relation.name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.options import JOBS
+from cli.options import JOBS, Size
 
 if TYPE_CHECKING:
     from analyzer.run import Result
@@ -26,6 +26,12 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help="Write what each rule cost as JSON.")
 @click.option("--policy", type=click.Choice(["global", "ssp", "dws"]), default="global", help="How workers coordinate.")
 @click.option("--slack", type=click.IntRange(0), default=1, help="Iterations a worker may be ahead (ssp; default: 1).")
+@click.option(
+    "--memory-limit",
+    type=Size(),
+    metavar="SIZE",
+    help="Memory of the process, such as 2G: beyond it, results move to files (default: 80 % of the machine's).",
+)
 @JOBS
 def run(
     program: Path,
@@ -37,6 +43,7 @@ def run(
     profile: Path | None,
     policy: str,
     slack: int,
+    memory_limit: int | None,
     jobs: int | None,
 ) -> None:
     """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""
@@ -47,6 +54,7 @@ def run(
         "policy": policy_named(policy, slack),
         "threads": jobs,
         "number_bits": int(number_width),
+        "memory_limit": memory_limit,
     }
     if explain:
         result = explain_program(program, facts, query, **options)

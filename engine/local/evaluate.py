@@ -29,9 +29,13 @@ from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics, peak_bytes
 from engine.storage.arrangement import Block
 from engine.storage.equivalence import Equivalence
+from engine.storage.memory import LEDGER, MemoryLimitReached, release_free_memory, size_text
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.snapshot import Snapshot
+
+LARGE_ROWS = 1 << 20
+"""After a stratum with more rows, freed memory goes back to the system."""
 
 
 def evaluate(
@@ -44,17 +48,20 @@ def evaluate(
     widenings: Sequence[Widening] = (),
     profile: bool = False,
     explain: bool = False,
+    memory_limit: int | None = None,
 ) -> Result:
     """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
 
     The database's symbol table grows by new symbols; its arrays stay as they are. With `profile` the statistics of the
     result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
-    Raises EvaluationError for facts that do not fit their declaration.
+    The process is held to `memory_limit` bytes, by default to most of the machine's memory: what is not in use is
+    spilled to files. Raises EvaluationError when that is not enough, and for facts that do not fit their declaration.
     """
     execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options(), policy)
     execution.profiled = profile
     try:
-        return Evaluation(program, database, execution, widenings, explain).run()
+        with LEDGER.limited(memory_limit):
+            return Evaluation(program, database, execution, widenings, explain).run()
     finally:
         execution.team.close()
 
@@ -102,6 +109,24 @@ class Evaluation:
         return Result(self.symbols, records, RelationColumns(self.relations), statistics, plan)
 
     def stratum(self, stratum: Stratum) -> StratumStatistics:
+        try:
+            return self.evaluated(stratum)
+        except MemoryLimitReached as reached:
+            raise EvaluationError(self.too_large(stratum, reached)) from None
+
+    def too_large(self, stratum: Stratum, reached: MemoryLimitReached) -> str:
+        """Say what holds the memory that is used up."""
+        written = [relation for relation in self.relations.values() if isinstance(relation, Relation)]
+        largest = max(written, key=lambda relation: relation.n_bytes)
+        n_rows = sum(partition.n for partition in largest.partitions)
+        return (
+            f"{', '.join(stratum.relations)}: evaluation needs more than the memory limit of "
+            f"{size_text(reached.limit_bytes)}; {largest.name} holds {size_text(largest.n_bytes)} of it, "
+            f"{n_rows:,} rows with their indexes, and all but relations {size_text(LEDGER.other_bytes)}; "
+            "raise the limit (--memory-limit) or bound what the rules derive"
+        )
+
+    def evaluated(self, stratum: Stratum) -> StratumStatistics:
         begin = perf_counter()
         members = [self.relations[name] for name in stratum.relations]
         restarts = 0
@@ -120,6 +145,8 @@ class Evaluation:
         done.restarts = restarts
         done.rows = sum(relation.n for relation in members)
         done.peak_bytes = peak_bytes()
+        if done.rows > LARGE_ROWS:
+            release_free_memory()
         return done
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:

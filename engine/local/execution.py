@@ -18,6 +18,7 @@ from engine.local.policy import GLOBAL, Policy
 from engine.local.team import Task, Team, Worker
 from engine.result import RuleStatistics
 from engine.storage.arrangement import Block
+from engine.storage.memory import LEDGER
 from engine.storage.relation import Relation
 
 
@@ -152,6 +153,7 @@ class Execution:
 
     def advance(self, relations: Iterable[Relation]) -> int:
         """Advance relations to the next iteration; return the size of all deltas."""
+        LEDGER.enter(0)
         updates: list[Callable[[], None]] = []
         total = 0
         for relation in relations:

@@ -13,6 +13,7 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.hashing import partition_of, scatter
 from engine.storage.arrangement import Arrangement
+from engine.storage.memory import empty
 from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
@@ -46,7 +47,7 @@ class Worker:
         key = (segment.depth, segment.width, segment.dtype.char)
         found = self.buffers.get(key)
         if found is None:
-            found = self.buffers[key] = np.empty((segment.width, self.chunk_rows), segment.dtype)
+            found = self.buffers[key] = empty((segment.width, self.chunk_rows), segment.dtype)
         return found
 
     def arrangement(self, handle: Arrangement) -> Arrangement:
@@ -83,7 +84,7 @@ class Inbox:
 
     def __init__(self, relation: Relation, room: int) -> None:
         self.relation, self.bits = relation, relation.bits
-        self.rows = np.empty((1 << self.bits, relation.arity, room), relation.dtype)
+        self.rows = empty((1 << self.bits, relation.arity, room), relation.dtype)
         self.counts = np.zeros(1 << self.bits, np.int64)
 
     def put(self, rows: Columns, n: int, take: np.ndarray) -> int:

@@ -23,6 +23,7 @@ from engine.kernels.runs import (
     settle,
     sort_runs,
 )
+from engine.storage import memory
 from engine.storage.keys import HashedKeys
 
 FIRST_KEYS = 16
@@ -92,6 +93,12 @@ class Arrangement(Readable):
         self.batch: list[np.ndarray] | None = None
         self.order: tuple[int, ...] = ()
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory it takes."""
+        arrays = [self.runs, self.keys.columns, self.keys.table, *([] if self.arena is None else [self.arena])]
+        return sum(array.nbytes for array in arrays if not memory.is_spilled(array))
+
     # ---- reading
 
     def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
@@ -140,13 +147,13 @@ class Arrangement(Readable):
         if self.arena is not None:
             return
         lengths = self.runs[:, LENGTH].astype(np.int64)
-        runs = np.empty((len(lengths), 4), np.int32)
+        runs = memory.empty((len(lengths), 4), np.int32)
         runs[:, LENGTH] = 0
         runs[:, OLD] = self.runs[:, OLD]
         runs[:, START] = np.cumsum(lengths) - lengths
         runs[:, ROOM] = lengths
         self.runs, self.top = runs, int(lengths.sum())
-        self.arena = np.empty((len(self.payload), self.top + 4), self.dtype)
+        self.arena = memory.empty((len(self.payload), self.top + 4), self.dtype)
         for block in blocks:
             self._append(block, self._assign(block))
 
@@ -155,10 +162,15 @@ class Arrangement(Readable):
         places = np.empty(n, np.int32)
         needed = reserve(self.runs, self.top, ids, n, places)
         if needed + 4 > self.arena.shape[1]:
-            bigger = np.empty((len(self.payload), max(needed + 4, self.arena.shape[1] * 3 // 2)), self.dtype)
+            bigger = memory.empty((len(self.payload), max(needed + 4, self.arena.shape[1] * 3 // 2)), self.dtype)
             bigger[:, : self.top] = self.arena[:, : self.top]
             self.arena = bigger
         self.top = append(self.arena, self.runs, self.top, ids, places, block.rows, block.lo, n, self.payload)
+
+    def rest(self) -> None:
+        """Nothing is added any more: the payload may be spilled."""
+        if self.arena is not None:
+            memory.LEDGER.offer(self, "arena")
 
     # ---- keys
 
@@ -173,8 +185,8 @@ class Arrangement(Readable):
     def _reserve_keys(self, n_keys: int) -> None:
         self.n_keys = n_keys
         if n_keys > len(self.runs):
-            bigger = np.zeros((max(n_keys, len(self.runs) * 3 // 2), self.runs.shape[1]), np.int32)
-            bigger[: len(self.runs)] = self.runs
+            bigger = memory.empty((max(n_keys, len(self.runs) * 3 // 2), self.runs.shape[1]), np.int32)
+            bigger[: len(self.runs)], bigger[len(self.runs) :] = self.runs, 0
             self.runs = bigger
 
     def _choose_keys(self, blocks: Sequence[Block]) -> None:

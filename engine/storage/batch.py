@@ -24,6 +24,7 @@ from engine.kernels.batches import (
     merge_step,
 )
 from engine.kernels.runs import LENGTH, expand
+from engine.storage import memory
 
 NONE = np.empty(0, np.int32)
 
@@ -38,11 +39,11 @@ class Batch:
 
     def __init__(self, key: np.ndarray, rest: np.ndarray, dtype: np.dtype, capacity: int, since: int) -> None:
         self.key, self.rest, self.since, self.last = key, rest, since, since
-        self.rows: Columns = np.empty((len(key) + len(rest), capacity), dtype)
+        self.rows: Columns = memory.empty((len(key) + len(rest), capacity), dtype)
         bits = max(1, min(28, capacity.bit_length()))
         self.shift = 32 - bits
-        self.runs = np.empty((capacity, 4), np.int32)
-        self.hashes = np.empty(capacity, np.uint32)
+        self.runs = memory.empty((capacity, 4), np.int32)
+        self.hashes = memory.empty((capacity,), np.uint32)
         self.directory = np.zeros((1 << bits) + 1, np.int32)
         self.born = self.died = NONE
         self.n = self.n_keys = self.n_dead = 0
@@ -80,6 +81,7 @@ class Batch:
         state = np.zeros(8, np.int64)
         index_rows(self.rows, n, self.key, self.runs, self.hashes, self.directory, self.shift, state)
         self.n, self.n_keys = n, int(state[N_KEYS])
+        memory.LEDGER.offer(self, "rows")
 
     def visible(self, version: int) -> tuple[Columns, int]:
         """The rows that are visible at a version: the first n of an array."""
@@ -212,6 +214,7 @@ class Merge:
         out = self.out
         close_directory(out.directory, self.state)
         out.n, out.n_keys = int(self.state[AT]), int(self.state[N_KEYS])
+        memory.LEDGER.offer(out, "rows")
         if self.has_history:
             out.born, out.died = out.born[: out.n], out.died[: out.n]
             out.n_dead = int(np.count_nonzero(out.died))

@@ -14,7 +14,7 @@ import numpy as np
 from engine.database import EvaluationError
 from engine.storage.relation import Relation
 from engine.storage.spine import DEFAULT
-from engine.storage.trace import Handle, Trace
+from engine.storage.trace import Trace
 
 
 class Shape(NamedTuple):
@@ -43,19 +43,16 @@ class Catalogue:
         with self._lock:
             self._entries[relation.name] = shape, Trace(relation, self.effort)
 
-    def trace(self, name: str) -> Trace:
-        return self._entries[name][1]
-
-    def open(self, name: str, shape: Shape | None = None) -> Handle:
-        """Return a handle on a relation. Raises EvaluationError if it was not published in the shape expected."""
+    def find(self, name: str, shape: Shape | None = None) -> Trace | None:
+        """Return a relation, if it is held. Raises EvaluationError if it was not published in the shape expected."""
         with self._lock:
-            held, trace = self._entries[name]
+            held, trace = self._entries.get(name, (shape, None))
         if shape is not None and held != shape:
             raise EvaluationError(
                 f"{name}: the session holds it with the columns ({', '.join(held.columns)}) of {held.dtype}, "
                 f"the program declares ({', '.join(shape.columns)}) of {shape.dtype}; drop it or rename one of them"
             )
-        return trace.open()
+        return trace
 
     def drop(self, name: str) -> None:
         """Let go of a relation: its storage goes when the last handle on it is closed."""

@@ -21,6 +21,7 @@ from engine.kernels.classes import (
 )
 from engine.storage.arrangement import Arrangement, Block, Readable
 from engine.storage.keys import HashedKeys
+from engine.storage.memory import empty
 from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
@@ -111,7 +112,7 @@ class Equivalence(Relation):
         """Write the values of classes to the end of the arena: readers of old runs find theirs where they were."""
         size = self.top + int(self.runs[classes, LENGTH].sum()) + 4
         if size > self.arena.shape[1]:
-            bigger = np.empty((1, 2 * size), self.dtype)
+            bigger = empty((1, 2 * size), self.dtype)
             bigger[:, : self.top] = self.arena[:, : self.top]
             self.arena = bigger
         values = self.keys.columns[0]
@@ -134,7 +135,7 @@ class Equivalence(Relation):
     def delta(self) -> list[Block]:
         """The pairs of the delta, written out when first asked for."""
         if self._delta is None:
-            rows = np.empty((2, self.n_delta), self.dtype)
+            rows = empty((2, self.n_delta), self.dtype)
             write_new_pairs(*self._lists(), self.runs, self.arena, self.old_label, self.old_runs, rows)
             self._delta = [Block(rows, 0, self.n_delta)] if self.n_delta else []
         return self._delta
@@ -153,7 +154,7 @@ class Equivalence(Relation):
         return self._written(labels[labels >= 0], self.old_runs)
 
     def _written(self, classes: np.ndarray, runs: np.ndarray) -> list[Block]:
-        rows = np.empty((2, int((runs[classes, LENGTH].astype(np.int64) ** 2).sum())), self.dtype)
+        rows = empty((2, int((runs[classes, LENGTH].astype(np.int64) ** 2).sum())), self.dtype)
         n = write_pairs(classes, runs, self.arena, rows)
         return [Block(rows, 0, n)] if n else []
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.hashing import EMPTY, find_rows, intern_rows, rehash_rows
+from engine.storage import memory
 
 FIRST_KEYS = 64
 
@@ -43,11 +44,11 @@ class HashedKeys:
     def _grow(self) -> None:
         capacity = self.columns.shape[1]
         if self.n >= capacity:
-            bigger = np.empty((len(self.columns), max(FIRST_KEYS, 2 * capacity)), self.columns.dtype)
+            bigger = memory.empty((len(self.columns), max(FIRST_KEYS, 2 * capacity)), self.columns.dtype)
             bigger[:, : self.n] = self.columns[:, : self.n]
             self.columns = bigger
         if self.n >= len(self.table) * 5 // 8:
-            table = np.full(len(self.table) * (4 if len(self.table) < 4096 else 2), EMPTY, np.uint64)
+            table = memory.full(len(self.table) * (4 if len(self.table) < 4096 else 2), EMPTY, np.uint64)
             rehash_rows(self.table, table)
             self.table = table
 
@@ -55,7 +56,7 @@ class HashedKeys:
         n, slots = columns.shape[1], len(self.table)
         while slots * 5 // 8 <= n:
             slots *= 2
-        self.table = np.full(slots, EMPTY, np.uint64)
+        self.table = memory.full(slots, EMPTY, np.uint64)
         every, ids = np.arange(len(columns)), np.empty(n, np.int32)
         self.columns = np.empty_like(columns)
         _, self.n = intern_rows(self.table, n, columns, 0, n, every, self.columns, 0, ids)

@@ -17,6 +17,7 @@ from engine.kernels.bits import (
     insert_bits,
     join_bits,
 )
+from engine.storage.memory import full, zeros
 from engine.storage.tables import Joined, Table, table_of
 
 WORTH_BITS = 128
@@ -36,10 +37,14 @@ class PairMatrix:
 
     def __init__(self, axis: int, named: tuple[int, int], other: tuple[int, int], rows: int) -> None:
         """Have room for so many rows, named by values low … high of column `axis`, and such values of the other."""
-        self.words = np.zeros((rows, words_of(other)), np.uint64)
-        self.place = np.full(named[1] - named[0] + 1, -1, np.int32)
+        self.words = zeros((rows, words_of(other)), np.uint64)
+        self.place = full(named[1] - named[0] + 1, -1, np.int32)
         self.meta = np.zeros(7, np.int64)
         self.meta[[AXIS, ROW_LOW, BIT_LOW]] = axis, named[0], other[0]
+
+    @property
+    def n_bytes(self) -> int:
+        return self.words.nbytes + self.place.nbytes
 
     @property
     def working_set(self) -> int:

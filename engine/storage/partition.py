@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.hashing import BLOCK
+from engine.storage import memory
 from engine.storage.matrix import denser
 from engine.storage.tables import Joined, PairTable, Table, table_of
 
@@ -22,10 +23,10 @@ class Partition:
     are dense; others go through a table of hashes. `carried` is the column that the last join took from its left side.
     """
 
-    __slots__ = ("rows", "n", "old", "end", "table", "paired", "carried", "lock")
+    __slots__ = ("rows", "n", "old", "end", "table", "paired", "carried", "lock", "__weakref__")
 
     def __init__(self, arity: int, dtype: np.dtype, capacity: int = FIRST_ROWS) -> None:
-        self.rows: Columns = np.empty((arity, max(capacity, FIRST_ROWS)), dtype)
+        self.rows: Columns = memory.empty((arity, max(capacity, FIRST_ROWS)), dtype)
         self.n = self.old = self.end = 0
         self.paired = 1 <= arity <= 2 and dtype == np.int32
         self.table: Table | None = None
@@ -71,24 +72,37 @@ class Partition:
         """Append rows that are distinct and not held yet."""
         n = self.n + rows.shape[1]
         if n > self.rows.shape[1]:
-            bigger = np.empty((len(self.rows), n + n // 4), self.rows.dtype)
+            bigger = memory.empty((len(self.rows), n + n // 4), self.rows.dtype)
             bigger[:, : self.n] = self.rows[:, : self.n]
             self.rows = bigger
         self.rows[:, self.n : n] = rows
         self.n, self.table = n, None
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory it takes."""
+        rows = 0 if memory.is_spilled(self.rows) else self.rows.nbytes
+        return rows + (0 if self.table is None else self.table.n_bytes)
+
     def finish(self) -> None:
         """All rows are in: free the table, which is built again when needed, and room for more rows."""
         self.table = None
         if self.rows.shape[1] > max(FIRST_ROWS, self.n + self.n // 8):
-            self.rows = self.rows[:, : self.n].copy()
+            exact = memory.empty((len(self.rows), self.n), self.rows.dtype)
+            exact[...] = self.rows[:, : self.n]
+            self.rows = exact
+        self.rest()
+
+    def rest(self) -> None:
+        """Nothing is inserted for now: the rows may be spilled."""
+        memory.LEDGER.offer(self, "rows")
 
     def _grow(self) -> None:
         """Make room for more rows in the column store, in the table, or in both."""
         capacity = self.rows.shape[1]
         if self.n + BLOCK > capacity:
             factor = 4 if capacity < 4096 else 2 if capacity < 1 << 20 else 1.5
-            bigger = np.empty((len(self.rows), int(capacity * factor)), self.rows.dtype)
+            bigger = memory.empty((len(self.rows), int(capacity * factor)), self.rows.dtype)
             bigger[:, : self.n] = self.rows[:, : self.n]
             self.rows = bigger
         if self.table.is_full(self.n):
@@ -98,5 +112,6 @@ class Partition:
     def _need_table(self) -> None:
         """Build the table, if need be, from the rows at hand, which are distinct."""
         if self.table is None:
+            memory.LEDGER.withdraw(self)
             dense = denser(self.rows, self.n, self.carried) if self.paired else None
             self.table = dense or table_of(self.rows, self.n, self.paired)

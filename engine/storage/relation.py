@@ -10,6 +10,7 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.hashing import partition_of
 from engine.storage.arrangement import Arrangement, Block
+from engine.storage.memory import for_result
 from engine.storage.partition import Partition
 
 GATHERED_ROWS = 1 << 13
@@ -43,6 +44,7 @@ class Relation:
         self.arrangements: dict[tuple[int, ...], Arrangement] = {}
         self.delta: list[Block] = []
         self.n = self.n_delta = self.magnitude = 0
+        self.finished = False
 
     # ---- iterations
 
@@ -82,11 +84,17 @@ class Relation:
         """All rows as one array [arity, n]."""
         if len(self.partitions) == 1:
             return self.partitions[0].rows[:, : self.partitions[0].end]
-        out, at = np.empty((self.arity, self.n), self.dtype), 0
-        for rows, _, hi in self.blocks():
+        blocks, at = self.blocks(), 0
+        out = for_result((self.arity, self.n), self.dtype, [block.rows for block in blocks])
+        for rows, _, hi in blocks:
             out[:, at : at + hi] = rows[:, :hi]
             at += hi
         return out
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that rows, tables and arrangements take."""
+        return sum(held.n_bytes for held in (*self.partitions, *self.arrangements.values()))
 
     def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
         """Return for each of the first n rows whether the relation holds it."""
@@ -112,6 +120,8 @@ class Relation:
             found.build_arena(self.old_blocks() + self.delta)
         if old:
             found.track_old(self.delta)
+        if self.finished:
+            found.rest()
         return found
 
     # ---- writing
@@ -157,8 +167,11 @@ class Relation:
     def finish(self) -> None:
         """All rows are in: free what only insertion needs."""
         self.settle()
+        self.finished = True
         for partition in self.partitions if self.n > SMALL_ROWS else ():
             partition.finish()
+        for arrangement in self.arrangements.values():
+            arrangement.rest()
 
 
 def distribute(source: Partition, lo: int, hi: int, parts: np.ndarray, targets: Sequence[Partition]) -> None:

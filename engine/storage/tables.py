@@ -18,6 +18,7 @@ from engine.kernels.hashing import (
     rehash_pairs,
     rehash_rows,
 )
+from engine.storage.memory import full
 
 FIRST_SLOTS = 128
 
@@ -36,6 +37,7 @@ class Joined(NamedTuple):
 class Table(Protocol):
     """Knows the rows of a store `out[:, :at]`, by position or by value; adds rows to both."""
 
+    n_bytes: int
     working_set: int
     """The bytes that insertion goes through in no order."""
 
@@ -56,11 +58,15 @@ class RowTable:
     """Rows of any shape, by their hash and position."""
 
     def __init__(self, slots: int = FIRST_SLOTS) -> None:
-        self.slots = np.full(slots, EMPTY, np.uint64)
+        self.slots = full(slots, EMPTY, np.uint64)
 
     @property
     def limit(self) -> int:
         return len(self.slots) * 5 // 8
+
+    @property
+    def n_bytes(self) -> int:
+        return self.slots.nbytes
 
     @property
     def working_set(self) -> int:
@@ -88,11 +94,15 @@ class PairTable:
     """Rows of one or two int32 columns, packed into one word."""
 
     def __init__(self, slots: int = FIRST_SLOTS) -> None:
-        self.slots = np.full(slots + 1, EMPTY, np.uint64)
+        self.slots = full(slots + 1, EMPTY, np.uint64)
 
     @property
     def limit(self) -> int:
         return (len(self.slots) - 1) * 5 // 8
+
+    @property
+    def n_bytes(self) -> int:
+        return self.slots.nbytes
 
     @property
     def working_set(self) -> int:

@@ -5,7 +5,8 @@
 
 Prints the time in which a second program is answered from a live arrangement against one that builds its own; the time
 of joins of n rows with N keys; and, for eager, default and lazy merging, how long batches take to arrive, how often
-their rows are moved, and how long a join takes on what is there in the end.
+their rows are moved, and how long a join takes on what is there in the end; beside them dynamic CSR, which tells rows
+apart by a hash table and has no versions.
 """
 
 import argparse
@@ -83,8 +84,8 @@ def attach_and_join(n_keys):
 
 
 def merge(n_rows, n_batches):
-    print(f"{n_batches:,} batches of {n_rows:,} rows: ms for a batch (median, 99 %, most), moves of a row, "
-          f"batches at the end, ms to join {n_rows:,} rows")  # fmt: skip
+    print(f"{n_batches:,} batches of {n_rows:,} rows: ms for a batch (median, 99 %, most), moves of a row, batches at")
+    print(f"the end, ms to join {n_rows:,} rows, ms to join all")
     for name, effort in (("eager", EAGER), ("default", DEFAULT), ("lazy", LAZY)):
         rng = np.random.default_rng(0)
         trace = Trace(Relation("r", 2, np.int32), effort)
@@ -96,22 +97,46 @@ def merge(n_rows, n_batches):
             taken.append(time.perf_counter() - begin)
         middle, late, most = (np.quantile(taken, q) * 1e3 for q in (0.5, 0.99, 1))
         spine = next(iter(trace.spines.values()))
-        print(f"  {name:8} {middle:8.2f} {late:8.2f} {most:8.2f}   {spine.moved_rows / trace.n:5.1f} moves   "
-              f"{len(spine.all()):3} batches   {join(trace, n_rows):.2f} ms", flush=True)  # fmt: skip
+        with trace.open() as handle:
+            by, keys = handle.relation.arrangement((0,), payload=True, old=False), handle.relation.columns()
+            joined = join(by, keys, n_rows), join(by, keys, trace.n)
+        report(name, taken, f"{spine.moved_rows / trace.n:5.1f} moves {len(spine.all()):3} batches", *joined)
+    dynamic(n_rows, n_batches)
 
 
-def join(trace, n):
-    """Return the milliseconds to join n rows with a trace by its first column."""
-    with trace.open() as handle:
-        by = handle.relation.arrangement((0,), payload=True, old=False)
-        keys = handle.relation.columns()[:1, :n].copy()
-        zero, out, taken = np.zeros(1, np.int64), np.empty((2, 1 << 14), np.int32), []
-        for _ in range(10):
-            begin = time.perf_counter()
-            found = sum(by.pairs(keys, n, zero, 0, zero, np.ones(1, np.int64), out))
-            taken.append(time.perf_counter() - begin)
-        assert found >= n
-        return min(taken) * 1e3
+def dynamic(n_rows, n_batches):
+    """The same with a relation and its arrangement as evaluation keeps them."""
+    rng, relation, taken = np.random.default_rng(0), Relation("r", 2, np.int32), []
+    by = relation.arrangement((0,), payload=True, old=False)
+    for _ in range(n_batches):
+        rows = rng.integers(0, 2**31 - 1, (2, n_rows)).astype(np.int32)
+        begin = time.perf_counter()
+        relation.insert(rows, 0, n_rows, relation.every)
+        for update in relation.advance():
+            update()
+        taken.append(time.perf_counter() - begin)
+    keys = relation.columns()
+    report("CSR", taken, "", join(by, keys, n_rows), join(by, keys, relation.n))
+
+
+def report(name, taken, what, *joins):
+    middle, late, most = (np.quantile(taken, q) * 1e3 for q in (0.5, 0.99, 1))
+    joined = " ".join(f"{ms:8.2f}" for ms in joins)
+    print(f"  {name:8} {middle:8.2f} {late:8.2f} {most:8.2f}   {what:24} {joined}", flush=True)
+
+
+def join(by, keys, n):
+    """Return the milliseconds to join n of some rows with an arrangement by its first column."""
+    chunks = [keys[:1, at : at + (1 << 14)].copy() for at in range(0, n, 1 << 14)]
+    chunks[-1] = chunks[-1][:, : n - (len(chunks) - 1 << 14)].copy()
+    zero, out, taken = np.zeros(1, np.int64), np.empty((2, 1 << 14), np.int32), []
+    payload = np.array([by.payload.tolist().index(1)])
+    for _ in range(5):
+        begin = time.perf_counter()
+        found = sum(m for chunk in chunks for m in by.pairs(chunk, chunk.shape[1], zero, 0, zero, payload, out))
+        taken.append(time.perf_counter() - begin)
+    assert found >= n
+    return min(taken) * 1e3
 
 
 if __name__ == "__main__":

@@ -165,3 +165,13 @@ def test_help_names_every_command(analyze):
     output = analyze("--help").output
     for command in ("scan", "hook", "facts", "callgraph", "run", "rules", "doctor"):
         assert command in output
+
+
+def test_run_keeps_to_a_memory_limit(analyze, tmp_path):
+    source = tmp_path / "product.dl"
+    source.write_text(".decl n(x: number)\n.decl r(x: number, y: number)\n.printsize r\nr(x, y) :- n(x), n(y).\n")
+    source.write_text(source.read_text() + "n(x) :- x = range(0, 3000).\n")
+    assert "r\t9000000" in analyze("run", source, "-D", tmp_path, "--memory-limit", "4G").output
+    output = analyze("run", source, "-D", tmp_path, "--memory-limit", "100M", code=2).output
+    assert "V001" in output and "evaluation needs more than the memory limit of 104.9 MB" in output
+    assert "is not a size" in analyze("run", source, "--memory-limit", "much", code=2).output

@@ -209,6 +209,24 @@ def test_random_queries_answer_as_the_oracle(case, data):
         assert result.relation(name).shape[1] == len(rows)
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(cases(), st.sampled_from([Options(), TINY]))
+def test_random_programs_on_facts_that_change(case, options):
+    """On a session: half of the facts, then the others too but for every third one."""
+    text, facts = case[0], {name: sorted(rows) for name, rows in case[1].items()}
+    program = engine.compile([text])
+    database = tuples.encode(program, facts)
+    half = {name: columns[:, ::2] for name, columns in database.relations.items()}
+    session = engine.Session(engine.Database(database.symbols, database.records, half), threads=2, options=options)
+    session.evaluate(program)
+    for name, columns in database.relations.items():
+        session.insert(name, columns[:, 1::2])
+        session.remove(name, columns[:, ::3])
+    expected = reference.evaluate(program, {n: {r for i, r in enumerate(rows) if i % 3} for n, rows in facts.items()})
+    found = tuples.decode(program, session.evaluate(program), program.relations)
+    assert found == expected
+
+
 SEEN: list[tuple[bool, list[bool], int]] = []
 """Of each program run: is it recursive, which derived relations have rows, how many iterations did recursion take."""
 

@@ -76,6 +76,26 @@ def test_programs_that_disagree_on_columns_are_told():
         session.evaluate(compile(TWO_STEPS), keep=["three"])
 
 
+def test_an_equivalence_is_kept():
+    session = session_of(edge=np.array([[1, 2, 5], [2, 3, 6]], np.int32))
+    text = ".decl same(x: number, y: number)"
+    session.evaluate(compile(f"{EDGES}{text} eqrel\nsame(x, y) :- edge(x, y)."), keep=["same"])
+    reader = compile(f"{text}\n.decl of(y: number)\nof(y) :- same(x, y), x = 1.\nof(-y) :- same(6, y), !same(1, y).")
+    assert rows(session.evaluate(reader), "of") == {(1,), (2,), (3,), (-5,), (-6,)}
+
+
+def test_facts_are_given_once_and_changed_when_they_have_been_read():
+    session = session_of()
+    session.give("edge", CHAIN)
+    with pytest.raises(engine.EvaluationError, match="holds it already"):
+        session.give("edge", CHAIN)
+    for change in (session.insert, session.remove):
+        with pytest.raises(engine.EvaluationError, match="no such relation that a program has read"):
+            change("edge", CHAIN)
+    session.evaluate(compile(TWO_STEPS), memory_limit=1 << 33)
+    assert session.insert("edge", CHAIN) == 0 and session.remove("edge", CHAIN[:, :7]) == 7
+
+
 def test_storage_goes_with_the_last_handle():
     session = session_of(edge=CHAIN)
     session.evaluate(compile(TWO_STEPS))

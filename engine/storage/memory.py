@@ -1,0 +1,218 @@
+"""The memory of the process: a ledger of the bytes in large arrays, a limit, and what may be spilled to keep it.
+
+Arrays that grow with the data are made by `empty` and `full`, which enter them in the ledger until they are freed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+import mmap
+import os
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+
+import numpy as np
+
+from engine.database import EvaluationError
+from engine.storage.spill import SpillFiles
+
+SMALL_BYTES = 1 << 15
+"""Smaller arrays are not entered one by one: they count as memory of other kinds."""
+MEASURED_BYTES = 1 << 23
+"""The resident size is measured again whenever so many bytes have been entered."""
+PORTIONS = 32
+"""What cannot be spilled should be smaller than the limit divided by so many: it takes three times its size to grow."""
+SLACK = 0.05
+"""What share of the limit is freed at least when something has to be spilled, if it can be."""
+DEFAULT_SHARE = 0.8
+"""How much of the machine's memory an evaluation may take when nothing else is said."""
+
+
+class MemoryLimitReached(EvaluationError):
+    """An array does not fit in the limit, though all that may be spilled has been."""
+
+    def __init__(self, wanted_bytes: int, limit_bytes: int) -> None:
+        super().__init__(f"{size_text(wanted_bytes)} more do not fit in {size_text(limit_bytes)} of memory")
+        self.limit_bytes = limit_bytes
+
+
+class Ledger:
+    """What the process holds: `held_bytes` in the arrays entered, and the rest, which is measured.
+
+    Owners of arrays that are quiet, not to be written again for now, offer them to be spilled; the oldest offers go
+    first. Safe to share between threads.
+    """
+
+    def __init__(self) -> None:
+        self.limit_bytes: int | None = None
+        self.held_bytes = self.other_bytes = 0
+        self.files = SpillFiles()
+        self._unmeasured = 0
+        self._offers: dict[int, tuple[weakref.ref, str]] = {}
+        self._lock = RLock()
+
+    @contextmanager
+    def limited(self, limit_bytes: int | None) -> Iterator[None]:
+        """Hold the process to a limit; by default to the one in force, else to a share of the machine's memory."""
+        before = self.limit_bytes
+        with self._lock:
+            self.limit_bytes = limit_bytes or self.limit_bytes or int(DEFAULT_SHARE * machine_bytes())
+            self._measure()
+        try:
+            yield
+        finally:
+            self.limit_bytes = before
+
+    def enter(self, n_bytes: int) -> None:
+        """Enter bytes about to be allocated. Raises MemoryLimitReached, after spilling what may be spilled."""
+        with self._lock:
+            if self.limit_bytes is not None:
+                self._unmeasured += n_bytes
+                if self._unmeasured > MEASURED_BYTES:
+                    self._measure()
+                if self._total() + n_bytes > self.limit_bytes:
+                    self._make_room(n_bytes)
+            self.held_bytes += n_bytes
+
+    def leave(self, n_bytes: int) -> None:
+        """Take out bytes that have been freed."""
+        with self._lock:
+            self.held_bytes -= n_bytes
+
+    def is_large(self, n_bytes: int) -> bool:
+        """Whether bytes are so many, for the limit, that they should be divided."""
+        return self.limit_bytes is not None and n_bytes * PORTIONS > self.limit_bytes
+
+    def offer(self, owner: object, attribute: str) -> None:
+        """Let the array in an owner's attribute be replaced by an equal one in a file when memory runs short."""
+        if getattr(owner, attribute).nbytes >= SMALL_BYTES:
+            with self._lock:
+                self._offers[id(owner)] = weakref.ref(owner), attribute
+
+    def withdraw(self, owner: object) -> None:
+        """The owner is about to write to its array."""
+        with self._lock:
+            self._offers.pop(id(owner), None)
+
+    def _make_room(self, n_bytes: int) -> None:
+        release_free_memory()
+        self._measure()
+        while self._offers and self._total() + n_bytes > self.limit_bytes * (1 - SLACK):
+            owner, attribute = self._offers.pop(next(iter(self._offers)))
+            if (alive := owner()) is not None:
+                setattr(alive, attribute, self.files.write(getattr(alive, attribute)))
+        if self._total() + n_bytes > self.limit_bytes:
+            gc.collect()
+            self._measure()
+        if self._total() + n_bytes > self.limit_bytes:
+            raise MemoryLimitReached(n_bytes, self.limit_bytes)
+
+    def _total(self) -> int:
+        return self.held_bytes + self.other_bytes
+
+    def _measure(self) -> None:
+        """Find out what the process holds beside the arrays entered."""
+        self._unmeasured = 0
+        self.other_bytes = max(0, resident_bytes() - self.held_bytes)
+
+
+LEDGER = Ledger()
+"""The ledger of this process."""
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """`np.empty`, entered in the ledger."""
+    return entered(np.empty, shape, dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """`np.zeros`, entered in the ledger."""
+    return entered(np.zeros, shape, dtype)
+
+
+def entered(make: Callable[..., np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    if n_bytes < SMALL_BYTES:
+        return make(shape, dtype)
+    LEDGER.enter(n_bytes)
+    try:
+        array = make(shape, dtype)
+    except MemoryError:
+        LEDGER.leave(n_bytes)
+        raise MemoryLimitReached(n_bytes, LEDGER.held_bytes) from None
+    weakref.finalize(array, LEDGER.leave, n_bytes).atexit = False
+    return array
+
+
+def full(n: int, value: object, dtype: np.dtype) -> np.ndarray:
+    """`np.full`, entered in the ledger."""
+    array = empty((n,), dtype)
+    array.fill(value)
+    return array
+
+
+def for_result(shape: tuple[int, ...], dtype: np.dtype, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """An array for the concatenation of some: in a file where one of them is, or where memory is short."""
+    try:
+        return LEDGER.files.empty(shape, dtype) if any(map(is_spilled, parts)) else empty(shape, dtype)
+    except MemoryLimitReached:
+        return LEDGER.files.empty(shape, dtype)
+
+
+def is_spilled(array: np.ndarray) -> bool:
+    """Whether an array stands in a file."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, mmap.mmap | memoryview)
+
+
+def resident_bytes() -> int:
+    """The memory that the process has to itself: resident pages that are not those of files."""
+    try:
+        resident, shared = Path("/proc/self/statm").read_text().split()[1:3]
+    except OSError:
+        return LEDGER.held_bytes
+    return (int(resident) - int(shared)) * mmap.PAGESIZE
+
+
+def machine_bytes() -> int:
+    """The memory of the machine, or of the control group that the process runs in."""
+    found = [os.sysconf("SC_PHYS_PAGES") * mmap.PAGESIZE]
+    for file in control_files():
+        text = file.read_text().strip() if file.is_file() else ""
+        if text.isdigit():
+            found.append(int(text))
+    return min(found)
+
+
+def control_files() -> Iterator[Path]:
+    """The files that may limit the memory of the process's control group, of version 1 or 2, and of those above it."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for _, controllers, path in (line.split(":", 2) for line in lines):
+        root, name = Path("/sys/fs/cgroup"), "memory.max"
+        if "memory" in controllers.split(","):
+            root, name = root / "memory", "memory.limit_in_bytes"
+        elif controllers:
+            continue
+        group = root / path.lstrip("/")
+        yield from (above / name for above in (group, *group.parents) if above.is_relative_to(root))
+
+
+def release_free_memory() -> None:
+    """Give memory that has been freed back to the system; the C library keeps it otherwise."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def size_text(n_bytes: int) -> str:
+    """A number of bytes to be read by people."""
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"

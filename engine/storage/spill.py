@@ -1,0 +1,62 @@
+"""Spilled arrays: in files that are mapped into memory, so that the operating system may take their pages back."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+SEGMENT_BYTES = 1 << 28
+
+
+class SpillFiles:
+    """Space for arrays in temporary files.
+
+    The files have no name: they are gone when the arrays in them are, however the process ends. Arrays share files, as
+    each file that is mapped takes a descriptor.
+    """
+
+    def __init__(self) -> None:
+        self.spilled_bytes = 0
+        self._segment: mmap.mmap | None = None
+        self._top = 0
+
+    def write(self, array: np.ndarray) -> np.ndarray:
+        """Return an equal array in a file."""
+        copy = self.empty(array.shape, array.dtype)
+        copy[...] = array
+        return copy
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Return a new array in a file. Raises OSError where the directory has no room."""
+        count = int(np.prod(shape))
+        n_bytes = count * np.dtype(dtype).itemsize
+        if self._segment is None or self._top + n_bytes > len(self._segment):
+            self._begin(max(SEGMENT_BYTES, n_bytes))
+        found = np.frombuffer(self._segment, dtype, count, self._top).reshape(shape)
+        self._top += -(-n_bytes // mmap.PAGESIZE) * mmap.PAGESIZE
+        self.spilled_bytes += n_bytes
+        return found
+
+    def _begin(self, n_bytes: int) -> None:
+        n_bytes = max(-(-n_bytes // mmap.PAGESIZE), 1) * mmap.PAGESIZE
+        with tempfile.TemporaryFile(dir=spill_directory()) as file:
+            # Written through the mapping, a full disk would end the process: ask for the room now.
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+            self._segment = mmap.mmap(file.fileno(), n_bytes)
+        self._top = 0
+
+
+def spill_directory() -> Path:
+    """The directory for spilled arrays: TMPDIR where it is set, else the user's cache, which unlike /tmp is on disk."""
+    if directory := os.environ.get("TMPDIR"):
+        return Path(directory)
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "analyze"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.gettempdir())
+    return base if os.access(base, os.W_OK) else Path(tempfile.gettempdir())

@@ -1,0 +1,166 @@
+"""The memory limit: results that are spilled, the error where that is not enough, and what the ledger knows."""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.storage import memory
+from engine.storage.memory import Ledger, MemoryLimitReached
+from engine.storage.spill import SpillFiles
+
+TOP = Path(__file__).resolve().parents[2]
+
+# A chain of n nodes has n(n-1)/2 connected pairs: 2,500 nodes make 3.1 million tuples, 25 MB.
+SCRIPT = """
+import gc, json, threading
+import numpy as np
+import engine
+from engine.storage.memory import LEDGER, release_free_memory, resident_bytes
+
+TEXT = '''
+.decl arc(x: number, y: number)
+.decl tc(x: number, y: number)
+tc(x, y) :- arc(x, y).
+tc(x, y) :- tc(x, z), arc(z, y).
+.decl back(x: number, y: number)
+back(y, x) :- arc(x, y).
+back(y, x) :- back(z, x), arc(z, y), !arc(y, x).
+'''
+# No partition of a relation is done before the rule is.
+PRODUCT = '''
+.decl arc(x: number, y: number)
+.decl product(x: number, y: number)
+product(x, y) :- arc(x, _), arc(_, y).
+'''
+
+def chain(n):
+    return engine.Database(relations={"arc": np.array([range(n - 1), range(1, n)], np.int32)})
+
+def run(text, n, limit):
+    peak, done = [0], threading.Event()
+    def watch():
+        while not done.wait(0.002):
+            peak[0] = max(peak[0], resident_bytes())
+    gc.collect()
+    release_free_memory()
+    limit = limit and resident_bytes() + limit
+    before = LEDGER.files.spilled_bytes
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        found = engine.evaluate(engine.compile([text]), chain(n), threads=2, memory_limit=limit)
+    except engine.EvaluationError as error:
+        return {"error": str(error)}
+    finally:
+        done.set()
+        watcher.join()
+    spilled = LEDGER.files.spilled_bytes - before
+    rows = {name: found.relation(name) for name in ("tc", "back")}
+    pairs = [rows["tc"], rows["back"][::-1]]
+    seen = np.zeros((2, n, n), np.bool_)
+    for marked, (x, y) in zip(seen, pairs):
+        marked[x, y] = True
+    return {"distinct": seen.sum(axis=(1, 2)).tolist(), "rows": [x.size for x, y in pairs],
+            "forward": all(bool((x < y).all()) for x, y in pairs),
+            "spilled": spilled, "over": peak[0] - limit if limit else None}
+
+# Compiling a kernel takes memory too: let all be compiled.
+free = run(TEXT, 2500, None)
+run(TEXT, 2500, 100_000_000)
+print(json.dumps([free, run(TEXT, 2500, 25_000_000), run(PRODUCT, 2500, 25_000_000)]))
+"""
+
+
+def spilling_runs(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(TOP)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_results_beyond_the_limit_are_spilled_and_equal(tmp_path):
+    free, limited, impossible = spilling_runs(tmp_path)
+    pairs = 2500 * 2499 // 2
+    assert free["distinct"] == limited["distinct"] == free["rows"] == limited["rows"] == [pairs, pairs]
+    assert free["forward"] and limited["forward"]
+    assert free["spilled"] == 0
+    assert limited["spilled"] > 10_000_000
+    assert limited["over"] < 10_000_000, "resident memory keeps to the limit, but for small arrays"
+    assert "product: evaluation needs more than the memory limit" in impossible["error"]
+    assert "rows with their indexes" in impossible["error"] and "raise the limit" in impossible["error"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_ledger_knows_what_is_held():
+    before = memory.LEDGER.held_bytes
+    array = memory.empty((2, 1 << 20), np.int32)
+    part = array[:, :5]
+    assert memory.LEDGER.held_bytes == before + (1 << 23)
+    del array
+    gc.collect()
+    assert memory.LEDGER.held_bytes == before + (1 << 23), "a view keeps it"
+    del part
+    gc.collect()
+    assert memory.LEDGER.held_bytes == before
+
+
+class Owner:
+    def __init__(self, n_bytes):
+        self.rows = np.arange(n_bytes // 4, dtype=np.int32)
+
+
+def test_the_oldest_offers_are_spilled_first_and_no_more_than_needed():
+    ledger, owners = Ledger(), [Owner(1 << 24) for _ in range(4)]
+    ledger._measure = lambda: None
+    with ledger.limited(100 << 20):
+        ledger.held_bytes, ledger.other_bytes = 4 << 24, 36 << 20
+        for owner in owners:
+            ledger.offer(owner, "rows")
+        ledger.withdraw(owners[0])
+        spill, ledger.files.write = ledger.files.write, lambda array: (ledger.leave(array.nbytes), spill(array))[1]
+        ledger.enter(1 << 20)
+    assert [memory.is_spilled(owner.rows) for owner in owners] == [False, True, False, False]
+    assert all((owner.rows == np.arange(1 << 22)).all() for owner in owners)
+
+
+def test_what_cannot_be_spilled_is_refused():
+    ledger = Ledger()
+    with ledger.limited(memory.resident_bytes() + (1 << 24)):
+        with pytest.raises(MemoryLimitReached, match="1.1 GB more do not fit"):
+            ledger.enter(1 << 30)
+    ledger.enter(1 << 30)
+
+
+def test_spilled_arrays_share_unnamed_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    files, descriptors = SpillFiles(), len(os.listdir("/proc/self/fd"))
+    arrays = [np.arange(i, i + 3000, dtype=np.int64).reshape(2, -1) for i in range(100)]
+    spilled = [files.write(array) for array in arrays]
+    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1
+    assert not list(tmp_path.iterdir())
+    assert all((a == b).all() for a, b in zip(arrays, spilled, strict=True))
+    spilled[0][0, 0] = 7
+    assert arrays[0][0, 0] == 0 and spilled[1][0, 0] == 1
+    del files, spilled
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_the_limit_of_a_control_group_counts(tmp_path, monkeypatch):
+    limit = tmp_path / "memory.max"
+    limit.write_text("1000000\n")
+    monkeypatch.setattr(memory, "control_files", lambda: [tmp_path / "none", limit])
+    assert memory.machine_bytes() == 1_000_000
+    limit.write_text("max\n")
+    assert memory.machine_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
