@@ -90,7 +90,8 @@ class Ledger:
 
     def offer(self, owner: object, attribute: str) -> None:
         """Let the array in an owner's attribute be replaced by an equal one in a file when memory runs short."""
-        if getattr(owner, attribute).nbytes >= SMALL_BYTES:
+        array = getattr(owner, attribute)
+        if array.nbytes >= SMALL_BYTES and not is_spilled(array):
             with self._lock:
                 self._offers[id(owner)] = weakref.ref(owner), attribute
 
@@ -103,14 +104,18 @@ class Ledger:
         release_free_memory()
         self._measure()
         while self._offers and self._total() + n_bytes > self.limit_bytes * (1 - SLACK):
-            owner, attribute = self._offers.pop(next(iter(self._offers)))
-            if (alive := owner()) is not None:
-                setattr(alive, attribute, self.files.write(getattr(alive, attribute)))
+            self._spill_one()
         if self._total() + n_bytes > self.limit_bytes:
             gc.collect()
             self._measure()
         if self._total() + n_bytes > self.limit_bytes:
             raise MemoryLimitReached(n_bytes, self.limit_bytes)
+
+    def _spill_one(self) -> None:
+        """Take the oldest offer."""
+        owner, attribute = self._offers.pop(next(iter(self._offers)))
+        if (alive := owner()) is not None:
+            setattr(alive, attribute, self.files.write(getattr(alive, attribute)))
 
     def _total(self) -> int:
         return self.held_bytes + self.other_bytes

@@ -103,6 +103,7 @@ def test_results_beyond_the_limit_are_spilled_and_equal(tmp_path):
 
 
 def test_the_ledger_knows_what_is_held():
+    gc.collect()
     before = memory.LEDGER.held_bytes
     array = memory.empty((2, 1 << 20), np.int32)
     part = array[:, :5]

@@ -11,6 +11,7 @@ import engine
 from engine import reference, tuples
 from engine.io import load, store
 from engine.local.execution import Options
+from engine.storage import memory
 from engine.storage.arrangement import Arrangement, Block
 
 TINY = Options(
@@ -96,6 +97,36 @@ triangle(x, y, z) :- arc(x, y), arc(y, z), arc(z, x).
 @given(skewed_graphs())
 def test_skewed_graphs(arcs):
     assert_as_the_oracle(GRAPH, {"arc": arcs})
+
+
+@pytest.fixture
+def spilling_at_once(monkeypatch):
+    """Whatever may be spilled is, as soon as anything else is made, however small."""
+    ledger = memory.LEDGER
+
+    def enter(n_bytes):
+        with ledger._lock:
+            while ledger._offers:
+                ledger._spill_one()
+            ledger.held_bytes += n_bytes
+
+    monkeypatch.setattr(memory, "SMALL_BYTES", 1)
+    monkeypatch.setattr(ledger, "enter", enter)
+    before = ledger.files.spilled_bytes
+    yield
+    assert ledger.files.spilled_bytes > before
+
+
+@settings(RANDOM, max_examples=12)
+@given(skewed_graphs())
+def test_skewed_graphs_when_all_that_is_quiet_is_spilled(spilling_at_once, arcs):
+    assert_as_the_oracle(GRAPH, {"arc": arcs | {(i, i + 1) for i in range(16)}})
+
+
+@settings(RANDOM, max_examples=12)
+@given(wide_cases())
+def test_wide_relations_when_all_that_is_quiet_is_spilled(spilling_at_once, case):
+    assert_as_the_oracle(*case)
 
 
 def test_a_partition_that_cannot_be_divided_reaches_its_fixpoint():
