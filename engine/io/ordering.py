@@ -1,7 +1,7 @@
 """The rows of a relation in the order of their values.
 
-Rows are ordered by their columns from the left: numbers and floats by value, symbols and records by text. That order
-depends on nothing but the rows.
+Rows are ordered by their columns from the left: numbers and floats by value (NaN last), symbols and records by text.
+That order depends on nothing but the rows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
-from engine.io.values import Printer, bits_float
+from engine.io.values import Printer
 from engine.language.program import Relation, Type
 
 
@@ -27,18 +27,15 @@ class OrderedRows:
     def _rank(self, column: np.ndarray, type: Type) -> tuple[np.ndarray, list[int] | None]:
         if type.kind == "number" or (type.kind == "unsigned" and column.min(initial=0) >= 0):
             return column, None
-        distinct, positions = np.unique(column, return_inverse=True)
-        values = distinct.tolist()
-        if type.kind == "float":
-            keys: list = [bits_float(value) for value in values]
-        elif type.kind == "unsigned":
-            keys = [value % (1 << 64) for value in values]
+        distinct, positions = np.unique(column.astype(np.int64), return_inverse=True)
+        if type.kind == "symbol" or type.kind == "record":
+            keys = self.printer.texts(distinct.tolist(), type)
+            order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
         else:
-            keys = self.printer.texts(values, type)
-        order = sorted(range(len(values)), key=keys.__getitem__)
-        ranks = np.empty(len(values), np.int64)
-        ranks[order] = np.arange(len(values))
-        return ranks[positions], [values[i] for i in order]
+            order = np.argsort(distinct.view(np.float64 if type.kind == "float" else np.uint64), kind="stable")
+        ranks = np.empty(len(distinct), np.int64)
+        ranks[order] = np.arange(len(distinct))
+        return ranks[positions], distinct[order].tolist()
 
     def encoded(self, position: int) -> np.ndarray:
         """Return a column as it stands in the relation, in the order of the rows."""

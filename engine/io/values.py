@@ -165,6 +165,8 @@ class Printer:
         """Return the texts of values that stand in a column of this type."""
         if type.kind == "symbol":
             return self.symbols.texts(values)
+        if type.kind == "float":
+            return list(map(float_to_text, np.array(values, np.int64).view(np.float64).tolist()))
         return [self.text(value, type) for value in values]
 
     def text(self, value: int, type: Type) -> str:

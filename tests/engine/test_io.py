@@ -120,6 +120,12 @@ def test_rows_are_written_in_the_order_of_their_values(tmp_path):
     assert stored(tmp_path, program, rows) == "-5\tz\n2\tz\n2\té\n10\ta\n10\tb\n"
 
 
+def test_floats_and_unsigned_numbers_are_written_by_value(tmp_path):
+    program = ".decl r(x: float, u: unsigned)\n.output r"
+    rows = {(10.5, 1), (-2.0, 4294967295), (-2.0, 9), (float("nan"), 0), (float("inf"), 0), (float("-inf"), 0)}
+    assert stored(tmp_path, program, rows) == "-inf\t0\n-2\t9\n-2\t4294967295\n10.5\t1\ninf\t0\nnan\t0\n"
+
+
 def test_wide_rows_are_written_in_order(tmp_path):
     program = engine.compile([".decl r(a: number, b: number, c: number)\n.output r"], number_bits=64)
     least, greatest = -(1 << 63), (1 << 63) - 1
