@@ -75,7 +75,8 @@ def print_stratum(number: int, stratum: StratumPlan, places: Places, console: Co
         console.print(Text.assemble("  ", relation_line(relation)))
     if stratum.recursive:
         word = ("decomposable", "green") if stratum.decomposable else ("not decomposable", "yellow")
-        way = "partitions run to their fixpoints alone" if stratum.decomposable else "rounds with exchange"
+        exchange = "rounds with a barrier" if stratum.policy == "global" else f"exchange under {stratum.policy}"
+        way = "partitions run to their fixpoints alone" if stratum.decomposable else exchange
         console.print(Text.assemble("  ", word, f": {places.short(stratum.reason)} ", (f"→ {way}", "dim")))
     for rule in stratum.rules:
         print_rule(rule, places, console)

@@ -73,13 +73,14 @@ class ArrangementPlan:
 class StratumPlan:
     """A component of mutually recursive relations. `decomposable` is None where there is no recursion.
 
-    `reason` says why the recursion is decomposable or not.
+    `reason` says why the recursion is decomposable or not, `policy` how workers were coordinated.
     """
 
     relations: tuple[RelationPlan, ...]
     recursive: bool
     decomposable: bool | None
     reason: str
+    policy: str
     rules: tuple[RulePlan, ...]
 
 

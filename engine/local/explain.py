@@ -51,6 +51,7 @@ class Explainer:
             recursive,
             component.statistics.local if recursive else None,
             self.reason(component) if recursive else "",
+            component.statistics.policy,
             tuple(RulePlan(rule.text, rule_text(rule), tuple(variants)) for rule, variants in rules.values()),
         )
 
@@ -130,7 +131,7 @@ class Explainer:
         match operator:
             case Join() | Exists():
                 key = ", ".join(self.columns(operator.relation, operator.arrangement.key))
-                word = name if isinstance(operator, Join) or operator.wanted else "not exists"
+                word = "join" if isinstance(operator, Join) else "exists" if operator.wanted else "not exists"
                 return f"{word} {operator.relation}[{key}]"
             case Intersection():
                 return "least of " + ", ".join(self.operator(branch.join) for branch in operator.branches)

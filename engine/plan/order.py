@@ -131,10 +131,12 @@ class Search:
         Distributed evaluation of subgraph queries, 2018).
         """
         found: tuple[float, Intersect | None] = (0.0, None)
+        if self.sample is None or len(matches) < 2:
+            return found
         for variable in {v for literal in matches for v in literal.variables - self.bound}:
             atoms = tuple(x for x in matches if variable in x.variables and any(map(self.is_bound, x.terms)))
             wider = [x for x in atoms if x.variables - self.bound != {variable}]
-            if self.sample is None or len(atoms) < 2 or len(wider) > 1:
+            if len(atoms) < 2 or len(wider) > 1:
                 continue
             least = self.sample.least_fan_out(atoms)
             if least is not None and (found[1] is None or least < found[0]):
