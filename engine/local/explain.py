@@ -64,6 +64,9 @@ class Explainer:
         if component.stages:
             names = " and ".join(relation.name for relation in component.relations)
             return f"which rows {names} takes depends on the iteration that derives them"
+        whole = [relation.name for relation in component.relations if not relation.splits]
+        if whole:
+            return f"the classes of {' and '.join(whole)} are kept in one place"
         rule, why = obstacle({relation.name: relation.arity for relation in component.relations}, component.rules)
         return f"{rule.text} {why}"
 

@@ -117,3 +117,12 @@ def test_relations_that_let_in_some_rows_only_are_explained_too():
     stratum = next(stratum for stratum in plan.strata if stratum.recursive)
     assert (stratum.decomposable, stratum.relations[0].rows) == (False, 3)
     assert "depends on the iteration" in stratum.reason
+
+
+def test_equivalences_in_recursion_are_explained_too():
+    text = ".decl e(a: number, b: number)\n.decl same(a: number, b: number) eqrel\n"
+    text += "same(x, y) :- e(x, y).\nsame(x, z) :- e(x, y), same(y, z)."
+    plan = explained(text, {"e": {(0, 1), (1, 2)}})
+    stratum = next(stratum for stratum in plan.strata if stratum.recursive)
+    assert (stratum.decomposable, stratum.relations[0].rows) == (False, 9)
+    assert stratum.reason == "the classes of same are kept in one place"
