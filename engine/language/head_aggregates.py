@@ -17,11 +17,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from engine.language.diagnostics import Report, plural
-from engine.language.program import Aggregated, CheckedClause, Relation, Stratum
+from engine.language.program import Aggregated, CheckedClause, Relation, Stratum, Type
 from engine.language.signatures import result_kind
-from engine.language.syntax import Atom, Constant, Functor, HeadAggregate, Span, Term, Variable
+from engine.language.syntax import Atom, Constant, Functor, HeadAggregate, RecordTerm, Span, Term, Variable
 from engine.language.walk import is_equation, literal_terms, variables_of
 
+TAG, WIDE = Type("number", "number"), Type("float", "float")
 KEYED, PLAIN, BARE = 0, 1, 2
 """Tags of contributors: named ones, that of plain values, and from 2 on the bindings of one rule each."""
 
@@ -88,7 +89,7 @@ class Resolver:
 
     def columns(self) -> tuple[Aggregated, ...]:
         return tuple(
-            Aggregated(column, kind, self._contributor_kinds(column), self.tagged[column], BARE in self.tags[column])
+            Aggregated(column, kind, self._contributor_types(column), self.tagged[column], BARE in self.tags[column])
             if kind not in ("min", "max")
             else Aggregated(column, kind)
             for column, kind in self.kinds.items()
@@ -136,13 +137,10 @@ class Resolver:
             keys.append(())
             if tag == KEYED:
                 keys[-1] = term.contributors
-                kinds = tuple(kind_of(key, clause) for key in term.contributors)
+                kinds = tuple(type_of(key, clause).kind for key in term.contributors)
                 if named is not None and kinds != named:
                     self._report_keys(clause, term, named, kinds)
                 named = kinds
-                if "record" in kinds and kind_of(term.target, clause) == "float":
-                    message = "floats are added in the order of their contributors, and records have none"
-                    self.report.error("E060", message, term.span, "name the contributors by numbers or symbols")
             elif tag >= BARE:
                 keys[-1] = bindings_of(clause)
                 if self.recursive:
@@ -163,15 +161,16 @@ class Resolver:
             help = "write 'sum<(k, v)>': each contributor k counts once, with its greatest v"
             self.report.error("E060", message, term.span, help)
 
-    def _contributor_kinds(self, column: int) -> tuple[str, ...]:
-        """Return the kind of each contributor column, `mixed` where it holds values of several kinds."""
+    def _contributor_types(self, column: int) -> tuple[Type, ...]:
+        """Return the type of each contributor column; where they are of several kinds, one as wide as any."""
         width = max(map(len, self.keys[column]))
-        found: list[set[str]] = [set() for _ in range(width)]
+        found: list[dict[str, Type]] = [{} for _ in range(width)]
         for clause, keys in zip(self.given, self.keys[column], strict=True):
-            for kinds, key in zip(found, keys, strict=False):
-                kinds.add(kind_of(key, clause))
-        kinds = tuple(kinds.pop() if len(kinds) == 1 else "mixed" for kinds in found)
-        return ("number", *kinds) if self.tagged[column] else kinds
+            for types, key in zip(found, keys, strict=False):
+                type = type_of(key, clause)
+                types[type.kind] = type
+        types = tuple(next(iter(types.values())) if len(types) == 1 else WIDE for types in found)
+        return (TAG, *types) if self.tagged[column] else types
 
 
 def bindings_of(clause: CheckedClause) -> tuple[Term, ...]:
@@ -184,13 +183,14 @@ def bindings_of(clause: CheckedClause) -> tuple[Term, ...]:
     return tuple(found.values())
 
 
-def kind_of(term: Term, clause: CheckedClause) -> str:
-    """Return the primitive kind of a term of a checked clause."""
+def type_of(term: Term, clause: CheckedClause) -> Type:
+    """Return the type of a term of a checked clause, as far as it tells how values are stored and ordered."""
     if isinstance(term, Variable):
-        return clause.variables[term.name].kind
-    if isinstance(term, Constant):
-        return "record" if term.type == "nil" else term.type
-    return result_kind(term) if isinstance(term, Functor) else "record"
+        return clause.variables[term.name]
+    if isinstance(term, RecordTerm):
+        return Type(term.type, "record", term.type)
+    kind = result_kind(term) if isinstance(term, Functor) else term.type
+    return Type(kind, "record" if kind == "nil" else kind)
 
 
 def _number(value: int, span: Span) -> Constant:

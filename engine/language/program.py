@@ -69,14 +69,14 @@ class Record:
 class Aggregated:
     """A column that holds an aggregate, of one `kind`, over the contributions to its group.
 
-    Sums, counts and means take the greatest value of each contributor; `contributors` are the kinds of a contributor's
-    columns (`mixed` where they differ), the first of them a tag if `tagged`: plain values have 1 there and then zeros.
+    Sums, counts and means take the greatest value of each contributor; `contributors` are the types of a contributor's
+    columns, the first of them a tag if `tagged`: plain values have 1 there and then zeros.
     Floats are added in the order of contributors, or in increasing order if these are bindings (`by_value`).
     """
 
     column: int
     kind: str
-    contributors: tuple[str, ...] = ()
+    contributors: tuple[Type, ...] = ()
     tagged: bool = False
     by_value: bool = False
 

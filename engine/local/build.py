@@ -17,6 +17,7 @@ from engine.local.values import Unsatisfiable, Values
 from engine.plan import rule as logical
 from engine.plan.order import Step, order
 from engine.plan.rule import Absent, Compare, Fold, Intersect, Literal, Match, Never, Operand, Record, Rule
+from engine.storage.aggregation import Aggregation
 from engine.storage.relation import Relation
 
 
@@ -46,6 +47,7 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
     builder = Builder(rule.wide, bindings)
     if delta is not None:
         earlier = (x for x in rule.body[:delta] if isinstance(x, Match) and x.relation in recursive)
+        earlier = (x for x in earlier if not isinstance(bindings.relations[x.relation], Aggregation))
         builder.old = frozenset(map(id, earlier))
         builder.recursive = recursive
     try:

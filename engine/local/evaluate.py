@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
 import numpy as np
 
 from engine.database import Columns, Database, EvaluationError, Widening
-from engine.language.program import CheckedClause, CheckedProgram, Stratum
+from engine.language.program import CheckedClause, CheckedProgram, Stratum, Type
 from engine.language.program import Relation as Declared
 from engine.language.syntax import Atom, Constant
 from engine.local.bindings import Bindings
@@ -23,12 +23,15 @@ from engine.local.ranking import Ranking
 from engine.local.recursion import Component, LimitReached
 from engine.local.sizes import Statistics
 from engine.local.stages import Admission, Stage, Staging
-from engine.plan.flatten import flatten
+from engine.plan.flatten import contribution, flatten
 from engine.plan.rule import Rule
 from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics, peak_bytes
+from engine.storage.accumulators import AggregatedColumn
+from engine.storage.aggregation import Aggregation
 from engine.storage.arrangement import Block
 from engine.storage.equivalence import Equivalence
+from engine.storage.groups import Shape
 from engine.storage.memory import LEDGER, MemoryLimitReached, release_free_memory, size_text
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
@@ -89,16 +92,16 @@ class Evaluation:
             for name, held in database.relations.items()
             if isinstance(held, Snapshot) and name in program.relations and name not in written
         }
+        self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
+        order = Ranking(program, self.symbols, self.records).order
         self.relations = {
-            name: self.attached.get(name) or new_relation(declared, bits)
+            name: self.attached.get(name) or new_relation(declared, bits, order)
             for name, declared in program.relations.items()
         }
-        self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
         self.explainer = Explainer(program, self.symbols) if explained else None
         bound = dict(self.relations)
         statistics = Statistics(bound, constant_signatures(program), execution.options.min_sampled)
         self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), statistics)
-        order = Ranking(program, self.symbols, self.records).order
         to_rule = partial(flatten, program=program, encode=self.encode)
         self.staging = Staging(program, bound, to_rule, order, self.insert)
 
@@ -152,7 +155,7 @@ class Evaluation:
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         admissions = self.staging.admissions(stratum.relations)
         facts, rules, stages = self.rules(stratum, admissions)
-        component = Component(members, rules, self.bindings, self.execution, stages)
+        component = Component(members, rules, self.bindings, self.execution, stages, stratum.premappable)
         for relation in members:
             self.load(relation, admissions.get(relation.name))
         for name, rows in facts.items():
@@ -162,7 +165,7 @@ class Evaluation:
                 self.insert(self.relations[name], rows)
         done = component.run()
         for relation in members:
-            relation.finish()
+            self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
         if self.explainer is not None:
             self.explainer.add(component)
         return done
@@ -192,7 +195,7 @@ class Evaluation:
             name = clause.head.relation
             # Where the first row counts, a constant fact stands in line behind one that a rule computes.
             if is_constant(clause) and not (name in admissions and rules):
-                rows[name].append(tuple(self.encode(term) for term in clause.head.arguments))
+                rows[name].append(tuple(self.encode(term) for term in contribution(clause.head)))
             else:
                 rules += self.staging.rules(clause, admissions.get(name), stages)
         facts = {
@@ -209,11 +212,11 @@ class Evaluation:
         if admission is not None and held is not None:
             held = held.columns() if isinstance(held, Snapshot) else held
             admission.admit(fitting_columns(relation, held))
-        elif isinstance(held, Snapshot):
+        elif isinstance(held, Snapshot) and not isinstance(relation, Aggregation):
             for block in held.blocks():
                 self.execution.load(relation, block)
         elif held is not None:
-            store_facts(self.execution, relation, held)
+            store_facts(self.execution, relation, held.columns() if isinstance(held, Snapshot) else held)
 
     def insert(self, relation: Relation, columns: Columns) -> None:
         insert_columns(self.execution, relation, columns)
@@ -221,7 +224,10 @@ class Evaluation:
 
 def store_facts(execution: Execution, relation: Relation, columns: Columns) -> None:
     """Insert facts. Raises EvaluationError if their shape or a value does not fit the relation."""
-    insert_columns(execution, relation, fitting_columns(relation, columns))
+    columns = fitting_columns(relation, columns)
+    if isinstance(relation, Aggregation):
+        columns = relation.contributions(columns)
+    insert_columns(execution, relation, columns)
 
 
 def fitting_columns(relation: Relation, columns: Columns) -> Columns:
@@ -257,15 +263,33 @@ class RelationColumns(Mapping):
         return len(self._relations)
 
 
-def new_relation(declared: Declared, bits: int) -> Relation:
+def new_relation(declared: Declared, bits: int, order: Callable[[Columns, Sequence[Type]], np.ndarray]) -> Relation:
+    """Return an empty relation; `order` puts rows in the order of their values."""
+    if declared.aggregated:
+        return Aggregation(declared.name, shape_of(declared, bits, order))
     dtype = dtype_of((column.type.kind for column in declared.columns), bits)
     if "eqrel" in declared.qualifiers:
         return Equivalence(declared.name, dtype)
     return Relation(declared.name, declared.arity, dtype)
 
 
+def shape_of(declared: Declared, bits: int, order: Callable[[Columns, Sequence[Type]], np.ndarray]) -> Shape:
+    """Return how a relation with aggregates is stored: contributors of its sums stand behind its columns, in turn."""
+    types = [*(c.type for c in declared.columns), *(t for a in declared.aggregated for t in a.contributors)]
+    dtype = dtype_of((type.kind for type in types), bits)
+    columns, width = [], declared.arity
+    for a in declared.aggregated:
+        keys = tuple(range(width, width + len(a.contributors)))
+        by_key = None if a.by_value else partial(order, types=a.contributors)
+        kind = declared.columns[a.column].type.kind
+        columns.append(AggregatedColumn(declared.name, a.column, a.kind, kind, dtype, bits, keys, a.tagged, by_key))
+        width += len(keys)
+    group = np.array(declared.group, np.int64)
+    return Shape(declared.arity, dtype, group, tuple(columns), width - declared.arity)
+
+
 def is_constant(clause: CheckedClause) -> bool:
-    return clause.is_fact and all(isinstance(term, Constant) for term in clause.head.arguments)
+    return clause.is_fact and all(isinstance(term, Constant) for term in contribution(clause.head))
 
 
 def record_table(program: CheckedProgram, name: str, held: Columns | RecordTable | None) -> RecordTable:

@@ -67,7 +67,9 @@ class Explainer:
         whole = [relation.name for relation in component.relations if not relation.splits]
         if whole:
             return f"the classes of {' and '.join(whole)} are kept in one place"
-        rule, why = obstacle({relation.name: relation.arity for relation in component.relations}, component.rules)
+        if not component.premappable:
+            return "its aggregates are premappable by the program's word alone"
+        rule, why = obstacle({relation.name: relation.group for relation in component.relations}, component.rules)
         return f"{rule.text} {why}"
 
     def columns(self, relation: str, columns: Iterable[int]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from time import perf_counter
 
 import numpy as np
 
-from engine.kernels.hashing import partition_of
 from engine.local.build import Plan
 from engine.local.execution import Execution
 from engine.local.operators import drive
@@ -16,7 +15,7 @@ from engine.local.team import Task, Worker
 from engine.result import RuleStatistics
 from engine.storage.memory import LEDGER
 from engine.storage.partition import Partition
-from engine.storage.relation import Relation, distribute
+from engine.storage.relation import Relation
 
 SPLIT_BITS = 4
 MAX_BITS = 16
@@ -140,7 +139,8 @@ class LocalFixpoint:
     def split(self, group: Group, bits: int) -> Sequence[Group]:
         """Divide a group by the next bits of the hash; return nothing if most rows would stay together."""
         divided = [
-            divide(part, relation, bits + SPLIT_BITS) for part, relation in zip(group, self.relations, strict=True)
+            part.divide(relation.position(relation.discriminating), bits + SPLIT_BITS, 1 << SPLIT_BITS)
+            for part, relation in zip(group, self.relations, strict=True)
         ]
         sizes = np.array([[part.n for part in parts] for parts in divided])
         if sizes.sum(axis=0).max() > 0.9 * sizes.sum():
@@ -158,14 +158,56 @@ def row_bytes(group: Group) -> int:
     return sum(part.rows.nbytes for part in group)
 
 
-def divide(part: Partition, relation: Relation, bits: int) -> Sequence[Partition]:
-    """Return the partitions a partition falls into by SPLIT_BITS more bits of the hash; `old` is kept."""
-    targets = [Partition(relation.arity, relation.dtype) for _ in range(1 << SPLIT_BITS)]
-    for lo, hi in ((0, part.old), (part.old, part.n)):
-        parts = np.empty(hi - lo, np.int32)
-        partition_of(part.rows, lo, hi, relation.discriminating, bits, parts)
-        distribute(part, lo, hi, parts & (len(targets) - 1), targets)
-        if lo == 0:
-            for target in targets:
-                target.old = target.n
-    return targets
+class GroupFixpoint(LocalFixpoint):
+    """The same with aggregate relations, whose partitions give the groups that changed; none is spilled."""
+
+    def run(self) -> int:
+        bits = max(relation.bits for relation in self.relations)
+        for relation in self.relations:
+            if relation.bits != bits:
+                relation.split(bits)
+        for relation in self.relations:
+            for partition in relation.partitions:
+                partition.reopen()
+        groups = zip(*(relation.partitions for relation in self.relations), strict=True)
+        self.execution.team.run([partial(self.solve, group, bits, 0) for group in groups])
+        for relation, partitions in zip(self.relations, zip(*self.finished, strict=True), strict=True):
+            relation.replace(partitions)
+        return self.rounds
+
+    def solve(self, group: Group, bits: int, rounds: int, worker: Worker) -> Sequence[Task]:
+        """Run one group to its fixpoint, or until it is split."""
+        worker.home = dict(zip(self.relations, group, strict=True))
+        team, options = self.execution.team, self.execution.options
+        limit = options.partition_rows * SLOT_BYTES
+        try:
+            while (n_new := self.step(group, worker)) and not team.stopped:
+                rounds += 1
+                worker.iteration = rounds + 1
+                if n_new >= options.delta_rows and bits < MAX_BITS and working_set(group) > limit:
+                    if children := self.split(group, bits):
+                        return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
+                    limit *= 2
+        finally:
+            worker.home = {}
+        for part in group:
+            part.finish()
+        self.finished.append(group)
+        self.rounds = max(self.rounds, rounds)
+        return ()
+
+    def step(self, group: Group, worker: Worker) -> int:
+        """Take what has changed in each partition through the rules; return how many rows that was."""
+        n_new = 0
+        for part, plans in zip(group, self.plans, strict=True):
+            delta = part.take_delta()
+            if delta is None:
+                continue
+            rows, lo, hi = delta
+            n_new += hi - lo
+            for plan, statistics in plans:
+                begin = perf_counter()
+                for chunk, n in plan.scan.chunks(worker, rows, lo, hi):
+                    drive(plan.operators, worker, chunk, n)
+                self.execution.charge(statistics, worker, begin, hi - lo)
+        return n_new

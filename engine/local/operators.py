@@ -158,7 +158,7 @@ class JoinInsert(Join):
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
         by, partition = worker.arrangement(self.arrangement), worker.at_hand(self.insert.relation)
-        direct = partition is not None and partition.paired and isinstance(by, Readable)
+        direct = partition is not None and partition.paired and isinstance(by, Readable) and by.holds_values
         if not direct or not chunk.dtype == by.arena.dtype == np.int32:
             for rows, m in self.chunks(worker, chunk, n):
                 self.insert.apply(worker, rows, m)

@@ -1,7 +1,7 @@
 """The fixpoint of one component: its rules once, then its recursive variants until nothing is new.
 
 Components with stages advance in iterations only: which rows a choice lets in depends on when they are derived. So do
-those with equivalences, which no column partitions.
+those with equivalences, which no column partitions, and with aggregates that are not premappable.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from engine.local.bindings import Bindings
 from engine.local.exchange import Exchange, Routes
 from engine.local.execution import Execution, Job
-from engine.local.fixpoint import LocalFixpoint
+from engine.local.fixpoint import GroupFixpoint, LocalFixpoint
 from engine.local.policy import GLOBAL
 from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
@@ -24,6 +24,7 @@ from engine.plan.discriminate import place
 from engine.plan.rule import Rule
 from engine.plan.text import rule_text
 from engine.result import RuleStatistics, StratumStatistics
+from engine.storage.aggregation import Aggregation
 from engine.storage.relation import Relation
 
 
@@ -45,12 +46,14 @@ class Component:
         bindings: Bindings,
         execution: Execution,
         stages: Mapping[str, Stage],
+        premappable: bool = True,
     ) -> None:
         self.statistics = StratumStatistics(tuple(r.name for r in relations), False)
         self.execution, self.stages, self.bindings = execution, stages, bindings
         names = frozenset(relation.name for relation in relations)
         self.statistics.recursive = any(names.intersection(rule.relations()) for rule in rules)
         self.relations, self.rules = list(relations), list(rules)
+        self.premappable = premappable
         if self.statistics.recursive:
             self.coordinate()
         names = frozenset(relation.name for relation in self.relations)
@@ -76,10 +79,11 @@ class Component:
         """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
         limited = not self.execution.row_limits.keys().isdisjoint(self.statistics.relations)
         self.statistics.policy = GLOBAL.name
-        if self.stages or not all(relation.splits for relation in self.relations):
+        if self.stages or not self.premappable or not all(relation.splits for relation in self.relations):
             return
         self.decompose()
-        if self.statistics.local or (self.execution.policy != GLOBAL and not limited):
+        exchanges = not limited and not any(isinstance(relation, Aggregation) for relation in self.relations)
+        if self.statistics.local or (self.execution.policy != GLOBAL and exchanges):
             self.statistics.policy = self.execution.policy.name
             if not self.statistics.local:
                 self.binarise()
@@ -95,7 +99,7 @@ class Component:
 
     def decompose(self) -> None:
         """Partition the relations so that no exchange is needed, if that is possible."""
-        columns = pivot({relation.name: relation.arity for relation in self.relations}, self.rules)
+        columns = pivot({relation.name: relation.group for relation in self.relations}, self.rules)
         if columns is not None:
             self.statistics.local = True
             for relation in self.relations:
@@ -142,10 +146,12 @@ class Component:
             name: [(plan, v.statistics) for v in variants if (plan := v.plan(self.execution.epoch)) is not None]
             for name, variants in self.variants.items()
         }
-        self.statistics.iterations = LocalFixpoint(self.relations, plans, self.execution).run()
+        in_place = any(isinstance(relation, Aggregation) for relation in self.relations)
+        fixpoint = GroupFixpoint if in_place else LocalFixpoint
+        self.statistics.iterations = fixpoint(self.relations, plans, self.execution).run()
 
     def run_exchange(self) -> None:
-        placement = place({r.name: range(r.arity) for r in self.relations}, self.rules)
+        placement = place({relation.name: relation.group for relation in self.relations}, self.rules)
         routes = Routes(self.relations, placement)
         for rule, ports, statistics in zip(self.rules, placement.joins, self.statistics.rules, strict=True):
             if ports:

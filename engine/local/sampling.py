@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.kernels.runs import LENGTH, count_matches, expand, total_matches
 from engine.plan.rule import Compare, Intersect, Literal, Match, Operand
+from engine.storage.aggregation import Aggregation
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.relation import Relation
 
@@ -55,6 +56,8 @@ class Sample:
         Like `fan_out`, it does not know values that functors make: None where an atom has nothing else.
         """
         counts = []
+        if any(isinstance(self.relations[literal.relation], Aggregation) for literal in atoms):
+            return None
         for literal in atoms if self.n else ():
             known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
             if not known:
@@ -90,6 +93,8 @@ class Sample:
     def _arrangement(self, literal: Match) -> tuple[Arrangement, np.ndarray, list[int]] | None:
         """An arrangement by known terms of an atom, the keys of the sample in it, and the known columns left out."""
         relation = self.relations[literal.relation]
+        if isinstance(relation, Aggregation):
+            return None
         known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
         keys = [
             key

@@ -84,7 +84,7 @@ class Inbox:
 
     def __init__(self, relation: Relation, room: int) -> None:
         self.relation, self.bits = relation, relation.bits
-        self.rows = empty((1 << self.bits, relation.arity, room), relation.dtype)
+        self.rows = empty((1 << self.bits, len(relation.every), room), relation.dtype)
         self.counts = np.zeros(1 << self.bits, np.int64)
 
     def put(self, rows: Columns, n: int, take: np.ndarray) -> int:

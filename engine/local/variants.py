@@ -9,6 +9,7 @@ from engine.local.bindings import Bindings
 from engine.local.build import Plan, build
 from engine.plan.rule import Match, Rule, relations_of
 from engine.result import RuleStatistics
+from engine.storage.aggregation import Aggregation
 
 REPLANNED_ROWS = 128
 """A delta eight times as large as the one planned for, but at least as this, is planned for anew."""
@@ -32,9 +33,10 @@ class Variant:
         self.delta, self.recursive = delta, recursive
         atoms = [(i, x.relation) for i, x in enumerate(rule.body) if isinstance(x, Match)]
         self.required = [bindings.relations[name] for i, name in atoms if i != delta]
-        self.earlier = [
+        earlier = [
             bindings.relations[name] for i, name in atoms if delta is not None and i < delta and name in recursive
         ]
+        self.earlier = [relation for relation in earlier if not isinstance(relation, Aggregation)]
         self.read = [bindings.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
         self.source = None if delta is None else bindings.relations[rule.body[delta].relation]
         self._plan: Plan | None = None

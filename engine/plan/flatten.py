@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
-from engine.database import EvaluationError
 from engine.language.program import CheckedClause, CheckedProgram
 from engine.language.syntax import (
     Aggregate,
@@ -29,7 +28,7 @@ Encode = Callable[[Constant], int]
 
 
 def flatten(clause: CheckedClause, program: CheckedProgram, encode: Encode) -> Rule:
-    """Return the rule of a clause. Raises EvaluationError for an aggregate in the head."""
+    """Return the rule of a clause; of one that aggregates in its head, the rule that derives the contributions."""
     return Flattener(clause, program, encode).rule()
 
 
@@ -45,7 +44,7 @@ class Flattener:
     def rule(self) -> Rule:
         head = self.clause.head
         body = self.literals(self.clause.body)
-        terms = tuple(self.operand(term, body) for term in head.arguments)
+        terms = tuple(self.operand(term, body) for term in contribution(head))
         wide = {name: is_wide(kind, self.program.number_bits) for name, kind in self.kinds.items()}
         text = f"{head.relation} ({self.clause.span.source}:{self.clause.span.line})"
         return Rule(head.relation, terms, tuple(body), wide, text, self.clause)
@@ -122,10 +121,15 @@ class Flattener:
                 target = self.fresh(result_kind(term))
             case RecordTerm():
                 target = self.fresh("record")
-            case HeadAggregate():
-                raise EvaluationError(f"{self.clause.head.relation}: aggregates in a head are not evaluated yet")
         self.define(target, term, out, self.kinds[target])
         return target
+
+
+def contribution(head: Atom) -> tuple[Term, ...]:
+    """Return the terms of a head, its aggregates by their values, and behind them the contributors of these."""
+    aggregates = [term for term in head.arguments if isinstance(term, HeadAggregate)]
+    terms = (term.target if isinstance(term, HeadAggregate) else term for term in head.arguments)
+    return (*terms, *(key for aggregate in aggregates for key in aggregate.contributors))
 
 
 def variables(node: object) -> Iterator[str]:

@@ -125,7 +125,8 @@ Literal = Match | Absent | Compare | Compute | Record | Fold | Never | Intersect
 class Rule:
     """`relation(head) :- body.`; `wide` says of each variable whether its values may need 64 bits.
 
-    `text` says where the rule stands, `clause` is what it was made from.
+    If the relation aggregates, the head is a contribution, see `flatten`. `text` says where the rule stands, `clause`
+    is what it was made from.
     """
 
     relation: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,16 +24,9 @@ from engine.kernels.runs import (
 )
 from engine.storage import memory
 from engine.storage.keys import HashedKeys
+from engine.storage.partition import Block
 
 FIRST_KEYS = 16
-
-
-class Block(NamedTuple):
-    """The rows lo … hi - 1 of a column store."""
-
-    rows: Columns
-    lo: int
-    hi: int
 
 
 class Readable:
@@ -42,6 +34,8 @@ class Readable:
 
     runs: np.ndarray
     arena: Columns | None
+    holds_values = True
+    """Whether the values of the payload stand in the arena."""
 
     def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
         """Return the key id, or -1, of each of the first n rows of a chunk, whose key is in `registers`."""

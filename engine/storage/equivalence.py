@@ -75,8 +75,9 @@ class Equivalence(Relation):
                 self.old_runs[:] = self.runs
         self.n_delta, self._delta = 0, []
 
-    def finish(self) -> None:
+    def finish(self) -> Relation:
         self.settle()
+        return self
 
     def _lists(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.changed, self.following, self.head

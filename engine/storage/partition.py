@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import BLOCK
+from engine.kernels.hashing import BLOCK, partition_of
 from engine.storage import memory
 from engine.storage.matrix import denser
 from engine.storage.tables import Joined, PairTable, Table, table_of
 
 FIRST_ROWS = 64
+
+
+class Block(NamedTuple):
+    """The rows lo … hi - 1 of a column store."""
+
+    rows: Columns
+    lo: int
+    hi: int
 
 
 class Partition:
@@ -84,6 +94,26 @@ class Partition:
         rows = 0 if memory.is_spilled(self.rows) else self.rows.nbytes
         return rows + (0 if self.table is None else self.table.n_bytes)
 
+    def reopen(self) -> None:
+        """Have the delta of the current iteration count as not yet read."""
+
+    def take_delta(self) -> Block | None:
+        """Make all rows old; return those that were not, if there are any."""
+        lo, self.old = self.old, self.n
+        return Block(self.rows, lo, self.n) if lo < self.n else None
+
+    def divide(self, by: np.ndarray, bits: int, n_parts: int) -> list[Partition]:
+        """Return the rows in n_parts, by the last of `bits` bits of a hash of the columns `by`; `old` is kept."""
+        targets = [Partition(len(self.rows), self.rows.dtype) for _ in range(n_parts)]
+        for lo, hi in ((0, self.old), (self.old, self.n)):
+            parts = np.empty(hi - lo, np.int32)
+            partition_of(self.rows, lo, hi, by, bits, parts)
+            distribute(self, lo, hi, parts & (n_parts - 1), targets)
+            if lo == 0:
+                for target in targets:
+                    target.old = target.n
+        return targets
+
     def finish(self) -> None:
         """All rows are in: free the table, which is built again when needed, and room for more rows."""
         self.table = None
@@ -115,3 +145,14 @@ class Partition:
             memory.LEDGER.withdraw(self)
             dense = denser(self.rows, self.n, self.carried) if self.paired else None
             self.table = dense or table_of(self.rows, self.n, self.paired)
+
+
+def distribute(source: Partition, lo: int, hi: int, parts: np.ndarray, targets: Sequence[Partition]) -> None:
+    """Append rows lo … hi - 1 of a partition, which are distinct, to the targets that `parts` names."""
+    order = np.argsort(parts.astype(np.uint16), kind="stable")
+    sizes = np.bincount(parts, minlength=len(targets))
+    at = 0
+    for target, size in zip(targets, sizes.tolist(), strict=True):
+        if size:
+            target.extend(source.rows[:, lo:hi][:, order[at : at + size]])
+            at += size

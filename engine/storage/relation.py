@@ -11,7 +11,7 @@ from engine.database import Columns
 from engine.kernels.hashing import partition_of
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.memory import for_result
-from engine.storage.partition import Partition
+from engine.storage.partition import Partition, distribute
 
 GATHERED_ROWS = 1 << 13
 """Blocks of a delta that are smaller on average are put together: each costs a task for every rule that reads it."""
@@ -24,8 +24,9 @@ RAGGED = -1
 class Relation:
     """Distinct rows, split over 2**bits partitions by a hash of the columns `discriminating`.
 
-    `delta` are the rows of the current iteration's delta as blocks; `n` counts the rows up to the delta's end, and
-    `magnitude` is its size in steps of a factor of eight.
+    The columns `group` tell rows apart; rows to insert have the columns `every`. `delta` are the rows of the current
+    iteration's delta as blocks; `n` counts the rows up to the delta's end, and `magnitude` is its size in steps of a
+    factor of eight.
     """
 
     splits = True
@@ -34,6 +35,7 @@ class Relation:
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
         self.every = np.arange(arity)
+        self.group = tuple(range(arity))
         self.clear()
 
     def clear(self) -> None:
@@ -152,6 +154,10 @@ class Relation:
             partition_of(source.rows, lo, hi, self.discriminating, self.bits, parts)
             distribute(source, lo, hi, parts, targets)
 
+    def position(self, columns: np.ndarray) -> np.ndarray:
+        """Where the columns stand in what a partition hashes."""
+        return columns
+
     def replace(self, partitions: Sequence[Partition], bits: int = RAGGED) -> None:
         """Take partitions, of any shape or by `bits`, for the present ones: all rows are old. Arrangements are let go.
 
@@ -164,22 +170,12 @@ class Relation:
         self.n, self.delta, self.n_delta = sum(p.n for p in partitions), [], 0
         self.magnitude = (self.n.bit_length() + 2) // 3
 
-    def finish(self) -> None:
-        """All rows are in: free what only insertion needs."""
+    def finish(self) -> Relation:
+        """All rows are in: free what only insertion needs. Return the relation that is read from now on."""
         self.settle()
         self.finished = True
         for partition in self.partitions if self.n > SMALL_ROWS else ():
             partition.finish()
         for arrangement in self.arrangements.values():
             arrangement.rest()
-
-
-def distribute(source: Partition, lo: int, hi: int, parts: np.ndarray, targets: Sequence[Partition]) -> None:
-    """Append rows lo … hi - 1 of a partition, which are distinct, to the targets that `parts` names."""
-    order = np.argsort(parts.astype(np.uint16), kind="stable")
-    sizes = np.bincount(parts, minlength=len(targets))
-    at = 0
-    for target, size in zip(targets, sizes.tolist(), strict=True):
-        if size:
-            target.extend(source.rows[:, lo:hi][:, order[at : at + size]])
-            at += size
+        return self

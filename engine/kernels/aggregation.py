@@ -1,0 +1,88 @@
+"""Kernels of aggregate relations: contributions improve the values of their groups.
+
+Groups and contributors have dense numbers, given out in the order of first arrival (`hashing.intern_rows`): the first
+number that is not `known` is new. Groups whose value changes are marked in `dirty` and listed once in `changed`.
+"""
+
+from numba import njit
+
+from engine.kernels import kernel
+
+
+@njit(inline="always")
+def mark(group, dirty, changed, m):
+    """List a group as changed, if it is not; return the length of the list."""
+    if not dirty[group]:
+        dirty[group] = True
+        changed[m] = group
+        return m + 1
+    return m
+
+
+@kernel
+def lower(values, best, groups, n, known, dirty, changed, m):
+    """Let best[g] be the least of itself and values[i], for the group g of each row i < n; return the new m."""
+    for i in range(n):
+        g = groups[i]
+        if g == known:
+            known += 1
+        elif not values[i] < best[g]:
+            continue
+        best[g] = values[i]
+        m = mark(g, dirty, changed, m)
+    return m
+
+
+@kernel
+def lift(values, best, groups, n, known, dirty, changed, m):
+    """Let best[g] be the greatest of itself and values[i], for the group g of each row i < n; return the new m."""
+    for i in range(n):
+        g = groups[i]
+        if g == known:
+            known += 1
+        elif not values[i] > best[g]:
+            continue
+        best[g] = values[i]
+        m = mark(g, dirty, changed, m)
+    return m
+
+
+@kernel
+def contribute(values, best, totals, contributors, groups, n, known, dirty, changed, m):
+    """Lift best[c] to values[i] for the contributor c of each row i < n, and the total of its group by as much."""
+    for i in range(n):
+        c, g = contributors[i], groups[i]
+        if c == known:
+            known += 1
+            totals[g] += values[i]
+        elif values[i] > best[c]:
+            totals[g] += values[i] - best[c]
+        else:
+            continue
+        best[c] = values[i]
+        m = mark(g, dirty, changed, m)
+    return m
+
+
+@kernel
+def lift_contributors(values, best, contributors, groups, n, known, dirty, changed, m):
+    """Lift best[c] to values[i] for the contributor c of each row i < n; list the groups whose total is to change."""
+    for i in range(n):
+        c = contributors[i]
+        if c == known:
+            known += 1
+        elif not values[i] > best[c]:
+            continue
+        best[c] = values[i]
+        m = mark(groups[i], dirty, changed, m)
+    return m
+
+
+@kernel
+def add_runs(best, members, starts, lengths, groups, totals):
+    """Set totals[i] to the sum of best[c] over the contributors c of groups[i], in the order of its run."""
+    for i in range(len(groups)):
+        start, total = starts[groups[i]], 0.0
+        for j in range(start, start + lengths[groups[i]]):
+            total += best[members[j]]
+        totals[i] = total

@@ -1,0 +1,174 @@
+"""Aggregate relations: one row for each group, in partitions by a hash of the group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from engine.database import Columns, EvaluationError
+from engine.storage.accumulators import grown
+from engine.storage.arrangement import Arrangement
+from engine.storage.groups import Groups, Shape
+from engine.storage.partition import Block, Partition
+from engine.storage.relation import GATHERED_ROWS, RAGGED, Relation
+
+
+class Aggregation(Relation):
+    """A relation whose rows change in place while its recursion is evaluated; later strata read it `finished`.
+
+    What is inserted are contributions (see `Shape`). The delta of an iteration is the groups that changed in it, with
+    their values at its end, which readers see from then on. There are no earlier versions.
+    """
+
+    def __init__(self, name: str, shape: Shape) -> None:
+        self.shape = shape
+        super().__init__(name, shape.arity, shape.dtype)
+        self.every = np.arange(shape.width)
+        self.group = tuple(shape.group.tolist())
+
+    def clear(self) -> None:
+        super().clear()
+        self.discriminating = self.shape.group
+        self.partitions: list[Groups] = [Groups(self.shape)]
+        self.present: dict[int, np.ndarray] = {}
+        self.n_numbered = 0
+
+    # ---- iterations
+
+    def advance(self) -> list[Callable[[], None]]:
+        changes = [(partition, partition.take_changes()) for partition in self.partitions if partition.changes.n]
+        blocks = [Block(partition.rows(groups), 0, len(groups)) for partition, groups in changes if len(groups)]
+        self.n_delta = sum(block.hi for block in blocks)
+        if len(blocks) > 1 and self.n_delta <= GATHERED_ROWS:
+            blocks = [Block(np.concatenate([block.rows for block in blocks], axis=1), 0, self.n_delta)]
+        self.delta, self.n = blocks, sum(partition.n_shown for partition in self.partitions)
+        self.magnitude = (self.n.bit_length() + 2) // 3
+        if not self.arrangements:
+            return []
+        new = self._number()
+        self._write_present(changes)
+        return [partial(arrangement.add, new) for arrangement in self.arrangements.values()]
+
+    def settle(self) -> None:
+        self.delta, self.n_delta = [], 0
+
+    def finish(self) -> Relation:
+        """Return the rows as a relation of their own."""
+        finished = Relation(self.name, self.arity, self.dtype)
+        partitions = []
+        for groups in self.partitions:
+            partitions.append(Partition(self.arity, self.dtype))
+            partitions[-1].extend(groups.shown())
+        finished.discriminating = self.discriminating
+        finished.replace(partitions, self.bits)
+        return finished
+
+    # ---- reading
+
+    def blocks(self) -> list[Block]:
+        return [Block(p.shown(), 0, p.n_shown) for p in self.partitions if p.n_shown]
+
+    def columns(self) -> Columns:
+        return np.concatenate([partition.shown() for partition in self.partitions], axis=1)
+
+    def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> PresentValues:
+        """Return the arrangement by some of the group's columns; `old` is of no avail."""
+        key = tuple(key)
+        if not self.arrangements:
+            self._number()
+            self._write_present([(partition, np.arange(partition.n_shown)) for partition in self.partitions])
+        found = self.arrangements.get(key)
+        if found is None:
+            found = self.arrangements[key] = PresentValues(self, key)
+            found.add(self._numbered())
+        if payload and found.arena is None:
+            found.build_arena(self._numbered())
+        return found
+
+    def _number(self) -> list[Block]:
+        """Give numbers to the groups that have none yet; return their rows as `_numbered` does."""
+        new = []
+        for partition in self.partitions:
+            known, n = len(partition.numbers), partition.n_shown
+            if n > known:
+                more = np.arange(self.n_numbered, self.n_numbered + n - known, dtype=self.dtype)
+                partition.numbers, self.n_numbered = (
+                    np.concatenate([partition.numbers, more]),
+                    self.n_numbered + n - known,
+                )
+                new.append(self._numbered_rows(partition, known))
+        return new
+
+    def _numbered(self) -> list[Block]:
+        """All rows, with the number of the group in aggregated columns."""
+        return [self._numbered_rows(partition, 0) for partition in self.partitions if len(partition.numbers)]
+
+    def _numbered_rows(self, partition: Groups, lo: int) -> Block:
+        rows = partition.rows(np.arange(lo, len(partition.numbers)))
+        for column in self.shape.aggregated:
+            rows[column.column] = partition.numbers[lo:]
+        return Block(rows, 0, rows.shape[1])
+
+    def _write_present(self, changes: Sequence[tuple[Groups, np.ndarray]]) -> None:
+        """Write the values that have changed to where arrangements read them, by the number of the group."""
+        for at, column in enumerate(self.shape.aggregated):
+            values = self.present.get(column.column, np.empty(0, self.dtype))
+            if self.n_numbered > len(values):
+                values = self.present[column.column] = grown(values, self.n_numbered)
+            for partition, groups in changes:
+                shown = partition.accumulators[at].shown
+                values[partition.numbers[groups]] = shown[groups].view(self.dtype)
+
+    # ---- writing
+
+    def contributions(self, rows: Columns) -> Columns:
+        """Return rows, given as plain values, as contributions."""
+        if any(column.keys and not column.tagged for column in self.shape.aggregated):
+            raise EvaluationError(
+                f"{self.name}: facts of a relation that sums need '.input {self.name}' in the program"
+            )
+        keys = np.zeros((self.shape.n_keys, rows.shape[1]), rows.dtype)
+        for column in self.shape.aggregated:
+            if column.tagged:
+                keys[column.keys[0] - self.arity] = 1
+        return np.concatenate([rows, keys])
+
+    def split(self, bits: int) -> None:
+        """Divide the groups over 2**bits partitions; they keep their numbers."""
+        by, more = self.position(self.discriminating), 1 << (bits - self.bits)
+        self.partitions = [part for partition in self.partitions for part in partition.divide(by, bits, more)]
+        self.bits = bits
+
+    def position(self, columns: np.ndarray) -> np.ndarray:
+        return np.array([self.group.index(column) for column in columns], np.int64)
+
+    def replace(self, partitions: Sequence[Groups], bits: int = RAGGED) -> None:
+        self.partitions, self.arrangements = list(partitions), {}
+        self.bits = 0 if len(partitions) == 1 else bits
+        self.n, self.delta, self.n_delta = sum(partition.n_shown for partition in partitions), [], 0
+        self.magnitude = (self.n.bit_length() + 2) // 3
+
+
+class PresentValues(Arrangement):
+    """An arrangement by columns of the group: rows hold the number of their group, by which values are looked up."""
+
+    holds_values = False
+
+    def __init__(self, relation: Aggregation, key: Sequence[int]) -> None:
+        super().__init__(key, relation.arity, relation.dtype)
+        self.relation = relation
+        aggregated = {column.column for column in relation.shape.aggregated}
+        self.looked_up = [(at, column) for at, column in enumerate(self.payload.tolist()) if column in aggregated]
+
+    def pairs(
+        self, chunk: Columns, n: int, key: np.ndarray, upto: int, take: np.ndarray, payload: np.ndarray, out: Columns
+    ) -> Iterator[int]:
+        places = [
+            (len(take) + q, column) for at, column in self.looked_up for q in np.flatnonzero(payload == at).tolist()
+        ]
+        for found in super().pairs(chunk, n, key, upto, take, payload, out):
+            for register, column in places:
+                out[register, :found] = self.relation.present[column][out[register, :found]]
+            yield found

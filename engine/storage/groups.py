@@ -1,0 +1,161 @@
+"""A partition of an aggregate relation: one row for each group, whose values change in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.hashing import partition_of
+from engine.storage.accumulators import Accumulator, AggregatedColumn, Changes, accumulator
+from engine.storage.keys import HashedKeys
+from engine.storage.partition import Block
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The columns of an aggregate relation: `group` and the `aggregated` ones.
+
+    A contribution is a row of the relation with `n_keys` further columns, the contributors of its sums.
+    """
+
+    arity: int
+    dtype: np.dtype
+    group: np.ndarray
+    aggregated: tuple[AggregatedColumn, ...]
+    n_keys: int
+
+    @property
+    def width(self) -> int:
+        """The number of columns of a contribution."""
+        return self.arity + self.n_keys
+
+
+class Groups:
+    """Groups in order of arrival, with a hash table on the columns of the group.
+
+    `numbers` are given by the relation to its first groups. What readers see, `rows`, are the values at the last
+    `take_changes`: contributions inserted since wait. It knows nothing of iterations or workers: inserting is safe from
+    several threads, taking changes is for the partition's owner.
+    """
+
+    __slots__ = ("shape", "keys", "accumulators", "changes", "n_shown", "numbers", "lock")
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.keys = HashedKeys(len(shape.group), shape.dtype)
+        self.accumulators: list[Accumulator] = [accumulator(column) for column in shape.aggregated]
+        self.changes, self.n_shown, self.lock = Changes(), 0, Lock()
+        self.numbers = np.empty(0, shape.dtype)
+
+    paired = False
+    """A join cannot write to it directly."""
+
+    @property
+    def table_bytes(self) -> int:
+        """The size of what insertion looks groups and contributors up in."""
+        return self.keys.table.nbytes + sum(each.table_bytes for each in self.accumulators)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it takes."""
+        held = [self.keys.columns, self.numbers, *(array for each in self.accumulators for array in each.arrays())]
+        return self.working_set + sum(array.nbytes for array in held)
+
+    @property
+    def n(self) -> int:
+        """The number of entries in the largest of the tables."""
+        return max(self.keys.n, *(each.n_contributors for each in self.accumulators))
+
+    def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> int:
+        """Add the contributions `rows[take, lo:hi]`; return how many groups they are the first to change."""
+        for column in self.shape.aggregated:
+            if column.of == "float":
+                numbers = ~np.isnan(rows[take[column.column], lo:hi].view(np.float64))
+                if not numbers.all():
+                    rows = np.ascontiguousarray(rows[take, lo:hi][:, numbers])
+                    lo, hi, take = 0, rows.shape[1], np.arange(len(take))
+        with self.lock:
+            known, before = self.keys.n, self.changes.n
+            groups = self.keys.intern(rows, lo, hi, take[self.shape.group])
+            if self.keys.n > len(self.changes.dirty):
+                self._reserve(self.keys.n)
+            for each in self.accumulators:
+                each.add(rows, lo, hi, take, groups, known, self.changes)
+            return self.changes.n - before
+
+    def take_changes(self) -> np.ndarray:
+        """Show the present values; return the groups whose row is new or has changed since the last time."""
+        groups = self.changes.take()
+        differs = groups >= self.n_shown
+        current = [each.current(groups) for each in self.accumulators]
+        for each, values in zip(self.accumulators, current, strict=True):
+            differs |= each.shown[groups] != values
+        if not differs.all():
+            groups, current = groups[differs], [values[differs] for values in current]
+        for each, values in zip(self.accumulators, current, strict=True):
+            each.shown[groups] = values
+        self.n_shown = self.keys.n
+        return groups
+
+    def rows(self, groups: np.ndarray) -> Columns:
+        """Return the rows of some groups as readers see them."""
+        shape = self.shape
+        out = np.empty((shape.arity, len(groups)), shape.dtype)
+        for at, column in enumerate(shape.group):
+            np.take(self.keys.columns[at], groups, out=out[column])
+        for each in self.accumulators:
+            out[each.spec.column] = each.shown[groups].view(shape.dtype)
+        return out
+
+    def reopen(self) -> None:
+        """Have all groups count as changed again."""
+        self.changes.take()
+        self.changes.list_all(self.keys.n)
+        self.n_shown = 0
+
+    def take_delta(self) -> Block | None:
+        """Take the changes; return the rows of the groups that changed, if there are any."""
+        groups = self.take_changes() if self.changes.n else ()
+        return Block(self.rows(groups), 0, len(groups)) if len(groups) else None
+
+    def finish(self) -> None:
+        """All contributions are in: free what only inserting needs."""
+        for each in self.accumulators:
+            each.finish()
+
+    def shown(self) -> Columns:
+        """Return all rows as readers see them."""
+        return self.rows(np.arange(self.n_shown))
+
+    def divide(self, by: np.ndarray, bits: int, n_parts: int) -> list[Groups]:
+        """Return the groups in n_parts, by the last of `bits` bits of a hash of the group's columns at positions `by`.
+
+        Each part keeps the order of arrival, and the numbers of its groups.
+        """
+        parts = np.empty(self.keys.n, np.int32)
+        partition_of(self.keys.columns, 0, self.keys.n, by, bits, parts)
+        parts &= n_parts - 1
+        order = np.argsort(parts, kind="stable")
+        chosen = np.split(order, np.cumsum(np.bincount(parts, minlength=n_parts))[:-1])
+        divided = zip(*(each.parts(chosen) for each in self.accumulators), strict=True)
+        return [self._part(groups, list(each)) for groups, each in zip(chosen, divided, strict=True)]
+
+    def _part(self, chosen: np.ndarray, accumulators: Sequence[Accumulator]) -> Groups:
+        part = Groups(self.shape)
+        columns = np.ascontiguousarray(self.keys.columns[:, chosen])
+        part.keys.intern(columns, 0, len(chosen), np.arange(len(columns)))
+        part.accumulators, part.changes = list(accumulators), self.changes.part(chosen)
+        part._reserve(len(part.changes.dirty))
+        # The order of arrival is kept: rows that have been shown come first.
+        part.n_shown = int(np.count_nonzero(chosen < self.n_shown))
+        part.numbers = self.numbers[chosen[chosen < len(self.numbers)]]
+        return part
+
+    def _reserve(self, n: int) -> None:
+        self.changes.reserve(n)
+        for each in self.accumulators:
+            each.reserve(len(self.changes.dirty))
