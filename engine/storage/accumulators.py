@@ -94,8 +94,8 @@ class Accumulator:
         return 0
 
     @property
-    def table_bytes(self) -> int:
-        """The size of what contributors are looked up in."""
+    def working_set(self) -> int:
+        """The bytes that adding goes through in no order."""
         return 0
 
     def arrays(self) -> list[np.ndarray]:
@@ -178,7 +178,7 @@ class Sum(Accumulator):
         return self.contributors.n
 
     @property
-    def table_bytes(self) -> int:
+    def working_set(self) -> int:
         return self.contributors.table.nbytes
 
     def finish(self) -> None:

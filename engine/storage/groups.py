@@ -55,9 +55,9 @@ class Groups:
     """A join cannot write to it directly."""
 
     @property
-    def table_bytes(self) -> int:
-        """The size of what insertion looks groups and contributors up in."""
-        return self.keys.table.nbytes + sum(each.table_bytes for each in self.accumulators)
+    def working_set(self) -> int:
+        """The bytes that insertion goes through in no order."""
+        return self.keys.table.nbytes + sum(each.working_set for each in self.accumulators)
 
     @property
     def n_bytes(self) -> int:
