@@ -86,3 +86,30 @@ def add_runs(best, members, starts, lengths, groups, totals):
         for j in range(start, start + lengths[groups[i]]):
             total += best[members[j]]
         totals[i] = total
+
+
+@kernel
+def intern_values(index, values, lo, hi, column, at, ids):
+    """Write to ids[i - lo] the position of values[i] in `column`, where those it lacks are appended from `at` on.
+
+    index[v] is the position of the value v, plus one, or zero. Returns the number of values in the column.
+    """
+    for i in range(lo, hi):
+        position = index[values[i]]
+        if position == 0:
+            column[at] = values[i]
+            at += 1
+            index[values[i]] = position = at
+        ids[i - lo] = position - 1
+    return at
+
+
+@kernel
+def bounds(values, lo, hi):
+    """The least and the greatest of values[lo:hi]; 0 and -1 if there are none."""
+    if lo == hi:
+        return 0, -1
+    least = greatest = values[lo]
+    for i in range(lo, hi):
+        least, greatest = min(least, values[i]), max(greatest, values[i])
+    return least, greatest

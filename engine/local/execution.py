@@ -178,7 +178,12 @@ class Execution:
                     relation.split(min(relation.bits + 4, options.max_bits))
 
     def can_split(self, relation: Relation) -> bool:
-        return relation.splits and 0 <= relation.bits < self.options.max_bits and relation.arity > 0
+        return (
+            relation.splits
+            and relation.split_when_large
+            and 0 <= relation.bits < self.options.max_bits
+            and relation.arity > 0
+        )
 
 
 def call(update: Callable[[], None], worker: Worker) -> None:

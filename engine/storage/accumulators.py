@@ -173,6 +173,9 @@ class Sum(Accumulator):
         self.every, self.keys = np.arange(1 + len(spec.keys)), np.array(spec.keys, np.int64)
         self.best = np.empty(FIRST_GROUPS, np.float64 if spec.of == "float" else spec.dtype)
 
+    def arrays(self) -> list[np.ndarray]:
+        return [*super().arrays(), self.contributors.columns]
+
     @property
     def n_contributors(self) -> int:
         return self.contributors.n

@@ -11,6 +11,7 @@ from engine.database import Columns, EvaluationError
 from engine.storage.accumulators import grown
 from engine.storage.arrangement import Arrangement
 from engine.storage.groups import Groups, Shape
+from engine.storage.keys import ValueKeys
 from engine.storage.partition import Block, Partition
 from engine.storage.relation import GATHERED_ROWS, RAGGED, Relation
 
@@ -34,6 +35,13 @@ class Aggregation(Relation):
         self.partitions: list[Groups] = [Groups(self.shape)]
         self.present: dict[int, np.ndarray] = {}
         self.n_numbered = 0
+
+    @property
+    def split_when_large(self) -> bool:
+        """Whether rows are looked up in tables of hashes: an array by value is as fast undivided."""
+        return any(column.keys for column in self.shape.aggregated) or not isinstance(
+            self.partitions[0].keys, ValueKeys
+        )
 
     # ---- iterations
 

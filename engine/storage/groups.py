@@ -11,7 +11,7 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.hashing import partition_of
 from engine.storage.accumulators import Accumulator, AggregatedColumn, Changes, accumulator
-from engine.storage.keys import HashedKeys
+from engine.storage.keys import HashedKeys, ValueKeys
 from engine.storage.partition import Block
 
 
@@ -46,7 +46,8 @@ class Groups:
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.keys = HashedKeys(len(shape.group), shape.dtype)
+        by_value = len(shape.group) == 1
+        self.keys = ValueKeys(shape.dtype) if by_value else HashedKeys(len(shape.group), shape.dtype)
         self.accumulators: list[Accumulator] = [accumulator(column) for column in shape.aggregated]
         self.changes, self.n_shown, self.lock = Changes(), 0, Lock()
         self.numbers = np.empty(0, shape.dtype)
@@ -57,7 +58,7 @@ class Groups:
     @property
     def working_set(self) -> int:
         """The bytes that insertion goes through in no order."""
-        return self.keys.table.nbytes + sum(each.working_set for each in self.accumulators)
+        return self.keys.nbytes + sum(each.working_set for each in self.accumulators)
 
     @property
     def n_bytes(self) -> int:
@@ -80,12 +81,17 @@ class Groups:
                     lo, hi, take = 0, rows.shape[1], np.arange(len(take))
         with self.lock:
             known, before = self.keys.n, self.changes.n
-            groups = self.keys.intern(rows, lo, hi, take[self.shape.group])
+            groups = self._intern(rows, lo, hi, take[self.shape.group])
             if self.keys.n > len(self.changes.dirty):
                 self._reserve(self.keys.n)
             for each in self.accumulators:
                 each.add(rows, lo, hi, take, groups, known, self.changes)
             return self.changes.n - before
+
+    def _intern(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> np.ndarray:
+        if isinstance(self.keys, ValueKeys) and not self.keys.accepts(rows, lo, hi, take):
+            self.keys = self.keys.hashed()
+        return self.keys.intern(rows, lo, hi, take)
 
     def take_changes(self) -> np.ndarray:
         """Show the present values; return the groups whose row is new or has changed since the last time."""
@@ -147,7 +153,7 @@ class Groups:
     def _part(self, chosen: np.ndarray, accumulators: Sequence[Accumulator]) -> Groups:
         part = Groups(self.shape)
         columns = np.ascontiguousarray(self.keys.columns[:, chosen])
-        part.keys.intern(columns, 0, len(chosen), np.arange(len(columns)))
+        part._intern(columns, 0, len(chosen), np.arange(len(columns)))
         part.accumulators, part.changes = list(accumulators), self.changes.part(chosen)
         part._reserve(len(part.changes.dirty))
         # The order of arrival is kept: rows that have been shown come first.

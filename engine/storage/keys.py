@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
+from engine.kernels.aggregation import bounds, intern_values
 from engine.kernels.hashing import EMPTY, find_rows, intern_rows, rehash_rows
 from engine.storage import memory
 
 FIRST_KEYS = 64
+SPARSE_VALUES = 1 << 24
+"""Values below are looked up in an array, however few they are."""
 
 
 class HashedKeys:
@@ -41,6 +44,11 @@ class HashedKeys:
         find_rows(self.table, rows, n, take, self.columns, ids)
         return ids
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes that are gone through in no order."""
+        return self.table.nbytes
+
     def _grow(self) -> None:
         capacity = self.columns.shape[1]
         if self.n >= capacity:
@@ -62,3 +70,46 @@ class HashedKeys:
         _, self.n = intern_rows(self.table, n, columns, 0, n, every, self.columns, 0, ids)
         if self.n != n:
             raise ValueError(f"{n - self.n} of {n} rows of a record table are repeated")
+
+
+class ValueKeys:
+    """Distinct values of one column, none negative and not too sparse, found by an array indexed by value.
+
+    As `HashedKeys`, of which it has what is needed to insert; `accepts` says whether it can take more values.
+    """
+
+    __slots__ = ("columns", "n", "index")
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.columns: Columns = np.empty((1, FIRST_KEYS), dtype)
+        self.n, self.index = 0, np.zeros(FIRST_KEYS, np.int32)
+
+    def accepts(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> bool:
+        """Make room for the values `rows[take[0], lo:hi]`, if that pays."""
+        least, greatest = bounds(rows[take[0]], lo, hi)
+        if least < 0 or greatest >= max(SPARSE_VALUES, 8 * self.n):
+            return False
+        if greatest >= len(self.index):
+            # Untouched parts of an array of zeros take no memory.
+            index = np.zeros(max(greatest + 1, 2 * len(self.index)), np.int32)
+            index[: len(self.index)] = self.index
+            self.index = index
+        return True
+
+    def intern(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> np.ndarray:
+        """Return the ids of values that are accepted; those that are new get one."""
+        ids, needed = np.empty(hi - lo, np.int32), min(self.n + hi - lo, len(self.index))
+        if needed > self.columns.shape[1]:
+            bigger = np.empty((1, max(needed, 2 * self.columns.shape[1])), self.columns.dtype)
+            bigger[:, : self.n] = self.columns[:, : self.n]
+            self.columns = bigger
+        self.n = intern_values(self.index, rows[take[0]], lo, hi, self.columns[0], self.n, ids)
+        return ids
+
+    def hashed(self) -> HashedKeys:
+        """Return the same values, with the same ids, in a table of hashes."""
+        return HashedKeys(1, self.columns.dtype, self.columns[:, : self.n].copy())
+
+    @property
+    def nbytes(self) -> int:
+        return 4 * len(self.index)

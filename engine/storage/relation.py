@@ -31,6 +31,8 @@ class Relation:
 
     splits = True
     """Whether it can be partitioned."""
+    split_when_large = True
+    """Whether partitions that outgrow the cache are to be split."""
 
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
