@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from threading import Lock
 
 from engine.database import Columns, Database, EvaluationError
 from engine.language.program import CheckedProgram, Record, Relation, Type
+from engine.language.syntax import Directive
 from engine.local.evaluate import RelationColumns, evaluate, fitting_columns, record_table, store_facts
 from engine.local.execution import Execution, Options
 from engine.plan.values import dtype_of
@@ -47,6 +49,10 @@ class Session:
         for name in kept:
             if name not in program.relations:
                 raise EvaluationError(f"{name}: the program has no relation of that name to keep")
+        if program.outputs or program.printsizes:
+            # What is kept is given out as well: all its tuples are needed.
+            kept_too = (Directive("output", name) for name in kept)
+            program = replace(program, outputs=(*program.outputs, *kept_too))
         with ExitStack() as stack:
             relations = {
                 name: stack.enter_context(handle).relation

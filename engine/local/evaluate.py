@@ -25,6 +25,7 @@ from engine.local.sizes import Statistics
 from engine.local.stages import Admission, Stage, Staging
 from engine.plan.flatten import contribution, flatten
 from engine.plan.rule import Rule
+from engine.plan.transfer import transfer_constraints
 from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics, peak_bytes
 from engine.storage.accumulators import AggregatedColumn
@@ -55,6 +56,7 @@ def evaluate(
 ) -> Result:
     """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
 
+    Where a program has outputs, other relations may lack tuples that these do not need (see `transfer_constraints`).
     The database's symbol table grows by new symbols; its arrays stay as they are. With `profile` the statistics of the
     result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
     The process is held to `memory_limit` bytes, by default to most of the machine's memory: what is not in use is
@@ -64,7 +66,7 @@ def evaluate(
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):
-            return Evaluation(program, database, execution, widenings, explain).run()
+            return Evaluation(transfer_constraints(program), database, execution, widenings, explain).run()
     finally:
         execution.team.close()
 

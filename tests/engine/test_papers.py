@@ -321,6 +321,24 @@ def test_examples_1_to_3_shortest_distances(seed, example):
     assert answer(DISTANCES + EXAMPLES[example], "spath", {"darc": edges}) == expected
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_extremum_is_taken_into_the_recursion(seed):
+    """Example 1 as printed is as good as Example 2: it ends on cycles, where its own recursion has no end."""
+    edges = weighted(seed, arcs(seed))
+    expected = {(*pair, d) for pair, d in floyd_warshall(edges).items()}
+    assert answer(DISTANCES + EXAMPLES["1"], "spath", {"darc": edges}, oracle=False) == expected
+
+
+@pytest.mark.parametrize(
+    "reader",
+    ["other(X) :- dpath(X, _, _).", "other(D) :- dpath(_, _, D).", "other(1) :- !dpath(1, 1, 1).", ".output dpath"],
+)
+def test_a_recursion_that_others_read_keeps_all_its_tuples(reader):
+    text = DISTANCES + EXAMPLES["1"] + f".decl other(x: number)\n.output other\n{reader}"
+    edges = [(1, 2, 5), (2, 3, 1), (1, 3, 9)]
+    assert answer(text, "dpath", {"darc": edges}) == {(1, 2, 5), (2, 3, 1), (1, 3, 9), (1, 3, 6)}
+
+
 LONGEST = """
     dpath(X, Z, Dxz) :- darc(X, Z, Dxz), is_max((X, Z), (Dxz)).
     dpath(X, Z, Dxz) :- dpath(X, Y, Dxy), darc(Y, Z, Dyz), {step}, is_max((X, Z), (Dxz)).
