@@ -219,10 +219,11 @@ class Rewriting:
         report = Report({})
         strata = stratify(names, (clause for name in names for clause in definitions[name]), report)
         report.raise_if_errors()
+        unproved = {name for stratum in self.old.strata if not stratum.premappable for name in stratum.relations}
         return replace(
             self.old,
             relations={name: relations[name] for name in names},
-            strata=strata,
+            strata=tuple(replace(stratum, premappable=unproved.isdisjoint(stratum.relations)) for stratum in strata),
             inputs=tuple(directive for directive in self.old.inputs if directive.relation in needed),
             outputs=(),
             printsizes=(),

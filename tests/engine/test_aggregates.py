@@ -88,3 +88,22 @@ def test_engine_agrees_with_the_oracle(backend, case):
     for name, rows in expected.items():
         # Compared as text, as a NaN is equal to itself only where it is the same object.
         assert sorted(map(repr, found[name])) == sorted(map(repr, rows)), name
+
+
+def test_a_query_runs_unproved_recursion_in_rounds_too():
+    program = engine.compile(
+        [
+            """
+        .decl arc(x: number, y: number)
+        .decl best(x: number, d: number) premappable
+        .decl seen(d: number)
+        best(x, min<d>) :- seen(x), arc(x, d).
+        seen(d) :- best(_, d).
+        seen(1).
+    """
+        ]
+    )
+    arcs = {(1, 2), (1, 3), (2, 4), (3, 5), (4, 1)}
+    result = engine.query(program, "seen(d)", tuples.encode(program, {"arc": arcs}), threads=1)
+    assert [stratum.local for stratum in result.statistics if stratum.recursive] == [False]
+    assert tuples.decode(program, result, ["seen"])["seen"] == {(1,), (2,), (4,)}
