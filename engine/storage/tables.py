@@ -98,7 +98,7 @@ class PairTable:
 
     @property
     def limit(self) -> int:
-        return (len(self.slots) - 1) * 5 // 8
+        return (len(self.slots) - 1) * 3 // 4
 
     @property
     def n_bytes(self) -> int:

@@ -4,7 +4,7 @@
     shapes.py [--rows N] [--threads N] [SHAPE …]
 
 `wide`: relations of 1 to 16 columns with the same number of values; `large`: N rows of two columns (200 million take
-9 GB and a few minutes); `skewed`: a join and a closure where one key holds half of all rows, against ones of equal
+8 GB and two minutes); `skewed`: a join and a closure where one key holds half of all rows, against ones of equal
 output where none does. Each runs in a process of its own, whose peak size is compared with its size before.
 """
 
