@@ -132,7 +132,7 @@ class Explainer:
         )
 
     def operator(self, operator: Operator) -> str:
-        name = type(operator).__name__.lower()
+        name = "join" if isinstance(operator, Join) else type(operator).__name__.lower()
         match operator:
             case Join() | Exists():
                 key = ", ".join(self.columns(operator.relation, operator.arrangement.key))
