@@ -106,8 +106,10 @@ class Arrangement(Readable):
     def sort(self, order: Sequence[int]) -> None:
         """Put each run in the order of some columns of the payload. No rows may be added from then on."""
         places = [self.payload.tolist().index(column) for column in order]
+        memory.LEDGER.withdraw(self)
         sort_runs(self.runs, self.n_keys, self.arena, np.array(places, np.int64))
         self.order = tuple(order)
+        self.rest()
 
     # ---- writing
 
