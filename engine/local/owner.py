@@ -8,54 +8,21 @@ from time import perf_counter
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import partition_of, scatter
 from engine.local.execution import Execution
 from engine.local.fragment import Channel, Fragment, Slot
 from engine.local.operators import drive
+from engine.local.outbox import OUTBOX_CELLS, Outbox
 from engine.local.policy import Moments
 from engine.local.team import Worker
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.relation import Relation
 
-OUTBOX_CELLS = 1 << 17
-"""The rows of all partitions that an outbox has room for together."""
-Deliver = Callable[[int, int, Columns], None]
-"""Takes a channel, the number of a fragment, and rows for it."""
-
-
-class Outbox:
-    """Rows of one worker on their way to the fragments of a channel, delivered when many have come together."""
-
-    def __init__(self, number: int, channel: Channel, bits: int, room: int, deliver: Deliver) -> None:
-        self.number, self.channel, self.bits, self.deliver = number, channel, bits, deliver
-        self.every = channel.relation.every
-        self.rows = np.empty((1 << bits, channel.relation.arity, room), channel.relation.dtype)
-        self.counts = np.zeros(1 << bits, np.int64)
-
-    def put(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> None:
-        parts = np.empty(hi - lo, np.int32)
-        partition_of(rows, lo, hi, take[self.channel.key], self.bits, parts)
-        at = lo
-        while (at := scatter(rows, at, hi, take, parts[at - lo :], at, self.rows, self.counts)) < hi:
-            self.flush_to(int(parts[at - lo]))
-
-    def flush_to(self, fragment: int) -> bool:
-        """Deliver what waits for one fragment, if anything does."""
-        n, self.counts[fragment] = int(self.counts[fragment]), 0
-        if n:
-            self.deliver(self.number, fragment, self.rows[fragment, :, :n])
-        return n > 0
-
-    def flush(self) -> None:
-        for fragment in np.flatnonzero(self.counts).tolist():
-            self.flush_to(fragment)
-
 
 class Owner(Worker):
     """Worker `number` of an exchange with its fragments.
 
-    `post` sends rows to a fragment of another worker. `spacing` and `arrived` are what the policy knows of the tuples
-    from each producer; `n_taken` counts the tuples an iteration began with.
+    `post` sends rows to a fragment of another worker. Of each producer the policy knows: `arrived` counts its tuples
+    since the last iteration began, `spacing` says how they have been arriving, the last at `heard_s`.
     """
 
     def __init__(
@@ -65,7 +32,10 @@ class Owner(Worker):
         super().__init__(options.chunk_rows, options.inbox_rows)
         self.number, self.channels, self.execution, self.post = number, channels, execution, post
         room = max(1, min(options.inbox_rows, OUTBOX_CELLS >> bits))
-        self.outboxes = [Outbox(i, channel, bits, room, self.deliver) for i, channel in enumerate(channels)]
+        self.outboxes = [
+            Outbox(i, channel, bits, room, options.chunk_rows, self.deliver) for i, channel in enumerate(channels)
+        ]
+        # The home of a relation is the first of its channels.
         self.home_of = {c.relation.name: i for i, c in reversed(list(enumerate(channels)))}
         self.fragments: dict[int, Fragment] = {}
         self.fragment: Fragment | None = None
@@ -87,7 +57,7 @@ class Owner(Worker):
     def emit(self, relation: Relation, rows: Columns, n: int, take: np.ndarray) -> None:
         """Distribute rows to the homes of a relation."""
         self.produced += n
-        self.outboxes[self.home_of[relation.name]].put(rows, 0, n, take)
+        self.outboxes[self.home_of[relation.name]].offer(rows, n, take)
 
     def at_hand(self, relation: Relation) -> None:
         """No partition: tuples may have to be sent."""

@@ -157,6 +157,9 @@ class Component:
             if ports:
                 routes.add(rule, ports, statistics, self.bindings)
         Exchange(self.relations, routes, self.execution).run(self.statistics)
+        for relation in self.relations:
+            if relation.name not in self.statistics.relations:
+                relation.clear()
 
     def run_variants(self, variants: Sequence[Variant]) -> None:
         jobs: list[Job] = []
