@@ -20,7 +20,7 @@ from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
 from engine.plan.binarise import binarise
 from engine.plan.decompose import pivot
-from engine.plan.discriminate import place
+from engine.plan.discriminate import Placement, place
 from engine.plan.rule import Rule
 from engine.plan.text import rule_text
 from engine.result import RuleStatistics, StratumStatistics
@@ -54,6 +54,7 @@ class Component:
         self.statistics.recursive = any(names.intersection(rule.relations()) for rule in rules)
         self.relations, self.rules = list(relations), list(rules)
         self.premappable = premappable
+        self.placement: Placement | None = None
         if self.statistics.recursive:
             self.coordinate()
         names = frozenset(relation.name for relation in self.relations)
@@ -89,13 +90,14 @@ class Component:
                 self.binarise()
 
     def binarise(self) -> None:
-        """Rewrite the rules for an exchange; auxiliary relations become part of the component."""
+        """Rewrite the rules for an exchange and place the relations; auxiliary ones become part of the component."""
         relations: dict[str, Relation] = self.bindings.relations
         wide = {name: relation.dtype == np.int64 for name, relation in relations.items()}
         self.rules, auxiliaries = binarise(self.rules, self.statistics.relations, wide)
         for made in auxiliaries:
             relations[made.name] = Relation(made.name, made.arity, np.int64 if made.wide else np.int32)
             self.relations.append(relations[made.name])
+        self.placement = place({relation.name: relation.group for relation in self.relations}, self.rules)
 
     def decompose(self) -> None:
         """Partition the relations so that no exchange is needed, if that is possible."""
@@ -151,9 +153,8 @@ class Component:
         self.statistics.iterations = fixpoint(self.relations, plans, self.execution).run()
 
     def run_exchange(self) -> None:
-        placement = place({relation.name: relation.group for relation in self.relations}, self.rules)
-        routes = Routes(self.relations, placement)
-        for rule, ports, statistics in zip(self.rules, placement.joins, self.statistics.rules, strict=True):
+        routes = Routes(self.relations, self.placement)
+        for rule, ports, statistics in zip(self.rules, self.placement.joins, self.statistics.rules, strict=True):
             if ports:
                 routes.add(rule, ports, statistics, self.bindings)
         Exchange(self.relations, routes, self.execution).run(self.statistics)
