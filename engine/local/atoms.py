@@ -10,7 +10,6 @@ from engine.local.bindings import Bindings
 from engine.local.operators import Contains, Exists, Join, Scan
 from engine.local.registers import Registers
 from engine.plan.rule import Absent, Match, Operand
-from engine.storage.aggregation import Aggregation
 from engine.storage.arrangement import Readable
 from engine.storage.relation import Relation
 
@@ -71,8 +70,7 @@ class Atoms(Registers):
 
         So one arrangement serves many atoms; the columns left out are compared afterwards.
         """
-        if isinstance(relation, Aggregation):
-            bound = tuple(column for column in bound if column in relation.group)
+        bound = tuple(column for column in bound if column in relation.group)
         if len(bound) < 2 or bound in relation.arrangements:
             return bound
         known = [key for key in relation.arrangements if set(key) < set(bound)]

@@ -28,7 +28,6 @@ from engine.local.team import Worker
 from engine.plan.discriminate import Placement, Port
 from engine.plan.rule import Match, Rule
 from engine.result import RuleStatistics, StratumStatistics
-from engine.storage.arrangement import Arrangement
 from engine.storage.relation import Relation
 
 
@@ -48,10 +47,12 @@ class Routes:
         port = Port(relation.name, key)
         if port not in self.numbers:
             self.numbers[port] = len(self.channels)
-            self.channels.append(Channel(relation, np.array(key, np.int64)))
+            is_home = all(c.relation is not relation for c in self.channels)
+            width = len(relation.every) if is_home else relation.arity
+            self.channels.append(Channel(relation, np.array(key, np.int64), width))
             self.views.append(View(self.channels[-1], self.slots))
-            home = next(c for c in self.channels if c.relation is relation)
-            if home is not self.channels[-1]:
+            if not is_home:
+                home = next(c for c in self.channels if c.relation is relation)
                 home.onward.append(self.numbers[port])
         return self.numbers[port]
 
@@ -77,7 +78,7 @@ class Exchange:
     def __init__(self, relations: Sequence[Relation], routes: Routes, execution: Execution) -> None:
         self.relations, self.channels, self.execution = relations, routes.channels, execution
         options = execution.options
-        self.bits = options.exchange_bits
+        self.bits = max(options.exchange_bits, *(relation.bits for relation in relations))
         self.n_workers = n = len(execution.team.workers)
         self.transport: Transport = Queues(n, options.queue_batches)
         self.iterations, self.active = [0] * n, [True] * n
@@ -90,15 +91,15 @@ class Exchange:
 
     def fragments(self, slots: Sequence[Slot]) -> dict[int, Fragment]:
         """Divide the relations by their discriminating sets; all rows count as new."""
-        for relation, channel in zip(self.relations, self.channels, strict=False):
-            relation.discriminating = channel.key
-            relation.split(self.bits)
+        for relation in self.relations:
+            if relation.bits != self.bits:
+                relation.split(self.bits)
             for home in relation.partitions:
-                home.old = 0
+                home.reopen()
         of = {number: c.relation for c in self.channels for number in c.slots}
         fragments = {}
         for number in range(1 << self.bits):
-            arrangements = [Arrangement(slot.key, of[slot.number].arity, of[slot.number].dtype) for slot in slots]
+            arrangements = [of[slot.number].arranged_apart(slot.key) for slot in slots]
             for arrangement in arrangements:
                 if len(arrangement.payload):
                     arrangement.build_arena(())

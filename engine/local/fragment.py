@@ -21,14 +21,16 @@ from engine.storage.relation import Relation
 
 @dataclass(eq=False)
 class Channel:
-    """Where tuples of a relation arrive, partitioned by a hash of the columns `key`.
+    """Where tuples of a relation arrive, in `width` columns, partitioned by a hash of the columns `key`.
 
+    At a home they are rows to insert: those of an aggregate relation are contributions.
     `slots` are the arrangements kept there, `plans` the rules that read what is new. From a home, new tuples go on to
     the channels `onward`.
     """
 
     relation: Relation
     key: np.ndarray
+    width: int
     slots: list[int] = field(default_factory=list)
     plans: list[tuple[Plan, RuleStatistics]] = field(default_factory=list)
     onward: list[int] = field(default_factory=list)
@@ -51,6 +53,7 @@ class View:
     def __init__(self, channel: Channel, slots: list[Slot]) -> None:
         relation = channel.relation
         self.name, self.arity, self.dtype = relation.name, relation.arity, relation.dtype
+        self.group = relation.group
         self.channel, self.slots = channel, slots
         self.arrangements: dict[tuple[int, ...], Slot] = {}
 
@@ -69,13 +72,13 @@ class Fragment:
     """The homes and arrangements of one partition. It belongs to one worker, and only that one touches it.
 
     `n_waiting` counts the rows that have come to it since it was last quiet.
-    Rows of a home before its `old` have been through all rules and channels, the others have not.
+    What a home gives as its delta is taken through all rules and on to other channels.
     """
 
     def __init__(self, number: int, homes: Sequence[Partition], arrangements: Sequence[Arrangement], n_channels: int):
         self.number, self.homes, self.arrangements = number, homes, arrangements
         self.inbox: list[list[Columns]] = [[] for _ in range(n_channels)]
-        self.n_waiting = sum(home.n - home.old for home in homes)
+        self.n_waiting = sum(home.n for home in homes)
 
     def receive(self, channel: int, rows: Columns) -> None:
         self.inbox[channel].append(rows)

@@ -54,7 +54,7 @@ class Outbox:
         self.room, self.chunk_rows = room, chunk_rows
         self.rows: Columns | None = None
         self.cache: ExistenceCache | None = None
-        self.caches = channel.relation.arity == 2 and channel.relation.dtype == np.int32
+        self.caches = channel.width == 2 and channel.relation.dtype == np.int32
         self.counts = np.zeros(1 << bits, np.int64)
 
     def offer(self, rows: Columns, n: int, take: np.ndarray) -> None:
@@ -69,7 +69,7 @@ class Outbox:
 
     def put(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> None:
         if self.rows is None:
-            self.rows = np.empty((1 << self.bits, self.channel.relation.arity, self.room), self.channel.relation.dtype)
+            self.rows = np.empty((1 << self.bits, self.channel.width, self.room), self.channel.relation.dtype)
         parts = np.empty(hi - lo, np.int32)
         partition_of(rows, lo, hi, take[self.channel.key], self.bits, parts)
         at = lo

@@ -110,12 +110,12 @@ class Owner(Worker):
         """Take what is new at the homes through the rules, and on to the other channels."""
         some = False
         for home, channel in zip(fragment.homes, self.channels, strict=False):
-            lo, hi = home.old, home.n
-            if lo < hi:
-                some, home.old = True, hi
-                self.admit(fragment, channel, Block(home.rows, lo, hi))
+            block = home.take_delta()
+            if block is not None:
+                some = True
+                self.admit(fragment, channel, block)
                 for i in channel.onward:
-                    self.outboxes[i].put(home.rows, lo, hi, channel.relation.every)
+                    self.outboxes[i].put(*block, np.arange(channel.relation.arity))
         return some
 
     def admit(self, fragment: Fragment, channel: Channel, block: Block) -> None:

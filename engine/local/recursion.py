@@ -83,7 +83,7 @@ class Component:
         if self.stages or not self.premappable or not all(relation.splits for relation in self.relations):
             return
         self.decompose()
-        exchanges = not limited and not any(isinstance(relation, Aggregation) for relation in self.relations)
+        exchanges = not limited and all(relation.is_exact for relation in self.relations)
         if self.statistics.local or (self.execution.policy != GLOBAL and exchanges):
             self.statistics.policy = self.execution.policy.name
             if not self.statistics.local:
@@ -98,6 +98,8 @@ class Component:
             relations[made.name] = Relation(made.name, made.arity, np.int64 if made.wide else np.int32)
             self.relations.append(relations[made.name])
         self.placement = place({relation.name: relation.group for relation in self.relations}, self.rules)
+        for relation in self.relations:
+            relation.discriminating = np.array(self.placement.homes[relation.name], np.int64)
 
     def decompose(self) -> None:
         """Partition the relations so that no exchange is needed, if that is possible."""

@@ -11,7 +11,7 @@ from engine.database import Columns, EvaluationError
 from engine.storage.accumulators import grown
 from engine.storage.arrangement import Arrangement
 from engine.storage.groups import Groups, Shape
-from engine.storage.keys import ValueKeys
+from engine.storage.keys import HashedKeys, ValueKeys
 from engine.storage.partition import Block, Partition
 from engine.storage.relation import GATHERED_ROWS, RAGGED, Relation
 
@@ -28,6 +28,8 @@ class Aggregation(Relation):
         super().__init__(name, shape.arity, shape.dtype)
         self.every = np.arange(shape.width)
         self.group = tuple(shape.group.tolist())
+        # Sums of floats are not: contributors are added in order, but what follows meanwhile may be rounded apart.
+        self.is_exact = all(column.kind in ("min", "max") or column.of != "float" for column in shape.aggregated)
 
     def clear(self) -> None:
         super().clear()
@@ -89,7 +91,7 @@ class Aggregation(Relation):
             self._write_present([(partition, np.arange(partition.n_shown)) for partition in self.partitions])
         found = self.arrangements.get(key)
         if found is None:
-            found = self.arrangements[key] = PresentValues(self, key)
+            found = self.arrangements[key] = PresentValues(self.shape, key, self.present)
             found.add(self._numbered())
         if payload and found.arena is None:
             found.build_arena(self._numbered())
@@ -129,6 +131,9 @@ class Aggregation(Relation):
                 shown = partition.accumulators[at].shown
                 values[partition.numbers[groups]] = shown[groups].view(self.dtype)
 
+    def arranged_apart(self, key: Sequence[int]) -> Arrangement:
+        return ArrivedValues(self.shape, key)
+
     # ---- writing
 
     def contributions(self, rows: Columns) -> Columns:
@@ -164,10 +169,10 @@ class PresentValues(Arrangement):
 
     holds_values = False
 
-    def __init__(self, relation: Aggregation, key: Sequence[int]) -> None:
-        super().__init__(key, relation.arity, relation.dtype)
-        self.relation = relation
-        aggregated = {column.column for column in relation.shape.aggregated}
+    def __init__(self, shape: Shape, key: Sequence[int], present: dict[int, np.ndarray]) -> None:
+        super().__init__(key, shape.arity, shape.dtype)
+        self.shape, self.present = shape, present
+        aggregated = {column.column for column in shape.aggregated}
         self.looked_up = [(at, column) for at, column in enumerate(self.payload.tolist()) if column in aggregated]
 
     def pairs(
@@ -178,5 +183,29 @@ class PresentValues(Arrangement):
         ]
         for found in super().pairs(chunk, n, key, upto, take, payload, out):
             for register, column in places:
-                out[register, :found] = self.relation.present[column][out[register, :found]]
+                out[register, :found] = self.present[column][out[register, :found]]
             yield found
+
+
+class ArrivedValues(PresentValues):
+    """An arrangement of the rows that have come to one place: of the rows of a group, the last is the present one."""
+
+    def __init__(self, shape: Shape, key: Sequence[int]) -> None:
+        super().__init__(shape, key, {column.column: np.empty(0, shape.dtype) for column in shape.aggregated})
+        self.groups = HashedKeys(len(shape.group), shape.dtype)
+
+    def add(self, blocks: Sequence[Block]) -> None:
+        super().add([self._number(block) for block in blocks])
+
+    def _number(self, block: Block) -> Block:
+        """Store the values of a block; return the rows of groups that are new, with numbers for values."""
+        known, (rows, lo, hi) = self.groups.n, block
+        numbers = self.groups.intern(rows, lo, hi, self.shape.group)
+        for column, values in self.present.items():
+            if self.groups.n > len(values):
+                values = self.present[column] = grown(values, self.groups.n)
+            values[numbers] = rows[column, lo:hi]
+        new = np.empty((self.shape.arity, self.groups.n - known), self.dtype)
+        new[self.shape.group] = self.groups.columns[:, known : self.groups.n]
+        new[list(self.present)] = np.arange(known, self.groups.n)
+        return Block(new, 0, new.shape[1])

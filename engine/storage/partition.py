@@ -95,7 +95,8 @@ class Partition:
         return rows + (0 if self.table is None else self.table.n_bytes)
 
     def reopen(self) -> None:
-        """Have the delta of the current iteration count as not yet read."""
+        """Have all rows count as new again."""
+        self.old = 0
 
     def take_delta(self) -> Block | None:
         """Make all rows old; return those that were not, if there are any."""

@@ -34,6 +34,9 @@ class Relation:
     split_when_large = True
     """Whether partitions that outgrow the cache are to be split."""
 
+    is_exact = True
+    """Whether its rows are the same in whatever order they are inserted."""
+
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
         self.every = np.arange(arity)
@@ -127,6 +130,10 @@ class Relation:
         if self.finished:
             found.rest()
         return found
+
+    def arranged_apart(self, key: Sequence[int]) -> Arrangement:
+        """Return an empty arrangement by the columns `key`, for rows of this relation that come together elsewhere."""
+        return Arrangement(key, self.arity, self.dtype)
 
     # ---- writing
 

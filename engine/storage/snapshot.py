@@ -19,6 +19,7 @@ class Snapshot:
 
     def __init__(self, name: str, arity: int, dtype: np.dtype, n: int, bits: int) -> None:
         self.name, self.arity, self.dtype, self.n, self.bits = name, arity, dtype, n, bits
+        self.group = tuple(range(arity))
         self.magnitude = (n.bit_length() + 2) // 3
         self.delta: list[Block] = []
         self.n_delta = 0

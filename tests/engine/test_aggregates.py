@@ -1,5 +1,7 @@
 """Aggregates in heads: the engine against the oracle, on random programs and facts."""
 
+from dataclasses import replace
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -7,12 +9,21 @@ from hypothesis import HealthCheck, given, settings
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
+from engine.local.policy import GLOBAL, Dws, Ssp
 
 TINY = Options(
     chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
 )
 MEDIUM = Options(chunk_rows=16, inbox_rows=4, partition_rows=20, delta_rows=4, max_bits=3, alone_rows=8)
-BACKENDS = {"one thread": (1, Options()), "tiny": (1, TINY), "tiny, two threads": (2, TINY), "medium": (2, MEDIUM)}
+FULL_QUEUES = replace(TINY, exchange_bits=3, queue_batches=1)
+BACKENDS = {
+    "one thread": (1, GLOBAL, Options()),
+    "tiny": (1, GLOBAL, TINY),
+    "tiny, two threads": (2, GLOBAL, TINY),
+    "medium": (2, GLOBAL, MEDIUM),
+    "ssp": (3, Ssp(1), FULL_QUEUES),
+    "dws": (2, Dws(), FULL_QUEUES),
+}
 
 HEADER = """
 .decl arc(x: number, y: number, w: number)
@@ -81,8 +92,8 @@ def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
 def test_engine_agrees_with_the_oracle(backend, case):
     text, facts = case
     program = engine.compile([text])
-    threads, options = BACKENDS[backend]
-    result = engine.evaluate(program, tuples.encode(program, facts), threads=threads, options=options)
+    threads, policy, options = BACKENDS[backend]
+    result = engine.evaluate(program, tuples.encode(program, facts), threads=threads, policy=policy, options=options)
     expected = reference.evaluate(program, facts)
     found = tuples.decode(program, result, program.relations)
     for name, rows in expected.items():
