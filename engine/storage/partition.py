@@ -106,11 +106,11 @@ class Partition:
     def divide(self, by: np.ndarray, bits: int, n_parts: int) -> list[Partition]:
         """Return the rows in n_parts, by the last of `bits` bits of a hash of the columns `by`; `old` is kept."""
         targets = [Partition(len(self.rows), self.rows.dtype) for _ in range(n_parts)]
-        for lo, hi in ((0, self.old), (self.old, self.n)):
+        for is_old, lo, hi in ((True, 0, self.old), (False, self.old, self.n)):
             parts = np.empty(hi - lo, np.int32)
             partition_of(self.rows, lo, hi, by, bits, parts)
             distribute(self, lo, hi, parts & (n_parts - 1), targets)
-            if lo == 0:
+            if is_old:
                 for target in targets:
                     target.old = target.n
         return targets

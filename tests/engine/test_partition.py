@@ -80,3 +80,15 @@ def test_a_join_inserts_the_pairs_it_makes(sides, most):
         assert partition.insert_joined(joined) == (len(made), len(set(made) - known))
         known |= set(made)
         assert rows_of(partition) == known
+
+
+@pytest.mark.parametrize("old", [0, 3, 10])
+def test_rows_that_no_rule_has_seen_stay_so_when_a_partition_is_divided(old):
+    rows, every = np.array([np.arange(10), np.arange(10) % 4], np.int32), np.arange(2)
+    part = Partition(2, np.dtype(np.int32))
+    part.insert(rows, 0, 10, every)
+    part.old = old
+    targets = part.divide(every, 4, 16)
+    seen = {row for t in targets for row in zip(*t.rows[:, : t.old].tolist(), strict=True)}
+    assert seen == {(x, x % 4) for x in range(old)}
+    assert sum(t.n for t in targets) == 10
