@@ -32,6 +32,10 @@ def parts(facts):
     return {"delivery": len(np.unique(np.concatenate([facts["assembled"].ravel(), facts["basic"][0]])))}
 
 
+def ranked_nodes(facts):
+    return {"rank": facts["base"].shape[1]}
+
+
 def adjacency(arc):
     """Arcs by their first node: starts [n + 1], ends."""
     n = int(arc.max()) + 1

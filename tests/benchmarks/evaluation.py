@@ -4,8 +4,9 @@
     evaluation.py [--all | --only NAME …] [--scale S] [--souffle PATH] [--cspa DIR] [--json FILE]
 
 Times are of evaluation: reading facts is excluded on all sides; the median of --runs. The ratio is the peer's time to
-ours on two threads. Each measurement runs in a process of its own; bytes a tuple are the growth of that process's
-resident memory at its peak over the number of derived tuples. Without --all, workloads that need minutes or much memory
+ours on two threads; work is the peer's processor seconds to ours on one. Each measurement runs in a process of its
+own; bytes a tuple are the growth of that process's resident memory at its peak over the number of derived tuples.
+Without --all, workloads that need minutes or much memory
 are left out. `--scale 0.1` makes facts of about a tenth of the size: a quick look. Soufflé's binary is given by path;
 DuckDB is used where it is installed. `--cspa` names a directory that holds cspa10k/ and cspa100k/ with Assign.facts
 and Dereference.facts.

@@ -47,6 +47,15 @@ def weighted(arcs, most=100):
     return np.concatenate([arcs, rng.integers(1, most + 1, (1, arcs.shape[1]), dtype=np.int32)])
 
 
+def ranked(arcs):
+    """The facts `base` and `matrix` of PageRank; a float is its bits."""
+    arcs = arcs[:, arcs[0] != arcs[1]].astype(np.int64)
+    nodes, n = np.unique(arcs), int(arcs.max()) + 1
+    degree = np.bincount(arcs[0], minlength=n)[arcs[0]].astype(np.float64)
+    base = np.full(len(nodes), 0.15 / len(nodes))
+    return {"base": np.stack([nodes, base.view(np.int64)]), "matrix": np.stack([*arcs, degree.view(np.int64)])}
+
+
 def undirected(arcs):
     """Every arc in both directions."""
     return np.unique(np.concatenate([arcs, arcs[::-1]], axis=1), axis=1)

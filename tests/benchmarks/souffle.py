@@ -5,6 +5,7 @@ What is excluded is the time of a second program, compiled likewise, that reads 
 
 import hashlib
 import re
+import resource
 import statistics
 import subprocess
 import time
@@ -28,26 +29,24 @@ class Souffle:
         return target
 
     def measure(self, source, facts, threads, runs):
-        """Return seconds without load (median) and the rows printed; seconds are None beyond TIMEOUT_S."""
+        """Return seconds without load (medians) and the rows printed; seconds are None beyond TIMEOUT_S."""
+        whole, load = self.compiled(source), self.compiled(loading(source))
         try:
-            whole = [self.run(self.compiled(source), facts, threads) for _ in range(runs)]
+            runs_of_both = [(self.run(whole, facts, threads), self.run(load, facts, threads)) for _ in range(runs)]
         except subprocess.TimeoutExpired:
-            return {"elapsed_s": None, "rows": {}, "load_s": None}
-        load = [self.run(self.compiled(loading(source)), facts, threads)[0] for _ in range(runs)]
-        load_s = statistics.median(load)
-        return {
-            "elapsed_s": statistics.median(seconds for seconds, _ in whole) - load_s,
-            "load_s": load_s,
-            "rows": whole[0][1],
-        }
+            return {"elapsed_s": None, "processor_s": None, "rows": {}}
+        elapsed_s, processor_s = (statistics.median(w[i] - r[i] for w, r in runs_of_both) for i in (0, 1))
+        return {"elapsed_s": elapsed_s, "processor_s": processor_s, "rows": runs_of_both[0][0][2]}
 
     def run(self, program, facts, threads):
-        began = time.perf_counter()
-        done = subprocess.run(
-            [program, "-F", facts, f"-j{threads}"], check=True, capture_output=True, text=True, timeout=TIMEOUT_S
-        )
-        elapsed_s = time.perf_counter() - began
-        return elapsed_s, {name: int(n) for name, n in re.findall(r"^(\w+)\t(\d+)$", done.stdout, re.MULTILINE)}
+        """Return seconds by the clock, seconds of processors, and the rows printed."""
+        command = [program, "-F", facts, f"-j{threads}"]
+        began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIMEOUT_S)
+        elapsed_s, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        rows = {name: int(n) for name, n in re.findall(r"^(\w+)\t(\d+)$", done.stdout, re.MULTILINE)}
+        return elapsed_s, processor_s, rows
 
 
 def loading(source):

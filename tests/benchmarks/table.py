@@ -1,6 +1,19 @@
 """The table of measurements: one row a workload, and what fell short below it."""
 
-HEADER = ("workload", "rows", "1 thread", "2 threads", "speed-up", "B/tuple", "peer", "peer s", "ratio", "aim", "")
+HEADER = (
+    "workload",
+    "rows",
+    "1 thread",
+    "2 threads",
+    "speed-up",
+    "B/tuple",
+    "peer",
+    "peer s",
+    "ratio",
+    "aim",
+    "work",
+    "",
+)
 
 
 def heading():
@@ -27,6 +40,7 @@ def row(measured):
                     seconds(peer["elapsed_s"]) if name else "",
                     ratio(measured, name, peer),
                     aim(measured, name),
+                    work(one, peer),
                     verdict(measured, peer),
                 )
             )
@@ -37,7 +51,7 @@ def row(measured):
 
 
 def line(cells):
-    return "{:15} {:>13} {:>9} {:>9} {:>8} {:>8}  {:18} {:>8} {:>7} {:>6} {}".format(*cells).rstrip()
+    return "{:15} {:>13} {:>9} {:>9} {:>8} {:>8}  {:18} {:>8} {:>7} {:>6} {:>6} {}".format(*cells).rstrip()
 
 
 def seconds(value):
@@ -49,6 +63,11 @@ def ratio(measured, name, peer):
     if not name or peer["elapsed_s"] is None:
         return ""
     return f"{peer['elapsed_s'] / measured['ours']['2']['elapsed_s']:.2f}x"
+
+
+def work(one, peer):
+    """How many times our seconds of a processor, on one thread, a peer takes: a busy machine changes it little."""
+    return f"{peer['processor_s'] / one['processor_s']:.1f}x" if peer.get("processor_s") else ""
 
 
 def aim(measured, name):
