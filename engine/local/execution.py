@@ -45,6 +45,9 @@ class Options:
     min_sampled: int = 1 << 10
 
 
+SLOT_BYTES = 16
+"""What a row takes in a hash table."""
+
 Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 """A plan to run over the rows of some blocks; over no block, if it begins with a seed."""
 
@@ -173,8 +176,15 @@ class Execution:
         options = self.options
         for relation in relations:
             if self.can_split(relation):
-                largest = max(p.n for p in relation.partitions)
-                if largest > options.partition_rows:
+                largest = max(relation.partitions, key=lambda partition: partition.n)
+                axis = largest.matrix_axis
+                outgrown = largest.n > options.partition_rows
+                if axis is not None and relation.bits == 0:
+                    # A row of a matrix is no longer than it is wide: no value makes a partition too large.
+                    relation.discriminating = np.array([axis])
+                elif axis is not None:
+                    outgrown = largest.working_set > options.partition_rows * SLOT_BYTES
+                if outgrown:
                     relation.split(min(relation.bits + 4, options.max_bits))
 
     def can_split(self, relation: Relation) -> bool:

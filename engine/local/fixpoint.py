@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from engine.local.build import Plan
-from engine.local.execution import Execution
+from engine.local.execution import SLOT_BYTES, Execution
 from engine.local.operators import drive
 from engine.local.team import Task, Worker
 from engine.result import RuleStatistics
@@ -19,8 +19,6 @@ from engine.storage.relation import Relation
 
 SPLIT_BITS = 4
 MAX_BITS = 16
-SLOT_BYTES = 16
-"""What a row takes in a hash table."""
 FIRST_ROWS = 1024
 """So many rows of a delta are taken through the rules first, to see how many others come of them."""
 Planned = tuple[Plan, RuleStatistics]

@@ -16,6 +16,7 @@ from engine.database import Columns
 from engine.kernels.columns import compress, scan
 from engine.kernels.runs import LENGTH, OLD
 from engine.storage.arrangement import Arrangement, Readable
+from engine.storage.partition import Partition
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.tables import Joined
@@ -142,7 +143,8 @@ class Join(Expansion):
 class JoinInsert(Join):
     """A join that ends a plan: its rows go right into a relation, where that is at hand and holds pairs.
 
-    So no chunk of them is written and read again: most rows of a recursion are known already.
+    So no chunk of them is written and read again: most rows of a recursion are known already. Where the partition of a
+    row depends on what the join carries over, it is the rows before the join that go to partitions.
     """
 
     __slots__ = ("insert", "sides")
@@ -157,17 +159,26 @@ class JoinInsert(Join):
         self.sides = np.array(sides, np.int64)
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
-        by, partition = worker.arrangement(self.arrangement), worker.at_hand(self.insert.relation)
-        direct = partition is not None and partition.paired and isinstance(by, Readable) and by.holds_values
-        if not direct or not chunk.dtype == by.arena.dtype == np.int32:
-            for rows, m in self.chunks(worker, chunk, n):
-                self.insert.apply(worker, rows, m)
-            return 0
+        by, relation = worker.arrangement(self.arrangement), self.insert.relation
+        if isinstance(by, Readable) and by.holds_values and chunk.dtype == by.arena.dtype == np.int32:
+            partition = worker.at_hand(relation)
+            if partition is not None and partition.paired:
+                self.insert_into(partition, by, worker, chunk, n)
+                return 0
+            inbox = worker.inbox_before(self, by, len(chunk))
+            if inbox is not None:
+                inbox.put(worker, chunk, n)
+                return 0
+        for rows, m in self.chunks(worker, chunk, n):
+            self.insert.apply(worker, rows, m)
+        return 0
+
+    def insert_into(self, partition: Partition, by: Readable, worker: Worker, chunk: Columns, n: int) -> None:
+        """Join the first n rows of a chunk, and insert what that makes into a partition."""
         matches = by.matches(chunk, n, self.key, self.upto)
         made, added = partition.insert_joined(Joined(*matches, n, chunk, by.arena, self.sides))
         worker.produced += made
         worker.added += added
-        return 0
 
 
 class Exists(Operator):

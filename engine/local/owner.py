@@ -10,11 +10,11 @@ import numpy as np
 from engine.database import Columns
 from engine.local.execution import Execution
 from engine.local.fragment import Channel, Fragment, Slot
-from engine.local.operators import drive
+from engine.local.operators import JoinInsert, drive
 from engine.local.outbox import OUTBOX_CELLS, Outbox
 from engine.local.policy import Moments
 from engine.local.team import Worker
-from engine.storage.arrangement import Arrangement, Block
+from engine.storage.arrangement import Arrangement, Block, Readable
 from engine.storage.relation import Relation
 
 
@@ -61,6 +61,9 @@ class Owner(Worker):
 
     def at_hand(self, relation: Relation) -> None:
         """No partition: tuples may have to be sent."""
+
+    def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> None:
+        """No inbox: outboxes take what a join makes."""
 
     # ---- gather
 

@@ -18,8 +18,9 @@ from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
 if TYPE_CHECKING:
-    from engine.local.operators import Segment
+    from engine.local.operators import JoinInsert, Segment
     from engine.result import RuleStatistics
+    from engine.storage.arrangement import Readable
 
 Task = Callable[["Worker"], "Iterable[Task] | None"]
 """Work for a worker; it may return more tasks."""
@@ -38,6 +39,7 @@ class Worker:
         self.buffers: dict[tuple[int, int, str], Columns] = {}
         self.home: dict[Relation, Partition] = {}
         self.inboxes: dict[Relation, Inbox] = {}
+        self.join_inboxes: dict[JoinInsert, JoinInbox] = {}
         self.rule: RuleStatistics | None = None
         self.produced = self.added = self.iteration = 0
         self.alone = True
@@ -73,10 +75,24 @@ class Worker:
             return self.home[relation]
         return relation.partitions[0] if self.alone and relation.bits == 0 else None
 
+    def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
+        """The inbox for rows that a last join takes to the partitions of a relation, if those tell the partition."""
+        relation = join.insert.relation
+        if relation.bits <= 0 or not relation.partitions[0].paired or join.sides[relation.discriminating, 0].any():
+            return None
+        inbox = self.join_inboxes.get(join)
+        if inbox is None or inbox.bits != relation.bits:
+            room = max(1, self.inbox_rows >> max(0, relation.bits - 4))
+            inbox = self.join_inboxes[join] = JoinInbox(join, by, width, room)
+        return inbox
+
     def flush(self) -> None:
         """Deliver what waits in the inboxes."""
         for inbox in self.inboxes.values():
             self.added += inbox.flush()
+        for inbox in self.join_inboxes.values():
+            inbox.flush(self)
+        self.join_inboxes.clear()
 
 
 class Inbox:
@@ -102,6 +118,31 @@ class Inbox:
     def _deliver(self, p: int) -> int:
         n, self.counts[p] = int(self.counts[p]), 0
         return self.relation.partitions[p].insert(self.rows[p], 0, n, self.relation.every)
+
+
+class JoinInbox:
+    """Rows of one worker on their way to the last join of a plan, each at the partition that its result goes to."""
+
+    def __init__(self, join: JoinInsert, by: Readable, width: int, room: int) -> None:
+        self.join, self.by, self.relation = join, by, join.insert.relation
+        self.bits, self.every = self.relation.bits, np.arange(width)
+        self.rows = np.empty((1 << self.bits, width, room), np.int32)
+        self.counts = np.zeros(1 << self.bits, np.int64)
+
+    def put(self, worker: Worker, chunk: Columns, n: int) -> None:
+        parts = np.empty(n, np.int32)
+        partition_of(chunk, 0, n, self.join.sides[self.relation.discriminating, 1], self.bits, parts)
+        at = 0
+        while (at := scatter(chunk, at, n, self.every, parts[at:], at, self.rows, self.counts)) < n:
+            self._deliver(worker, int(parts[at]))
+
+    def flush(self, worker: Worker) -> None:
+        for p in np.flatnonzero(self.counts).tolist():
+            self._deliver(worker, p)
+
+    def _deliver(self, worker: Worker, p: int) -> None:
+        n, self.counts[p] = int(self.counts[p]), 0
+        self.join.insert_into(self.relation.partitions[p], self.by, worker, self.rows[p], n)
 
 
 class Team:

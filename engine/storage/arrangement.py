@@ -191,7 +191,7 @@ class Arrangement(Readable):
         if not values:
             return
         low, high = min(int(v.min()) for v in values), max(int(v.max()) for v in values)
-        limit = 2 * self.n_rows + 1024
+        limit = 4 * self.n_rows + 1024
         if self.dense:
             if low < 0 or high >= limit:
                 self._use_table()

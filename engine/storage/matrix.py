@@ -47,6 +47,11 @@ class PairMatrix:
         return self.words.nbytes + self.place.nbytes
 
     @property
+    def axis(self) -> int:
+        """The column that names rows."""
+        return int(self.meta[AXIS])
+
+    @property
     def working_set(self) -> int:
         """A part only: joins mostly make pairs of one row of bits after another."""
         return self.words.nbytes // 8 + self.place.nbytes
@@ -69,7 +74,7 @@ class PairMatrix:
     def grown(self, stored: Columns, n: int) -> Table:
         """Make room for the pair that was wanted and others like it, or give up if that is dear."""
         self.meta[WANTED] = 0
-        axis, low = int(self.meta[AXIS]), int(self.meta[ROW_LOW])
+        axis, low = self.axis, int(self.meta[ROW_LOW])
         named = widened((low, low + len(self.place) - 1), int(self.meta[WANTED_ROW]))
         low = int(self.meta[BIT_LOW])
         other = widened((low, low + 64 * self.words.shape[1] - 1), int(self.meta[WANTED_BIT]))

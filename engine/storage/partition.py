@@ -11,7 +11,7 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.hashing import BLOCK, partition_of
 from engine.storage import memory
-from engine.storage.matrix import denser
+from engine.storage.matrix import PairMatrix, denser
 from engine.storage.tables import Joined, PairTable, Table, table_of
 
 FIRST_ROWS = 64
@@ -47,6 +47,11 @@ class Partition:
     def working_set(self) -> int:
         """The bytes that insertion goes through in no order: those that should fit in a cache."""
         return 0 if self.table is None else self.table.working_set
+
+    @property
+    def matrix_axis(self) -> int | None:
+        """The column that names the rows of its matrix, if it has one."""
+        return self.table.axis if isinstance(self.table, PairMatrix) else None
 
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> int:
         """Add `rows[take, lo:hi]`; return how many were new. Safe to call from several threads."""
