@@ -54,6 +54,8 @@ class Groups:
 
     paired = False
     """A join cannot write to it directly."""
+    matrix_axis = None
+    """It has no matrix of bits."""
 
     @property
     def working_set(self) -> int:
