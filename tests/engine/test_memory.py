@@ -145,6 +145,7 @@ def test_what_cannot_be_spilled_is_refused():
 
 def test_spilled_arrays_share_unnamed_files(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    gc.collect()
     files, descriptors = SpillFiles(), len(os.listdir("/proc/self/fd"))
     arrays = [np.arange(i, i + 3000, dtype=np.int64).reshape(2, -1) for i in range(100)]
     spilled = [files.write(array) for array in arrays]
