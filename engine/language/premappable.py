@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 from engine.language.diagnostics import Report
 from engine.language.program import CheckedClause, Relation, Stratum
-from engine.language.show import show
 from engine.language.signs import NON_NEGATIVE, ClauseSigns, Signs
 from engine.language.syntax import (
     Atom,
@@ -30,6 +29,7 @@ from engine.language.syntax import (
     Term,
     Variable,
 )
+from engine.language.text import literal_text, term_text
 from engine.language.walk import all_literals, literal_terms, variables_of
 
 FALLS, FIXED, GROWS = -1, 0, 1
@@ -229,14 +229,16 @@ class ClauseCheck:
         """A comparison in the wrong direction: clamp what changes, and bound and best value are kept."""
         trend = self.trend(side)
         verb = {GROWS: "grows", FALLS: "falls"}.get(trend, "changes")
-        message = f"'{show(literal)}' may cease to hold as '{show(side)}' {verb}, and what it derived would be lost"
+        test, value = literal_text(literal), term_text(side)
+        message = f"'{test}' may cease to hold as '{value}' {verb}, and what it derived would be lost"
         help = "compare the other way round, or after the recursion, in a later stratum"
         if isinstance(side, Variable) and trend != ANYHOW:
             clamp = "min" if trend == GROWS else "max"
-            value = self.definitions.get(side.name)
-            help = f"keep the value within its bound where it is derived: '… = {clamp}(…, {show(other)})'"
-            if value is not None:
-                help = f"keep the value within its bound: '{shown(side.name)} = {clamp}({show(value)}, {show(other)})'"
+            definition, bound = self.definitions.get(side.name), term_text(other)
+            help = f"keep the value within its bound where it is derived: '… = {clamp}(…, {bound})'"
+            if definition is not None:
+                clamped = f"{shown(side.name)} = {clamp}({term_text(definition)}, {bound})"
+                help = f"keep the value within its bound: '{clamped}'"
         return self._violation("E062", message, literal.span, help, (side,))
 
     def _of_fixed(self, terms: Iterable[Term], place: str, span: Span) -> Iterator[Violation]:
@@ -265,7 +267,7 @@ class ClauseCheck:
         value = self._expanded(term.target)
         changing = " and ".join(f"'{shown(name)}'" for name in self._changing((value,)))
         better = "falling" if term.kind == "min" else "growing"
-        message = f"'{show(value)}' {verb} as the recursion changes {changing}"
+        message = f"'{term_text(value)}' {verb} as the recursion changes {changing}"
         message += f"; a recursive {term.kind} needs {better} values"
         help = "multiply and divide by what is provably not negative, add a guard such as 'w >= 0'"
         if trend != ANYHOW:
@@ -273,7 +275,7 @@ class ClauseCheck:
         return self._violation("E062", message, term.span, help, (term.target,))
 
     def _negative(self, term: HeadAggregate) -> Violation:
-        value = show(self._expanded(term.target))
+        value = term_text(self._expanded(term.target))
         unknown = [n for n in self._names(self._expanded(term.target)) if self.signs.of(Variable(n)) < NON_NEGATIVE]
         unknown = [name for name in unknown if name not in self.trends] or unknown
         guards = " and ".join(f"'{shown(name)} >= 0'" for name in sorted(unknown))

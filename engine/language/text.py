@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.language.program import CheckedClause
+from engine.language.signatures import INFIX
 from engine.language.syntax import (
     Aggregate,
     Atom,
@@ -17,9 +18,9 @@ from engine.language.syntax import (
     RecordTerm,
     Term,
     Variable,
+    Vertical,
 )
 
-INFIX = frozenset("+ - * / % ^ band bor bxor land lor lxor bshl bshr bshru".split())
 TESTS = {"match": "match", "contains": "contains", "not_match": "!match", "not_contains": "!contains"}
 
 
@@ -70,6 +71,8 @@ def term_text(term: Term) -> str:
         case HeadAggregate():
             value = terms_text((*term.contributors, term.target))
             return f"{term.kind}<({value})>" if term.contributors else f"{term.kind}<{value}>"
+        case Vertical():
+            return f"{term_text(term.value)}@{term_text(term.column)}"
     return "_"
 
 
@@ -87,9 +90,16 @@ def constant_text(constant: Constant) -> str:
     return str(constant.value)
 
 
+def operand_text(term: Term) -> str:
+    """The text of an operand: one with an operator of its own in parentheses."""
+    text = term_text(term)
+    return f"({text})" if isinstance(term, Functor) and term.name in INFIX else text
+
+
 def functor_text(term: Functor) -> str:
     if term.name in INFIX and len(term.arguments) == 2:
-        return f"({term_text(term.arguments[0])} {term.name} {term_text(term.arguments[1])})"
+        left, right = map(operand_text, term.arguments)
+        return f"{left} {term.name} {right}"
     if term.name == "neg":
         return f"-{term_text(term.arguments[0])}"
     if term.type_argument is not None:

@@ -6,7 +6,8 @@ import struct
 from collections.abc import Iterable
 
 from engine.language.program import CheckedProgram
-from engine.language.text import INFIX, clause_text, variable_text
+from engine.language.signatures import INFIX
+from engine.language.text import clause_text, variable_text
 from engine.plan.rule import Absent, Compare, Compute, FlatAtom, Fold, Intersect, Literal, Match, Operand, Record, Rule
 from engine.symbols import Symbols
 
