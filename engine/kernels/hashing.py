@@ -27,6 +27,23 @@ def mix(x):
 # ---- sets of pairs: rows of one or two int32 columns, packed into one word
 
 
+@njit(inline="always")
+def claim(table, mask, key, slot, seen):
+    """Add a key to a table that had `seen` in the key's slot a moment ago; return whether it was not there."""
+    if key == EMPTY:
+        fresh = table[mask + 1] == EMPTY
+        table[mask + 1] = np.uint64(0)
+        return fresh
+    if seen == key:
+        return False
+    while table[slot] != EMPTY and table[slot] != key:
+        slot = (slot + 1) & mask
+    if table[slot] == key:
+        return False
+    table[slot] = key
+    return True
+
+
 @kernel
 def insert_pairs(table, limit, rows, lo, hi, take, out, at):
     """Append the rows `rows[take, lo:hi]` that `table` does not hold to `out` from column `at` on; add them to it.
@@ -47,19 +64,8 @@ def insert_pairs(table, limit, rows, lo, hi, take, out, at):
         for i in range(m):
             seen[i] = table[slots[i]]
         for i in range(m):
-            key, slot = keys[i], slots[i]
-            if key == EMPTY:
-                if table[mask + 1] != EMPTY:
-                    continue
-                table[mask + 1] = np.uint64(0)
-            else:
-                if seen[i] == key:
-                    continue
-                while table[slot] != EMPTY and table[slot] != key:
-                    slot = (slot + 1) & mask
-                if table[slot] == key:
-                    continue
-                table[slot] = key
+            if not claim(table, mask, keys[i], slots[i], seen[i]):
+                continue
             out[0, at] = first[lo + i]
             if len(take) == 2:
                 out[1, at] = second[lo + i]
@@ -106,22 +112,11 @@ def join_pairs(starts, lengths, n, i, j, chunk, arena, sides, table, limit, out,
         for p in range(m):
             seen[p] = table[slots[p]]
         for p in range(m):
-            key, slot = keys[p], slots[p]
-            if key == EMPTY:
-                if table[mask + 1] != EMPTY:
-                    continue
-                table[mask + 1] = np.uint64(0)
-            else:
-                if seen[p] == key:
-                    continue
-                while table[slot] != EMPTY and table[slot] != key:
-                    slot = (slot + 1) & mask
-                if table[slot] == key:
-                    continue
-                table[slot] = key
-            out[0, at] = np.int32(np.uint32(key >> B32))
+            if not claim(table, mask, keys[p], slots[p], seen[p]):
+                continue
+            out[0, at] = np.int32(np.uint32(keys[p] >> B32))
             if last:
-                out[1, at] = np.int32(np.uint32(key & LOW))
+                out[1, at] = np.int32(np.uint32(keys[p] & LOW))
             at += 1
         made += m
     return i, j, at, made
