@@ -28,7 +28,7 @@ from engine.plan.rule import Rule
 from engine.plan.transfer import transfer_constraints
 from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics, peak_bytes
-from engine.storage.accumulators import AggregatedColumn
+from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregation import Aggregation
 from engine.storage.arrangement import Block
 from engine.storage.equivalence import Equivalence

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from engine.database import Columns, EvaluationError
-from engine.storage.accumulators import grown
 from engine.storage.arrangement import Arrangement
+from engine.storage.changes import grown
 from engine.storage.groups import Groups, Shape
 from engine.storage.keys import HashedKeys, ValueKeys
 from engine.storage.partition import Block, Partition

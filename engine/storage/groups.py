@@ -10,9 +10,13 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.hashing import partition_of
-from engine.storage.accumulators import Accumulator, AggregatedColumn, Changes, accumulator
+from engine.storage.accumulator import Accumulator, AggregatedColumn
+from engine.storage.changes import Changes
+from engine.storage.extremum import Extremum
+from engine.storage.floatsums import FloatSum
 from engine.storage.keys import HashedKeys, ValueKeys
 from engine.storage.partition import Block
+from engine.storage.sums import IntegerSum
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,13 @@ class Shape:
     def width(self) -> int:
         """The number of columns of a contribution."""
         return self.arity + self.n_keys
+
+
+def accumulator(spec: AggregatedColumn) -> Accumulator:
+    """Return an empty accumulator for a column."""
+    if spec.kind in ("min", "max"):
+        return Extremum(spec)
+    return FloatSum(spec) if spec.of == "float" else IntegerSum(spec)
 
 
 class Groups:
