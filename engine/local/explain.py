@@ -60,7 +60,11 @@ class Explainer:
         if component.statistics.local:
             local = [relation for relation in component.relations if len(relation.discriminating)]
             kept = (f"{r.name}.{self.columns(r.name, r.discriminating)[0]}" for r in local)
-            return f"every recursive rule keeps {', '.join(kept)} from body to head"
+            reason = f"every recursive rule keeps {', '.join(kept)} from body to head"
+            if component.base is not None:
+                name = component.relations[0].name
+                reason += f"; of what {name} is composed with itself, one side is what it begins from"
+            return reason
         if component.stages:
             names = " and ".join(relation.name for relation in component.relations)
             return f"which rows {names} takes depends on the iteration that derives them"

@@ -21,10 +21,12 @@ from engine.local.variants import Variant, variants_of
 from engine.plan.binarise import binarise
 from engine.plan.decompose import pivot
 from engine.plan.discriminate import Placement, place
+from engine.plan.linearise import linearise
 from engine.plan.rule import Rule
 from engine.plan.text import rule_text
 from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.aggregation import Aggregation
+from engine.storage.partition import Block, Partition
 from engine.storage.relation import Relation
 
 
@@ -55,6 +57,7 @@ class Component:
         self.relations, self.rules = list(relations), list(rules)
         self.premappable = premappable
         self.placement: Placement | None = None
+        self.base: Relation | None = None
         if self.statistics.recursive:
             self.coordinate()
         names = frozenset(relation.name for relation in self.relations)
@@ -82,6 +85,8 @@ class Component:
         self.statistics.policy = GLOBAL.name
         if self.stages or not self.premappable or not all(relation.splits for relation in self.relations):
             return
+        if not limited:
+            self.linearise()
         self.decompose()
         exchanges = not limited and all(relation.is_exact for relation in self.relations)
         if self.statistics.local or (self.execution.policy != GLOBAL and exchanges):
@@ -100,6 +105,17 @@ class Component:
         self.placement = place({relation.name: relation.group for relation in self.relations}, self.rules)
         for relation in self.relations:
             relation.discriminating = np.array(self.placement.homes[relation.name], np.int64)
+
+    def linearise(self) -> None:
+        """Rewrite a rule that composes the relation with itself; `base` is to hold what the relation begins from."""
+        first = self.relations[0]
+        if isinstance(first, Aggregation) and any(column.keys for column in first.shape.aggregated):
+            return
+        name = f"{first.name}&base"
+        found = linearise({relation.name: relation.group for relation in self.relations}, first.arity, self.rules, name)
+        if found is not None:
+            self.rules = found
+            self.base = self.bindings.relations[name] = Relation(name, first.arity, first.dtype)
 
     def decompose(self) -> None:
         """Partition the relations so that no exchange is needed, if that is possible."""
@@ -146,6 +162,8 @@ class Component:
     def run_local(self) -> None:
         if not self.advance():
             return
+        if self.base is not None:
+            self.base.replace([copied(self.relations[0].delta, self.base)])
         plans = {
             name: [(plan, v.statistics) for v in variants if (plan := v.plan(self.execution.epoch)) is not None]
             for name, variants in self.variants.items()
@@ -153,6 +171,8 @@ class Component:
         in_place = any(isinstance(relation, Aggregation) for relation in self.relations)
         fixpoint = GroupFixpoint if in_place else LocalFixpoint
         self.statistics.iterations = fixpoint(self.relations, plans, self.execution).run()
+        if self.base is not None:
+            self.base.clear()
 
     def run_exchange(self) -> None:
         routes = Routes(self.relations, self.placement)
@@ -179,3 +199,11 @@ class Component:
         written = {variant.rule.relation for variant in variants}
         for stage in [stage for name, stage in self.stages.items() if name in written]:
             stage.deliver()
+
+
+def copied(blocks: Sequence[Block], like: Relation) -> Partition:
+    """Return a partition with the rows of some blocks, which are distinct."""
+    partition = Partition(like.arity, like.dtype)
+    for rows, lo, hi in blocks:
+        partition.extend(rows[:, lo:hi])
+    return partition

@@ -28,7 +28,7 @@ ALL_PAIRS = """
 .decl arc(x: number, y: number, w: number)
 .decl result(x: number, y: number, d: number)
 result(x, y, min<d>) :- arc(x, y, d).
-result(x, y, min<d>) :- result(x, z, a), result(z, y, b), d = a + b.
+result(x, y, min<d>) :- result(x, z, a), result(z, y, b), d = a + b, d < 1000.
 """
 PATHS = """
 .decl arc(x: number, y: number, w: number)
