@@ -1,9 +1,9 @@
 """Numba kernels: all work per tuple happens here.
 
-`hashing` (tables of rows, partitioning), `runs` (arrangements), `columns` (scan, filter, aggregate), `classes`
-(equivalences), `admission` (choice domains), `text` (files). Kernels take
-column-major 2-D arrays, any number of columns, and release the GIL. They are compiled once per machine and kept in a
-directory per user whose name is a hash of all kernel sources: Numba does not notice a changed callee by itself.
+`hashing` (tables of rows, partitioning), `distribution` (rows on their way to partitions), `runs` (arrangements),
+`columns` (scan, filter, aggregate), `classes` (equivalences), `admission` (choice domains), `text` (files). Kernels
+take column-major 2-D arrays, any number of columns, and release the GIL. They are compiled once per machine and kept in
+a directory per user whose name is a hash of all kernel sources: Numba does not notice a changed callee by itself.
 Import this package before numba: it sets that directory.
 """
 

@@ -253,25 +253,6 @@ def rehash_rows(old, new):
             new[slot] = entries[i]
 
 
-@kernel
-def drop_seen_pairs(rows, n, take, seen, out):
-    """Write the pairs `rows[take, :n]` to `out`, except those that `seen` holds, and put them there; return how many.
-
-    `seen` is a cache: a power of two of slots, each with the pair that came to it last, packed, or EMPTY.
-    """
-    mask, kept = np.uint64(len(seen) - 1), 0
-    first, second = rows[take[0]], rows[take[1]]
-    for i in range(n):
-        key = (np.uint64(np.uint32(first[i])) << B32) | np.uint64(np.uint32(second[i]))
-        slot = np.int64(mix(key) & mask)
-        if seen[slot] != key or key == EMPTY:
-            seen[slot] = key
-            out[0, kept] = first[i]
-            out[1, kept] = second[i]
-            kept += 1
-    return kept
-
-
 # ---- partitioning: by the high bits of a hash, which tables of rows do not use
 
 

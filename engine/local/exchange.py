@@ -78,8 +78,8 @@ class Exchange:
     def __init__(self, relations: Sequence[Relation], routes: Routes, execution: Execution) -> None:
         self.relations, self.channels, self.execution = relations, routes.channels, execution
         options = execution.options
-        self.bits = max(options.exchange_bits, *(relation.bits for relation in relations))
         self.n_workers = n = len(execution.team.workers)
+        self.bits = max(options.exchange_bits, (4 * n - 1).bit_length(), *(relation.bits for relation in relations))
         self.transport: Transport = Queues(n, options.queue_batches)
         self.iterations, self.active = [0] * n, [True] * n
         self.sent, self.received = [0] * n, [0] * n

@@ -29,7 +29,8 @@ class Options:
     `partition_rows`: a partition with more rows is split, so that its table fits in the second-level cache, but in
     local fixpoints only when its delta has `delta_rows`, for each part must keep enough to do at once.
     `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
-    sizes of partitions. `exchange_bits`: an exchange has 2**exchange_bits partitions; `queue_batches`: a queue's room.
+    sizes of partitions. `exchange_bits`: an exchange begins with 2**exchange_bits partitions, but four for each worker
+    at least; `queue_batches`: a queue's room.
     `min_sampled`: a first atom with fewer rows is not sampled to find a join order.
     """
 
@@ -38,7 +39,7 @@ class Options:
     partition_rows: int = 1 << 17
     delta_rows: int = 1 << 15
     max_bits: int = 8
-    exchange_bits: int = 5
+    exchange_bits: int = 2
     queue_batches: int = 64
     alone_rows: int = 1 << 13
     wave_tasks: int = 64

@@ -32,9 +32,7 @@ class Owner(Worker):
         super().__init__(options.chunk_rows, options.inbox_rows)
         self.number, self.channels, self.execution, self.post = number, channels, execution, post
         room = max(1, min(options.inbox_rows, OUTBOX_CELLS >> bits))
-        self.outboxes = [
-            Outbox(i, channel, bits, room, options.chunk_rows, self.deliver) for i, channel in enumerate(channels)
-        ]
+        self.outboxes = [Outbox(i, channel, bits, room, self.deliver) for i, channel in enumerate(channels)]
         # The home of a relation is the first of its channels.
         self.home_of = {c.relation.name: i for i, c in reversed(list(enumerate(channels)))}
         self.fragments: dict[int, Fragment] = {}

@@ -8,7 +8,6 @@ import pytest
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.outbox import ExistenceCache
 from engine.local.owner import Owner
 from engine.local.policy import GLOBAL, Dws, Ssp
 
@@ -92,25 +91,6 @@ p(x, z) :- p(x, y), p(y, z), p(z, w), p(w, x).
 """
 )
 PROGRAMS = [TRIANGLES, NON_LINEAR_CLOSURE, SAME_GENERATION, POINTS_TO, ALIASES, NOTHING_SHARED, WIDE_VALUES]
-
-
-def test_a_cache_drops_pairs_that_it_has_just_seen():
-    cache = ExistenceCache(chunk_rows=6)
-    # The pair of −1 and −1 is packed like an empty slot: it is never dropped.
-    chunk = np.array([[1, 2, 1, -1, -1, 1], [9, 9, 9, 9, 9, 9], [5, 5, 5, -1, -1, 6]], np.int32)
-    kept = cache.drop_seen(chunk, 6, np.array([0, 2]))
-    assert cache.out[:, :kept].T.tolist() == [[1, 5], [2, 5], [-1, -1], [-1, -1], [1, 6]]
-    assert cache.drop_seen(chunk, 3, np.array([0, 2])) == 0
-
-
-@pytest.mark.parametrize("step, pays", [(0, True), (1, False)])
-def test_a_cache_knows_whether_it_pays(step, pays):
-    cache, n = ExistenceCache(chunk_rows=1000), 0
-    for _ in range(100):
-        values = np.arange(n, n + 1000, dtype=np.int32)
-        cache.drop_seen(np.stack([values, values]), 1000, np.arange(2))
-        n += 1000 * step
-    assert cache.pays == pays
 
 
 def random_arcs(n_nodes, n_arcs, seed=0):
