@@ -10,7 +10,15 @@ from pathlib import Path
 from analyzer.errors import AnalyzeError, ProgramErrors
 from analyzer.state import write_atomically
 from engine import EvaluationError, FactsError, ProgramError
-from engine.explanation import Explanation, RelationPlan, RulePlan, StepPlan, StratumPlan, VariantPlan
+from engine.explanation import (
+    Explanation,
+    PartitioningPlan,
+    RelationPlan,
+    RulePlan,
+    StepPlan,
+    StratumPlan,
+    VariantPlan,
+)
 from engine.local.policy import policy_named
 from engine.profile import dearest, profile
 from engine.result import Result, RuleStatistics
@@ -18,6 +26,7 @@ from engine.run import answer, explain, run
 
 __all__ = [
     "Explanation",
+    "PartitioningPlan",
     "RelationPlan",
     "Result",
     "RulePlan",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,6 +17,7 @@ from cli.text import printable
 if TYPE_CHECKING:
     from analyzer.run import (
         Explanation,
+        PartitioningPlan,
         RelationPlan,
         RulePlan,
         RuleStatistics,
@@ -78,9 +79,28 @@ def print_stratum(number: int, stratum: StratumPlan, places: Places, console: Co
         exchange = "rounds with a barrier" if stratum.policy == "global" else f"exchange under {stratum.policy}"
         way = "partitions run to their fixpoints alone" if stratum.decomposable else exchange
         console.print(Text.assemble("  ", word, f": {places.short(stratum.reason)} ", (f"→ {way}", "dim")))
+        if stratum.partitioning is not None:
+            print_partitioning(stratum.partitioning, stratum.policy, places, console)
     for rule in stratum.rules:
         print_rule(rule, places, console)
     console.print()
+
+
+def print_partitioning(plan: PartitioningPlan, policy: str, places: Places, console: Console) -> None:
+    """Print where tuples live, where else they are needed, and what that costs."""
+    title = "  partitions, were it to run by exchange" if plan.cost and policy == "global" else "  partitions"
+    console.print(Text.assemble(title, (f" · cost {plan.cost}" if plan.cost else " · nothing is sent", "dim")))
+    table = Table.grid(padding=(0, 2))
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    for port in plan.ports:
+        where = f"by {', '.join(port.columns)}" if port.columns else "in one place"
+        read = f"read by {some(port.readers, places)}" if port.readers else "read by no recursive rule"
+        word = ("home", "bold") if port.is_home else ("port", "")
+        table.add_row(Text.assemble(word, " of ", printable(port.relation)), where, Text(read, "dim"))
+    console.print(Padding(table, (0, 0, 0, 4), expand=False))
+    for rule in plan.auxiliaries:
+        console.print(Text.assemble("    with ", printable(rule)))
 
 
 def relation_line(relation: RelationPlan) -> Text:
@@ -152,16 +172,20 @@ def arrangement_table(plan: Explanation, places: Places) -> Table:
         table.add_column(justify="left" if name in ("relation[key]", "read by") else "right", overflow="fold")
     table.add_row(*(Text(name, "dim") for name in ("relation[key]", "rows", "keys", "size", "read by")))
     for arrangement in sorted(plan.arrangements, key=lambda a: (-len(a.readers), a.relation, a.key)):
-        readers = [places.short(reader) for reader in arrangement.readers]
-        more = f" and {len(readers) - MAX_READERS} more" if len(readers) > MAX_READERS else ""
         table.add_row(
             Text(f"{arrangement.relation}[{', '.join(arrangement.key)}]", "cyan"),
             f"{arrangement.rows:,}",
             f"{arrangement.keys:,}",
             size(arrangement.bytes),
-            Text(f"{count(len(readers), 'rule')}: {', '.join(readers[:MAX_READERS])}{more}"),
+            Text(f"{count(len(arrangement.readers), 'rule')}: {some(arrangement.readers, places)}"),
         )
     return table
+
+
+def some(readers: Sequence[str], places: Places) -> str:
+    """The first of the rules that read something."""
+    more = f" and {len(readers) - MAX_READERS} more" if len(readers) > MAX_READERS else ""
+    return ", ".join(map(places.short, readers[:MAX_READERS])) + more
 
 
 # ---- costs

@@ -70,10 +70,37 @@ class ArrangementPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PortPlan:
+    """Where tuples of a relation arrive, in partitions by some columns; `readers` are the rules that read them there.
+
+    At its home a relation is kept and its tuples are told apart. At further ports there are copies of it.
+    """
+
+    relation: str
+    columns: tuple[str, ...]
+    is_home: bool
+    readers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitioningPlan:
+    """How a recursion is divided among workers that exchange tuples, and what that costs by Read/Write Analysis.
+
+    The cost is 1 for each rule and recursive atom whose result may belong elsewhere and for each copy at a port, 3 for
+    a copy in one place. `auxiliaries` are relations made up to cut rules with more than two recursive atoms.
+    """
+
+    ports: tuple[PortPlan, ...]
+    cost: int
+    auxiliaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StratumPlan:
     """A component of mutually recursive relations. `decomposable` is None where there is no recursion.
 
-    `reason` says why the recursion is decomposable or not, `policy` how workers were coordinated.
+    `reason` says why the recursion is decomposable or not, `policy` how workers were coordinated. `partitioning` is
+    None where there is no recursion that can be divided.
     """
 
     relations: tuple[RelationPlan, ...]
@@ -81,6 +108,7 @@ class StratumPlan:
     decomposable: bool | None
     reason: str
     policy: str
+    partitioning: PartitioningPlan | None
     rules: tuple[RulePlan, ...]
 
 

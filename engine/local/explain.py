@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from engine.explanation import ArrangementPlan, Explanation, RelationPlan, RulePlan, StepPlan, StratumPlan, VariantPlan
+from engine.explanation import (
+    ArrangementPlan,
+    Explanation,
+    PartitioningPlan,
+    PortPlan,
+    RelationPlan,
+    RulePlan,
+    StepPlan,
+    StratumPlan,
+    VariantPlan,
+)
 from engine.kernels.runs import LENGTH
 from engine.language.program import CheckedProgram
 from engine.local.aggregates import Fold
@@ -16,6 +26,7 @@ from engine.local.operators import Contains, Exists, Join, Operator
 from engine.local.recursion import Component
 from engine.local.variants import Variant
 from engine.plan.decompose import obstacle
+from engine.plan.discriminate import Placement, Port, home_ports
 from engine.plan.order import Step
 from engine.plan.rule import Intersect, Match, Rule
 from engine.plan.text import Texts, rule_text
@@ -52,6 +63,7 @@ class Explainer:
             component.statistics.local if recursive else None,
             self.reason(component) if recursive else "",
             component.statistics.policy,
+            self.partitioning(component),
             tuple(RulePlan(rule.text, rule_text(rule), tuple(variants)) for rule, variants in rules.values()),
         )
 
@@ -75,6 +87,37 @@ class Explainer:
             return "its aggregates are premappable by the program's word alone"
         rule, why = obstacle({relation.name: relation.group for relation in component.relations}, component.rules)
         return f"{rule.text} {why}"
+
+    def partitioning(self, component: Component) -> PartitioningPlan | None:
+        """How the recursion is divided, or would be if the policy were not to take it in rounds."""
+        if component.statistics.local:
+            homes = {r.name: tuple(r.discriminating.tolist()) for r in component.relations if len(r.discriminating)}
+            return self.ports(component.rules, Placement(homes, home_ports(component.rules, homes), 0), ())
+        if not component.exchanges:
+            return None
+        if component.placement is not None:
+            made = [r.name for r in component.relations if r.name not in component.statistics.relations]
+            return self.ports(component.rules, component.placement, made)
+        rules, auxiliaries, placement = component.placed()
+        return self.ports(rules, placement, [made.name for made in auxiliaries])
+
+    def ports(self, rules: Sequence[Rule], placement: Placement, auxiliaries: Sequence[str]) -> PartitioningPlan:
+        homes = [Port(name, key) for name, key in placement.homes.items()]
+        readers: dict[Port, dict[str, None]] = {port: {} for port in homes}
+        for rule, ports in zip(rules, placement.joins, strict=True):
+            for port in ports:
+                readers.setdefault(port, {})[rule.text] = None
+        cut = {rule.relation: rule for rule in rules if rule.relation in auxiliaries}
+        plans = []
+        for port, read in readers.items():
+            rule = cut.get(port.relation)
+            key = tuple(str(rule.head[c]) for c in port.key) if rule else self.columns(port.relation, port.key)
+            plans.append(PortPlan(port.relation, key, port in homes, tuple(read)))
+        texts = (
+            f"{self.texts.atom(Match(name, rule.head))} :- {', '.join(map(self.texts.literal, rule.body))}."
+            for name, rule in cut.items()
+        )
+        return PartitioningPlan(tuple(plans), placement.cost, tuple(texts))
 
     def columns(self, relation: str, columns: Iterable[int]) -> tuple[str, ...]:
         declared = self.program.relations.get(relation)

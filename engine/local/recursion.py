@@ -18,7 +18,7 @@ from engine.local.fixpoint import GroupFixpoint, LocalFixpoint
 from engine.local.policy import GLOBAL
 from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
-from engine.plan.binarise import binarise
+from engine.plan.binarise import Auxiliary, binarise
 from engine.plan.decompose import pivot
 from engine.plan.discriminate import Placement, place
 from engine.plan.linearise import linearise
@@ -56,6 +56,7 @@ class Component:
         self.statistics.recursive = any(names.intersection(rule.relations()) for rule in rules)
         self.relations, self.rules = list(relations), list(rules)
         self.premappable = premappable
+        self.exchanges = False
         self.placement: Placement | None = None
         self.base: Relation | None = None
         if self.statistics.recursive:
@@ -88,23 +89,29 @@ class Component:
         if not limited:
             self.linearise()
         self.decompose()
-        exchanges = not limited and all(relation.is_exact for relation in self.relations)
-        if self.statistics.local or (self.execution.policy != GLOBAL and exchanges):
+        self.exchanges = not limited and all(relation.is_exact for relation in self.relations)
+        if self.statistics.local or (self.execution.policy != GLOBAL and self.exchanges):
             self.statistics.policy = self.execution.policy.name
             if not self.statistics.local:
-                self.binarise()
+                self.begin_exchange()
 
-    def binarise(self) -> None:
+    def begin_exchange(self) -> None:
         """Rewrite the rules for an exchange and place the relations; auxiliary ones become part of the component."""
-        relations: dict[str, Relation] = self.bindings.relations
-        wide = {name: relation.dtype == np.int64 for name, relation in relations.items()}
-        self.rules, auxiliaries = binarise(self.rules, self.statistics.relations, wide)
+        self.rules, auxiliaries, self.placement = self.placed()
         for made in auxiliaries:
-            relations[made.name] = Relation(made.name, made.arity, np.int64 if made.wide else np.int32)
-            self.relations.append(relations[made.name])
-        self.placement = place({relation.name: relation.group for relation in self.relations}, self.rules)
+            relation = Relation(made.name, made.arity, np.int64 if made.wide else np.int32)
+            self.bindings.relations[made.name] = relation
+            self.relations.append(relation)
         for relation in self.relations:
             relation.discriminating = np.array(self.placement.homes[relation.name], np.int64)
+
+    def placed(self) -> tuple[list[Rule], list[Auxiliary], Placement]:
+        """Return the rules as an exchange takes them, the auxiliary relations that they need, and where all live."""
+        wide = {name: relation.dtype == np.int64 for name, relation in self.bindings.relations.items()}
+        rules, auxiliaries = binarise(self.rules, self.statistics.relations, wide)
+        columns: dict[str, Sequence[int]] = {relation.name: relation.group for relation in self.relations}
+        columns.update((made.name, range(made.arity)) for made in auxiliaries)
+        return rules, auxiliaries, place(columns, rules)
 
     def linearise(self) -> None:
         """Rewrite a rule that composes the relation with itself; `base` is to hold what the relation begins from."""

@@ -8,7 +8,7 @@ copy of the relation at a further port), 3 where a join could meet anywhere. A c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from math import prod
@@ -60,7 +60,7 @@ class Search:
     def __init__(self, columns: Mapping[str, Sequence[int]], rules: Sequence[Rule]) -> None:
         self.names, self.rules = list(columns), list(rules)
         self.at = {name: i for i, name in enumerate(self.names)}
-        self.atoms = [[x for x in rule.body if isinstance(x, Match) and x.relation in columns] for rule in rules]
+        self.atoms = [atoms_of(rule, columns) for rule in rules]
         joins = [list(join_ports(atoms, columns)) if len(atoms) == 2 else [()] for atoms in self.atoms]
         keys: dict[str, dict[Columns, None]] = {name: {} for name in columns}
         for port in chain.from_iterable(chain.from_iterable(joins)):
@@ -97,11 +97,18 @@ class Search:
 
     def placement(self, assignment: Sequence) -> Placement:
         homes = dict(zip(self.names, assignment, strict=False))
-        joins = [
-            pair or tuple(Port(x.relation, homes[x.relation]) for x in atoms)
-            for pair, atoms in zip(assignment[len(homes) :], self.atoms, strict=True)
-        ]
+        at_home = home_ports(self.rules, homes)
+        joins = [pair or ports for pair, ports in zip(assignment[len(homes) :], at_home, strict=True)]
         return Placement(homes, joins, self.cost(assignment)[0])
+
+
+def home_ports(rules: Iterable[Rule], homes: Mapping[str, Columns]) -> list[tuple[Port, ...]]:
+    """The homes of the atoms of each rule that have one."""
+    return [tuple(Port(x.relation, homes[x.relation]) for x in atoms_of(rule, homes)) for rule in rules]
+
+
+def atoms_of(rule: Rule, relations: Container[str]) -> list[Match]:
+    return [x for x in rule.body if isinstance(x, Match) and x.relation in relations]
 
 
 def join_ports(atoms: Sequence[Match], columns: Mapping[str, Sequence[int]]) -> Iterator[tuple[Port, Port]]:

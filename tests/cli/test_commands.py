@@ -72,6 +72,7 @@ def test_run_explains_its_plan_and_writes_nothing(analyze, program, tmp_path):
     printed = analyze("run", program, "-F", tmp_path, "-D", tmp_path / "out", "--explain").output
     for said in ("tc(x, y)  3 rows", "decomposable: every recursive rule keeps tc.x", "join arc[x]", "1 rule: tc ("):
         assert said in printed
+    assert "nothing is sent\n    home of tc  by x  read by tc (" in printed
     assert not (tmp_path / "out").exists()
 
 

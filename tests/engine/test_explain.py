@@ -71,6 +71,60 @@ def test_a_recursion_is_decomposable_or_a_rule_is_named_that_breaks_it(recursion
         assert stratum.reason.startswith(rule_of(plan, "path", 1).place)
 
 
+def ports_of(plan):
+    """The homes and ports of the one recursive stratum, and what they cost."""
+    (stratum,) = [stratum for stratum in plan.strata if stratum.recursive]
+    found = stratum.partitioning
+    readers = {reader.split()[0] for port in found.ports for reader in port.readers}
+    assert readers <= {relation.name for relation in stratum.relations} | {
+        aux.split("(")[0] for aux in found.auxiliaries
+    }
+    return {(port.relation, port.columns, port.is_home) for port in found.ports}, found.cost
+
+
+def test_a_linear_closure_lives_by_its_first_column_and_sends_nothing():
+    plan = explained(REACHABLE.format(recursion="path(x, y), edge(y, z)"), {"edge": {(1, 2), (2, 3)}})
+    assert ports_of(plan) == ({("path", ("a",), True)}, 0)
+
+
+@pytest.mark.parametrize("policy", [engine.Global(), engine.Dws()], ids=["global", "dws"])
+def test_the_same_generation_lives_by_both_columns_and_is_sent_once(policy):
+    recursion = "edge(a, x), path(a, b), edge(b, z)"
+    plan = explained(REACHABLE.format(recursion=recursion), {"edge": {(1, 2), (2, 3)}}, policy=policy)
+    assert ports_of(plan) == ({("path", ("a", "b"), True)}, 1)
+
+
+@pytest.mark.parametrize("policy", [engine.Global(), engine.Dws()], ids=["global", "dws"])
+def test_a_closure_that_is_not_linear_goes_to_two_arrangements(policy):
+    """DCDatalog, §4.3: one copy by each argument; both variants derive what belongs elsewhere."""
+    recursion = "path(x, y), path(y, z), x < z"
+    plan = explained(REACHABLE.format(recursion=recursion), {"edge": {(1, 2), (2, 3)}}, policy=policy)
+    ports, cost = ports_of(plan)
+    assert {columns: home for _, columns, home in ports} in (
+        {("a",): True, ("b",): False},
+        {("a",): False, ("b",): True},
+    )
+    assert cost == 1 + 2
+    assert all(len(port.readers) == 1 for s in plan.strata if s.recursive for port in s.partitioning.ports)
+
+
+@pytest.mark.parametrize("policy", [engine.Global(), engine.Dws()], ids=["global", "dws"])
+def test_a_rule_of_three_recursive_atoms_names_the_relation_that_cuts_it(policy):
+    recursion = "path(x, a), path(a, b), path(b, z)"
+    plan = explained(REACHABLE.format(recursion=recursion), {"edge": {(1, 2), (2, 3)}}, policy=policy)
+    (found,) = [stratum.partitioning for stratum in plan.strata if stratum.recursive]
+    assert found.auxiliaries == ("path&0(x, b) :- path(x, a), path(a, b).",)
+    (home,) = [port for port in found.ports if port.relation == "path&0"]
+    assert home.is_home and home.columns == ("b",), "it joins path by b"
+
+
+def test_what_cannot_be_divided_has_no_ports():
+    text = ".decl e(a: number, b: number)\n.decl same(a: number, b: number) eqrel\n"
+    text += "same(x, y) :- e(x, y).\nsame(x, z) :- e(x, y), same(y, z)."
+    (found,) = [s.partitioning for s in explained(text, {"e": {(0, 1)}}).strata if s.recursive]
+    assert found is None
+
+
 def test_rules_that_keep_different_columns_break_each_other():
     text = REACHABLE.format(recursion="path(x, y), edge(y, z)") + "path(x, z) :- edge(x, y), path(y, z)."
     plan = explained(text, {"edge": {(1, 2), (2, 3)}})
