@@ -105,6 +105,14 @@ def intern_values(index, values, lo, hi, column, at, ids):
 
 
 @kernel
+def find_values(index, values, n, ids):
+    """Write to ids[i] the position that `intern_values` gave values[i], or -1 if it gave none; i < n."""
+    for i in range(n):
+        value = values[i]
+        ids[i] = index[value] - 1 if 0 <= value < len(index) else -1
+
+
+@kernel
 def bounds(values, lo, hi):
     """The least and the greatest of values[lo:hi]; 0 and -1 if there are none."""
     if lo == hi:

@@ -189,8 +189,10 @@ class Execution:
                     relation.split(min(relation.bits + 4, options.max_bits))
 
     def can_split(self, relation: Relation) -> bool:
+        """Whether a relation should be split when it grows: one thread alone inserts faster into a single table."""
         return (
-            relation.splits
+            len(self.team.workers) > 1
+            and relation.splits
             and relation.split_when_large
             and 0 <= relation.bits < self.options.max_bits
             and relation.arity > 0

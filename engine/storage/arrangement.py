@@ -23,10 +23,12 @@ from engine.kernels.runs import (
     sort_runs,
 )
 from engine.storage import memory
-from engine.storage.keys import HashedKeys
+from engine.storage.keys import HashedKeys, ValueKeys
 from engine.storage.partition import Block
 
 FIRST_KEYS = 16
+FEW_VALUES = 1 << 20
+"""Keys of one column below are looked up in an array, however few they are: it takes 4 MB at most."""
 
 
 class Readable:
@@ -71,8 +73,9 @@ class Arrangement(Readable):
     """Rows by key: per key a contiguous run of the other columns in one arena (dynamic CSR, see `kernels.runs`).
 
     A key is the values of the columns `key`; it has a dense id: the value itself where one int32 column has few gaps,
-    else its position in a hash table. The arena is built when a join first asks for the payload, the lengths before the
-    last batch are kept from when a plan first asks for them. `order` are the columns that runs are sorted by.
+    else its position in an array indexed by value or, where keys are sparse, in a hash table. The arena is built when a
+    join first asks for the payload, the lengths before the last batch are kept from when a plan first asks for them.
+    `order` are the columns that runs are sorted by.
     """
 
     def __init__(self, key: Sequence[int], arity: int, dtype: np.dtype) -> None:
@@ -80,7 +83,7 @@ class Arrangement(Readable):
         self.payload = np.array([c for c in range(arity) if c not in key], np.int64)
         self.dtype = dtype
         self.can_be_dense = self.dense = len(key) == 1 and dtype == np.int32
-        self.keys = HashedKeys(len(key), dtype)
+        self.keys: HashedKeys | ValueKeys = HashedKeys(len(key), dtype)
         self.n_keys = self.n_rows = self.top = self.checked = 0
         self.runs = np.zeros((FIRST_KEYS, 2), np.int32)
         self.arena: Columns | None = None
@@ -90,8 +93,8 @@ class Arrangement(Readable):
     @property
     def n_bytes(self) -> int:
         """The memory it takes."""
-        arrays = [self.runs, self.keys.columns, self.keys.table, *([] if self.arena is None else [self.arena])]
-        return sum(array.nbytes for array in arrays if not memory.is_spilled(array))
+        arrays = [self.runs, self.keys.columns, *([] if self.arena is None else [self.arena])]
+        return self.keys.nbytes + sum(array.nbytes for array in arrays if not memory.is_spilled(array))
 
     # ---- reading
 
@@ -174,7 +177,9 @@ class Arrangement(Readable):
         """Return the key ids of a block's rows; keys that are new get one."""
         if self.dense:
             return block.rows[self.key[0], block.lo : block.hi].copy()
-        ids = self.keys.intern(block.rows, block.lo, block.hi, self.key)
+        if isinstance(self.keys, ValueKeys) and not self.keys.accepts(*block, self.key):
+            self.keys = self.keys.hashed()
+        ids = self.keys.intern(*block, self.key)
         self._reserve_keys(self.keys.n)
         return ids
 
@@ -186,7 +191,7 @@ class Arrangement(Readable):
             self.runs = bigger
 
     def _choose_keys(self, blocks: Sequence[Block]) -> None:
-        """Number keys by their value while that leaves few gaps, else through a table; look again as rows grow."""
+        """Number keys by their value while that leaves few gaps, else as they come; look again as rows grow."""
         values = [b.rows[self.key[0], b.lo : b.hi] for b in blocks if b.hi > b.lo] if self.can_be_dense else []
         if not values:
             return
@@ -204,15 +209,17 @@ class Arrangement(Readable):
                 self._use_values(max(high, int(known.max(initial=0))) + 1)
 
     def _use_table(self) -> None:
-        """Go over from values to a table as key ids."""
+        """Go over from values as key ids to positions of values."""
         used = np.flatnonzero(self.runs[: self.n_keys, LENGTH]).astype(np.int32)
-        self.dense, self.checked, self.keys = False, self.n_rows, HashedKeys(1, self.dtype)
-        if len(used):
-            self.keys.intern(used[None, :], 0, len(used), np.zeros(1, np.int64))
+        self.dense, self.checked, self.keys = False, self.n_rows, ValueKeys(self.dtype, FEW_VALUES)
+        block = Block(used[None, :], 0, len(used))
+        if not self.keys.accepts(*block, np.zeros(1, np.int64)):
+            self.keys = self.keys.hashed()
+        self.keys.intern(*block, np.zeros(1, np.int64))
         self._renumber(used, np.arange(len(used)), len(used))
 
     def _use_values(self, n_keys: int) -> None:
-        """Go over from a table to values as key ids."""
+        """Go over from positions of values to values as key ids."""
         n = self.keys.n
         self._renumber(np.arange(n), self.keys.columns[0, :n], n_keys)
         self.dense, self.keys = True, HashedKeys(1, self.dtype)

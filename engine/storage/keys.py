@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.aggregation import bounds, intern_values
+from engine.kernels.aggregation import bounds, find_values, intern_values
 from engine.kernels.hashing import EMPTY, find_rows, intern_rows, rehash_rows
 from engine.storage import memory
 
@@ -75,19 +75,19 @@ class HashedKeys:
 class ValueKeys:
     """Distinct values of one column, none negative and not too sparse, found by an array indexed by value.
 
-    As `HashedKeys`, of which it has what is needed to insert; `accepts` says whether it can take more values.
+    As `HashedKeys`; `accepts` says whether it can take more values, as it can whatever is below `few`.
     """
 
-    __slots__ = ("columns", "n", "index")
+    __slots__ = ("columns", "n", "index", "few")
 
-    def __init__(self, dtype: np.dtype) -> None:
+    def __init__(self, dtype: np.dtype, few: int = SPARSE_VALUES) -> None:
         self.columns: Columns = np.empty((1, FIRST_KEYS), dtype)
-        self.n, self.index = 0, np.zeros(FIRST_KEYS, np.int32)
+        self.n, self.index, self.few = 0, np.zeros(FIRST_KEYS, np.int32), few
 
     def accepts(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> bool:
         """Make room for the values `rows[take[0], lo:hi]`, if that pays."""
         least, greatest = bounds(rows[take[0]], lo, hi)
-        if least < 0 or greatest >= max(SPARSE_VALUES, 8 * self.n):
+        if least < 0 or greatest >= max(self.few, 8 * self.n):
             return False
         if greatest >= len(self.index):
             # Untouched parts of an array of zeros take no memory.
@@ -104,6 +104,12 @@ class ValueKeys:
             bigger[:, : self.n] = self.columns[:, : self.n]
             self.columns = bigger
         self.n = intern_values(self.index, rows[take[0]], lo, hi, self.columns[0], self.n, ids)
+        return ids
+
+    def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return the id, or -1, of each of the first n values in the column `take[0]`."""
+        ids = np.empty(n, np.int32)
+        find_values(self.index, rows[take[0]], n, ids)
         return ids
 
     def hashed(self) -> HashedKeys:

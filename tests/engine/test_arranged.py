@@ -1,0 +1,51 @@
+"""Arrangements find the rows of a key, however its values are spread, against a dictionary."""
+
+from collections import defaultdict
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.kernels.runs import LENGTH, OLD
+from engine.storage.arrangement import FEW_VALUES, Arrangement, Block
+from engine.storage.keys import HashedKeys, ValueKeys
+
+SPREADS = [(0, 50), (0, 20_000), (0, FEW_VALUES), (FEW_VALUES - 100, FEW_VALUES + 100), (-30, 3000), (0, 2**31 - 1)]
+
+
+def batches(seed, spreads):
+    """Distinct rows: 300 to a batch, keys in the range that is named for it, each row with its number."""
+    rng = np.random.default_rng(seed)
+    for number, (low, high) in enumerate(spreads):
+        keys = rng.choice(rng.integers(low, high, 100), 300)
+        yield np.stack([keys, np.arange(300) + 300 * number]).astype(np.int32)
+
+
+def found(by, chunk, upto):
+    starts, lengths = by.matches(chunk, chunk.shape[1], np.array([0]), upto)
+    return [by.arena[0, s : s + n].tolist() for s, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1000), st.lists(st.sampled_from(SPREADS), min_size=1, max_size=6))
+def test_the_matches_of_a_key_are_those_of_a_dictionary(seed, spreads):
+    by, known, before = Arrangement((0,), 2, np.dtype(np.int32)), defaultdict(list), defaultdict(list)
+    by.build_arena([])
+    by.track_old([])
+    for rows in batches(seed, spreads):
+        before = {key: list(held) for key, held in known.items()}
+        by.add([Block(rows, 0, rows.shape[1])])
+        for key, value in rows.T.tolist():
+            known[key].append(value)
+        asked = np.concatenate([rows[:1], rows[:1] + 1, [[-1, 0, 2**31 - 1]]], axis=1).astype(np.int32)
+        assert found(by, asked, LENGTH) == [known.get(key, []) for key in asked[0].tolist()]
+        assert found(by, asked, OLD) == [before.get(key, []) for key in asked[0].tolist()]
+
+
+def test_few_keys_are_found_by_value_and_large_ones_by_a_hash():
+    by, kinds = Arrangement((0,), 2, np.dtype(np.int32)), []
+    for value in (5, FEW_VALUES // 2, 2**30):
+        rows = np.array([[value], [0]], np.int32)
+        by.add([Block(rows, 0, 1)])
+        kinds.append(None if by.dense else type(by.keys))
+    assert kinds == [None, ValueKeys, HashedKeys]
