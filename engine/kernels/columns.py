@@ -1,5 +1,7 @@
 """Kernels on the columns of a chunk: scan, filter, aggregate."""
 
+import numpy as np
+
 from engine.kernels import kernel
 
 
@@ -56,3 +58,12 @@ def accumulate(kind, groups, values, n, total):
             total[g] = min(total[g], values[i])
         else:
             total[g] = max(total[g], values[i])
+
+
+@kernel
+def gather(values, at):
+    """Return values[at], without the GIL."""
+    out = np.empty(len(at), values.dtype)
+    for i in range(len(at)):
+        out[i] = values[at[i]]
+    return out

@@ -31,7 +31,8 @@ class Options:
     `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
     sizes of partitions. `exchange_bits`: an exchange begins with 2**exchange_bits partitions, but four for each worker
     at least; `queue_batches`: a queue's room.
-    `min_sampled`: a first atom with fewer rows is not sampled to find a join order.
+    `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's matches
+    are kept for revaluation when it has read every group so many times: what keeping them costs is spent by then.
     """
 
     chunk_rows: int = 1 << 14
@@ -44,6 +45,7 @@ class Options:
     alone_rows: int = 1 << 13
     wave_tasks: int = 64
     min_sampled: int = 1 << 10
+    matched_reads: int = 3
 
 
 SLOT_BYTES = 16

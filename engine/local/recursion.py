@@ -16,6 +16,7 @@ from engine.local.exchange import Exchange, Routes
 from engine.local.execution import Execution, Job
 from engine.local.fixpoint import GroupFixpoint, LocalFixpoint
 from engine.local.policy import GLOBAL
+from engine.local.revaluation import revaluing
 from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
 from engine.plan.binarise import Auxiliary, binarise
@@ -74,6 +75,12 @@ class Component:
                 self.initial.append(Variant(rule, bindings, statistics))
             for name, variant in found:
                 self.variants[name].append(variant)
+        self.revalued = {
+            variant: rule
+            for variants in self.variants.values()
+            for variant in variants
+            if (rule := revaluing(variant.rule, variant.delta, bindings, names)) is not None
+        }
 
     def every_variant(self) -> Iterator[Variant]:
         yield from self.initial
@@ -151,7 +158,7 @@ class Component:
             self.statistics.iterations += 1
             self.execution.team.begin_iteration(self.statistics.iterations)
             self.check_limits()
-            self.run_variants([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
+            self.run_round([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
 
     def advance(self) -> int:
         """Advance the relations to the next iteration; return the size of all deltas."""
@@ -190,6 +197,14 @@ class Component:
         for relation in self.relations:
             if relation.name not in self.statistics.relations:
                 relation.clear()
+
+    def run_round(self, variants: Sequence[Variant]) -> None:
+        """Run each variant over its delta, or revalue what its rule has matched."""
+        ready = [v for v in variants if v in self.revalued and self.revalued[v].is_ready(self.execution)]
+        # The others may split the partitions that matches belong to.
+        for variant in ready:
+            self.revalued[variant].run(self.execution, variant.statistics)
+        self.run_variants([variant for variant in variants if variant not in ready])
 
     def run_variants(self, variants: Sequence[Variant]) -> None:
         jobs: list[Job] = []

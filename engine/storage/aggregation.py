@@ -36,7 +36,13 @@ class Aggregation(Relation):
         self.discriminating = self.shape.group
         self.partitions: list[Groups] = [Groups(self.shape)]
         self.present: dict[int, np.ndarray] = {}
-        self.n_numbered = 0
+        self.n_numbered, self.is_numbered = 0, False
+
+    @property
+    def sums_by_key(self) -> bool:
+        """Whether it has one aggregated column, a sum over contributors whose order depends on no value."""
+        first, *more = self.shape.aggregated
+        return not more and first.kind == "sum" and (first.of != "float" or first.order is not None)
 
     @property
     def split_when_large(self) -> bool:
@@ -55,7 +61,7 @@ class Aggregation(Relation):
             blocks = [Block(np.concatenate([block.rows for block in blocks], axis=1), 0, self.n_delta)]
         self.delta, self.n = blocks, sum(partition.n_shown for partition in self.partitions)
         self.magnitude = (self.n.bit_length() + 2) // 3
-        if not self.arrangements:
+        if not self.is_numbered:
             return []
         new = self._number()
         self._write_present(changes)
@@ -86,19 +92,28 @@ class Aggregation(Relation):
     def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> PresentValues:
         """Return the arrangement by some of the group's columns; `old` is of no avail."""
         key = tuple(key)
-        if not self.arrangements:
-            self._number()
-            self._write_present([(partition, np.arange(partition.n_shown)) for partition in self.partitions])
+        rows = self.numbered()
         found = self.arrangements.get(key)
         if found is None:
             found = self.arrangements[key] = PresentValues(self.shape, key, self.present)
-            found.add(self._numbered())
+            found.add(rows)
         if payload and found.arena is None:
-            found.build_arena(self._numbered())
+            found.build_arena(rows)
         return found
 
+    def numbered(self) -> list[Block]:
+        """All rows, with the number of the group in aggregated columns.
+
+        From now on `present` holds the values that readers see, for each such column, by number.
+        """
+        if not self.is_numbered:
+            self.is_numbered = True
+            self._number()
+            self._write_present([(partition, np.arange(partition.n_shown)) for partition in self.partitions])
+        return [self._numbered_rows(partition, 0) for partition in self.partitions if len(partition.numbers)]
+
     def _number(self) -> list[Block]:
-        """Give numbers to the groups that have none yet; return their rows as `_numbered` does."""
+        """Give numbers to the groups that have none yet; return their rows as `numbered` does."""
         new = []
         for partition in self.partitions:
             known, n = len(partition.numbers), partition.n_shown
@@ -110,10 +125,6 @@ class Aggregation(Relation):
                 )
                 new.append(self._numbered_rows(partition, known))
         return new
-
-    def _numbered(self) -> list[Block]:
-        """All rows, with the number of the group in aggregated columns."""
-        return [self._numbered_rows(partition, 0) for partition in self.partitions if len(partition.numbers)]
 
     def _numbered_rows(self, partition: Groups, lo: int) -> Block:
         rows = partition.rows(np.arange(lo, len(partition.numbers)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.database import Columns
 from engine.kernels.aggregation import add_runs, lift_contributors
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.changes import FIRST_GROUPS, Changes, grown
@@ -29,12 +28,16 @@ class FloatSum(Sum):
             self.starts, self.lengths = grown(self.starts, n), grown(self.lengths, n)
             self.lengths[known:] = 0
 
-    def add(
-        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: Changes
-    ) -> None:
-        known, found = self.contributors.n, self.intern(rows, lo, hi, take, groups)
-        values = self.values(rows, lo, hi, take)
-        to.n = lift_contributors(values, self.best, found, groups, hi - lo, known, to.dirty, to.listed, to.n)
+    def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
+        args = (values, self.best, contributors, groups, len(values), known)
+        to.n = lift_contributors(*args, to.dirty, to.listed, to.n)
+
+    def number_in_order(self) -> None:
+        super().number_in_order()
+        self.top = self.n_sorted = n = self.contributors.n
+        self.members = np.arange(n, dtype=np.int32)
+        self.lengths = np.bincount(self.contributors.columns[0, :n], minlength=len(self.starts))
+        self.starts = np.cumsum(self.lengths) - self.lengths
 
     def current(self, groups: np.ndarray) -> np.ndarray:
         self._sort_new()

@@ -21,6 +21,7 @@ class Sum(Accumulator):
         self.contributors = HashedKeys(1 + len(spec.keys), spec.dtype)
         self.every, self.keys = np.arange(1 + len(spec.keys)), np.array(spec.keys, np.int64)
         self.best = np.empty(FIRST_GROUPS, np.float64 if spec.of == "float" else spec.dtype)
+        self.is_ordered = False
 
     def arrays(self) -> list[np.ndarray]:
         return [*super().arrays(), self.contributors.columns]
@@ -47,6 +48,25 @@ class Sum(Accumulator):
         if self.contributors.n > len(self.best):
             self.best = grown(self.best, self.contributors.n)
         return found
+
+    def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
+        """Let contributors of groups count with values, if these are greater; those from `known` on are new."""
+        raise NotImplementedError
+
+    def add(
+        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: Changes
+    ) -> None:
+        known, found = self.contributors.n, self.intern(rows, lo, hi, take, groups)
+        self.lift(self.values(rows, lo, hi, take), found, groups, known, to)
+
+    def number_in_order(self) -> None:
+        """Number the contributors anew: by group, and in their order within one."""
+        n = self.contributors.n
+        columns = self.contributors.columns[:, :n]
+        order = np.arange(n) if self.spec.order is None else self.spec.order(columns[1:])
+        order = order[np.argsort(columns[0, order], kind="stable")]
+        self.contributors = HashedKeys(len(columns), self.spec.dtype, np.ascontiguousarray(columns[:, order]))
+        self.best, self.is_ordered = self.best[order], True
 
     def parts(self, chosen: Sequence[np.ndarray]) -> list[Accumulator]:
         n = self.contributors.n
@@ -87,12 +107,8 @@ class IntegerSum(Sum):
             self.totals = grown(self.totals, n)
             self.totals[known:] = 0
 
-    def add(
-        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: Changes
-    ) -> None:
-        known, found = self.contributors.n, self.intern(rows, lo, hi, take, groups)
-        values = rows[take[self.spec.column], lo:hi]
-        args = (values, self.best, self.totals, found, groups, hi - lo, known)
+    def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
+        args = (values.view(self.best.dtype), self.best, self.totals, contributors, groups, len(values), known)
         to.n = contribute(*args, to.dirty, to.listed, to.n)
 
     def current(self, groups: np.ndarray) -> np.ndarray:
