@@ -4,6 +4,7 @@ Groups and contributors have dense numbers, given out in the order of first arri
 number that is not `known` is new. Groups whose value changes are marked in `dirty` and listed once in `changed`.
 """
 
+import numpy as np
 from numba import njit
 
 from engine.kernels import kernel
@@ -67,6 +68,7 @@ def contribute(values, best, totals, contributors, groups, n, known, dirty, chan
 @kernel
 def lift_contributors(values, best, contributors, groups, n, known, dirty, changed, m):
     """Lift best[c] to values[i] for the contributor c of each row i < n; list the groups whose total is to change."""
+    last = -1
     for i in range(n):
         c = contributors[i]
         if c == known:
@@ -74,7 +76,9 @@ def lift_contributors(values, best, contributors, groups, n, known, dirty, chang
         elif not values[i] > best[c]:
             continue
         best[c] = values[i]
-        m = mark(groups[i], dirty, changed, m)
+        if groups[i] != last:
+            last = groups[i]
+            m = mark(last, dirty, changed, m)
     return m
 
 
@@ -86,6 +90,45 @@ def add_runs(best, members, starts, lengths, groups, totals):
         for j in range(start, start + lengths[groups[i]]):
             total += best[members[j]]
         totals[i] = total
+
+
+@kernel
+def take_listed(dirty, changed, m):
+    """Return the first m groups of the list, and mark none any more."""
+    for i in range(m):
+        dirty[changed[i]] = False
+    return changed[:m].copy()
+
+
+@kernel
+def show(values, shown, groups, differs):
+    """Set shown[g] to values[i] for each of the groups g = groups[i]; set differs[i] where that is another value."""
+    for i in range(len(groups)):
+        g = groups[i]
+        differs[i] |= shown[g] != values[i]
+        shown[g] = values[i]
+
+
+@kernel
+def publish(shown, groups, numbers, present):
+    """Set present[numbers[g]] to shown[g] for each of the groups g."""
+    for g in groups:
+        present[numbers[g]] = shown[g]
+
+
+@kernel
+def order_by(ids, n_ids):
+    """Return the positions of ids, all below n_ids, in the order of ids and, of equal ones, of positions."""
+    ends = np.zeros(n_ids + 1, np.int64)
+    for i in range(len(ids)):
+        ends[ids[i] + 1] += 1
+    for k in range(n_ids):
+        ends[k + 1] += ends[k]
+    order = np.empty(len(ids), np.int32)
+    for i in range(len(ids)):
+        order[ends[ids[i]]] = i
+        ends[ids[i]] += 1
+    return order
 
 
 @kernel

@@ -67,3 +67,13 @@ def gather(values, at):
     for i in range(len(at)):
         out[i] = values[at[i]]
     return out
+
+
+@kernel
+def canonical_floats(values):
+    """Return floats with one NaN and no negative zero."""
+    out = np.empty(len(values), np.float64)
+    for i in range(len(values)):
+        value = values[i] + 0.0
+        out[i] = value if value == value else np.nan
+    return out

@@ -45,7 +45,7 @@ class Options:
     alone_rows: int = 1 << 13
     wave_tasks: int = 64
     min_sampled: int = 1 << 10
-    matched_reads: int = 3
+    matched_reads: int = 2
 
 
 SLOT_BYTES = 16
@@ -160,6 +160,7 @@ class Execution:
     def advance(self, relations: Iterable[Relation]) -> int:
         """Advance relations to the next iteration; return the size of all deltas."""
         LEDGER.enter(0)
+        self.call_all([call for relation in relations for call in relation.before_advance()])
         updates: list[Callable[[], None]] = []
         total = 0
         for relation in relations:
@@ -167,12 +168,16 @@ class Execution:
             updates += relation.advance()
             total += relation.n_delta
             self.epoch += magnitude != relation.magnitude
-        if total <= self.options.alone_rows or len(updates) < 2:
-            for update in updates:
-                update()
-        else:
-            self.team.run([partial(call, update) for update in updates])
+        self.call_all(updates, alone=total <= self.options.alone_rows)
         return total
+
+    def call_all(self, calls: Sequence[Callable[[], None]], alone: bool = False) -> None:
+        """Make calls that do not depend on each other, on all threads if that pays."""
+        if alone or len(calls) < 2:
+            for each in calls:
+                each()
+        else:
+            self.team.run([partial(call, each) for each in calls])
 
     def split(self, relations: Iterable[Relation]) -> None:
         """Split relations whose partitions have become too large."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from engine import functors as scalar
 from engine.database import EvaluationError
+from engine.kernels.columns import canonical_floats
 from engine.language.signatures import LETTERS
 from engine.plan.values import encode_float, signed
 from engine.storage.keys import HashedKeys
@@ -43,7 +44,7 @@ def native(value: Values, kind: str) -> np.ndarray:
 
 def canonical(values: np.ndarray) -> np.ndarray:
     """Floats as they stand in a column: one NaN, no negative zero."""
-    return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)
+    return canonical_floats(values).view(np.int64)
 
 
 class Functors:

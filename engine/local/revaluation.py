@@ -15,6 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from engine.database import Columns
+from engine.kernels.aggregation import order_by
 from engine.kernels.columns import gather
 from engine.kernels.hashing import partition_of
 from engine.local.bindings import Bindings
@@ -81,7 +82,7 @@ class RevaluedRule:
         rows, at = log.rows(), 1 + np.arange(len(target.group))
         parts = np.empty(rows.shape[1], np.int32)
         partition_of(rows, 0, len(parts), at[target.position(target.discriminating)], max(0, target.bits), parts)
-        order = np.argsort(parts.astype(np.uint16), kind="stable")
+        order = order_by(parts, len(target.partitions))
         bounds = np.cumsum([0, *np.bincount(parts, minlength=len(target.partitions))])
         self.parts = [Matches(partition) for partition in target.partitions]
         execution.team.run(
@@ -158,7 +159,7 @@ class Matches:
         named = np.concatenate([owners[None].astype(rows.dtype), rows[first_key:first_operand]])
         slots = summed.contributors.find(named, n, np.arange(len(named)))
         self.complete = bool((slots >= 0).all())
-        order = np.argsort(slots, kind="stable")
+        order = order_by(slots, summed.contributors.n) if self.complete else slots[:0]
         self.sources, self.slots, self.owners = rows[0, order].astype(np.int32), slots[order], owners[order]
         self.operands = [operand[order] for operand in rows[first_operand:]]
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from engine.database import Columns, EvaluationError
+from engine.kernels.aggregation import publish
 from engine.storage.arrangement import Arrangement
 from engine.storage.changes import grown
 from engine.storage.groups import Groups, Shape
@@ -33,6 +34,7 @@ class Aggregation(Relation):
 
     def clear(self) -> None:
         super().clear()
+        self.taken: dict[Groups, np.ndarray] = {}
         self.discriminating = self.shape.group
         self.partitions: list[Groups] = [Groups(self.shape)]
         self.present: dict[int, np.ndarray] = {}
@@ -53,19 +55,45 @@ class Aggregation(Relation):
 
     # ---- iterations
 
+    def before_advance(self) -> list[Callable[[], None]]:
+        """Bring the totals of partitions up to date, if there are many: a few are left to `advance`."""
+        if sum(partition.changes.n for partition in self.partitions) <= GATHERED_ROWS:
+            return []
+        return [partial(self._take, partition) for partition in self.partitions if partition.changes.n]
+
+    def _take(self, partition: Groups) -> None:
+        self.taken[partition] = partition.take_changes()
+
     def advance(self) -> list[Callable[[], None]]:
-        changes = [(partition, partition.take_changes()) for partition in self.partitions if partition.changes.n]
-        blocks = [Block(partition.rows(groups), 0, len(groups)) for partition, groups in changes if len(groups)]
-        self.n_delta = sum(block.hi for block in blocks)
-        if len(blocks) > 1 and self.n_delta <= GATHERED_ROWS:
-            blocks = [Block(np.concatenate([block.rows for block in blocks], axis=1), 0, self.n_delta)]
-        self.delta, self.n = blocks, sum(partition.n_shown for partition in self.partitions)
+        for partition in self.partitions:
+            if partition.changes.n:
+                self._take(partition)
+        taken = ((partition, self.taken.get(partition, ())) for partition in self.partitions)
+        self.changes, self.taken, self._delta = [(p, groups) for p, groups in taken if len(groups)], {}, None
+        self.n_delta = sum(len(groups) for _, groups in self.changes)
+        self.n = sum(partition.n_shown for partition in self.partitions)
         self.magnitude = (self.n.bit_length() + 2) // 3
         if not self.is_numbered:
             return []
         new = self._number()
-        self._write_present(changes)
-        return [partial(arrangement.add, new) for arrangement in self.arrangements.values()]
+        return [
+            *(partial(self._write_present, partition, groups) for partition, groups in self.changes),
+            *(partial(arrangement.add, new) for arrangement in self.arrangements.values()),
+        ]
+
+    @property
+    def delta(self) -> list[Block]:
+        """The rows of the groups that changed, gathered when asked for: not all that follow changes read rows."""
+        if self._delta is None:
+            blocks = [Block(partition.rows(groups), 0, len(groups)) for partition, groups in self.changes]
+            if len(blocks) > 1 and self.n_delta <= GATHERED_ROWS:
+                blocks = [Block(np.concatenate([block.rows for block in blocks], axis=1), 0, self.n_delta)]
+            self._delta = blocks
+        return self._delta
+
+    @delta.setter
+    def delta(self, blocks: list[Block]) -> None:
+        self._delta, self.changes = blocks, []
 
     def settle(self) -> None:
         self.delta, self.n_delta = [], 0
@@ -109,11 +137,12 @@ class Aggregation(Relation):
         if not self.is_numbered:
             self.is_numbered = True
             self._number()
-            self._write_present([(partition, np.arange(partition.n_shown)) for partition in self.partitions])
+            for partition in self.partitions:
+                self._write_present(partition, np.arange(partition.n_shown))
         return [self._numbered_rows(partition, 0) for partition in self.partitions if len(partition.numbers)]
 
     def _number(self) -> list[Block]:
-        """Give numbers to the groups that have none yet; return their rows as `numbered` does."""
+        """Give groups that have none yet numbers, and room in `present`; return their rows as `numbered` does."""
         new = []
         for partition in self.partitions:
             known, n = len(partition.numbers), partition.n_shown
@@ -124,6 +153,10 @@ class Aggregation(Relation):
                     self.n_numbered + n - known,
                 )
                 new.append(self._numbered_rows(partition, known))
+        for column in self.shape.aggregated:
+            self.present[column.column] = grown(
+                self.present.get(column.column, np.empty(0, self.dtype)), self.n_numbered
+            )
         return new
 
     def _numbered_rows(self, partition: Groups, lo: int) -> Block:
@@ -132,15 +165,11 @@ class Aggregation(Relation):
             rows[column.column] = partition.numbers[lo:]
         return Block(rows, 0, rows.shape[1])
 
-    def _write_present(self, changes: Sequence[tuple[Groups, np.ndarray]]) -> None:
-        """Write the values that have changed to where arrangements read them, by the number of the group."""
+    def _write_present(self, partition: Groups, groups: np.ndarray) -> None:
+        """Write the values of some groups to where arrangements read them, by the number of the group."""
         for at, column in enumerate(self.shape.aggregated):
-            values = self.present.get(column.column, np.empty(0, self.dtype))
-            if self.n_numbered > len(values):
-                values = self.present[column.column] = grown(values, self.n_numbered)
-            for partition, groups in changes:
-                shown = partition.accumulators[at].shown
-                values[partition.numbers[groups]] = shown[groups].view(self.dtype)
+            shown = partition.accumulators[at].shown.view(self.dtype)
+            publish(shown, groups, partition.numbers, self.present[column.column])
 
     def arranged_apart(self, key: Sequence[int]) -> Arrangement:
         return ArrivedValues(self.shape, key)

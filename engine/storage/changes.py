@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kernels.aggregation import take_listed
+
 FIRST_GROUPS = 64
 
 
@@ -19,8 +21,7 @@ class Changes:
 
     def take(self) -> np.ndarray:
         """Return the groups listed and list none."""
-        groups = self.listed[: self.n].copy()
-        self.dirty[groups], self.n = False, 0
+        groups, self.n = take_listed(self.dirty, self.listed, self.n), 0
         return groups
 
     def list_all(self, n: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.aggregation import add_runs, lift_contributors
+from engine.kernels.aggregation import add_runs, lift_contributors, order_by
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.changes import FIRST_GROUPS, Changes, grown
 from engine.storage.sums import Sum
@@ -31,6 +31,10 @@ class FloatSum(Sum):
     def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
         args = (values, self.best, contributors, groups, len(values), known)
         to.n = lift_contributors(*args, to.dirty, to.listed, to.n)
+
+    def in_order(self) -> np.ndarray:
+        self._sort_new()
+        return self._runs(np.flatnonzero(self.lengths))
 
     def number_in_order(self) -> None:
         super().number_in_order()
@@ -69,13 +73,14 @@ class FloatSum(Sum):
         """Store the members of some groups as their runs, in order."""
         columns = self.contributors.columns[:, members]
         order = np.arange(len(members)) if self.spec.order is None else self.spec.order(columns[1:])
-        order = order[np.argsort(columns[0, order], kind="stable")]
+        owners = np.searchsorted(groups, columns[0, order])
+        order = order[order_by(owners, len(groups))]
         if self.top + len(members) > 4 * self.n_sorted + FIRST_GROUPS:
             self._compact(groups)
         if self.top + len(members) > len(self.members):
             self.members = grown(self.members, self.top + len(members))
         self.members[self.top : self.top + len(members)] = members[order]
-        _, counts = np.unique(columns[0], return_counts=True)
+        counts = np.bincount(owners)
         self.lengths[groups] = counts
         self.starts[groups] = self.top + np.cumsum(counts) - counts
         self.top += len(members)

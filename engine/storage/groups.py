@@ -9,6 +9,7 @@ from threading import Lock
 import numpy as np
 
 from engine.database import Columns
+from engine.kernels.aggregation import show
 from engine.kernels.hashing import partition_of
 from engine.storage.accumulator import Accumulator, AggregatedColumn
 from engine.storage.changes import Changes
@@ -110,15 +111,10 @@ class Groups:
         """Show the present values; return the groups whose row is new or has changed since the last time."""
         groups = self.changes.take()
         differs = groups >= self.n_shown
-        current = [each.current(groups) for each in self.accumulators]
-        for each, values in zip(self.accumulators, current, strict=True):
-            differs |= each.shown[groups] != values
-        if not differs.all():
-            groups, current = groups[differs], [values[differs] for values in current]
-        for each, values in zip(self.accumulators, current, strict=True):
-            each.shown[groups] = values
+        for each in self.accumulators:
+            show(each.current(groups), each.shown, groups, differs)
         self.n_shown = self.keys.n
-        return groups
+        return groups if differs.all() else groups[differs]
 
     def rows(self, groups: np.ndarray) -> Columns:
         """Return the rows of some groups as readers see them."""

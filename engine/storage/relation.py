@@ -55,6 +55,10 @@ class Relation:
 
     # ---- iterations
 
+    def before_advance(self) -> list[Callable[[], None]]:
+        """What may be done in parallel before `advance`."""
+        return []
+
     def advance(self) -> list[Callable[[], None]]:
         """Make the new rows the delta, and the delta old; return the updates of arrangements to run before reading."""
         blocks, n_delta = [], 0

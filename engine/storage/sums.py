@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.database import Columns, EvaluationError
-from engine.kernels.aggregation import contribute
+from engine.kernels.aggregation import contribute, order_by
 from engine.storage.accumulator import Accumulator, AggregatedColumn
 from engine.storage.changes import FIRST_GROUPS, Changes, grown
 from engine.storage.keys import HashedKeys
@@ -61,12 +61,14 @@ class Sum(Accumulator):
 
     def number_in_order(self) -> None:
         """Number the contributors anew: by group, and in their order within one."""
-        n = self.contributors.n
-        columns = self.contributors.columns[:, :n]
-        order = np.arange(n) if self.spec.order is None else self.spec.order(columns[1:])
-        order = order[np.argsort(columns[0, order], kind="stable")]
+        columns, order = self.contributors.columns, self.in_order()
         self.contributors = HashedKeys(len(columns), self.spec.dtype, np.ascontiguousarray(columns[:, order]))
         self.best, self.is_ordered = self.best[order], True
+
+    def in_order(self) -> np.ndarray:
+        """Return the contributors by group, and in their order within one."""
+        owners = self.contributors.columns[0, : self.contributors.n]
+        return order_by(owners, len(self.shown))
 
     def parts(self, chosen: Sequence[np.ndarray]) -> list[Accumulator]:
         n = self.contributors.n
