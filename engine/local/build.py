@@ -11,8 +11,9 @@ from engine.local.aggregates import Aggregate
 from engine.local.aggregates import Fold as FoldOperator
 from engine.local.atoms import Atoms
 from engine.local.bindings import Bindings
+from engine.local.fusion import fused
 from engine.local.intersect import Branch, Intersection
-from engine.local.operators import Constant, Filter, Insert, Join, Operator, Scan, Segment, fused
+from engine.local.operators import Constant, Filter, Insert, Join, Operator, Scan, Segment
 from engine.local.values import Unsatisfiable, Values
 from engine.plan import rule as logical
 from engine.plan.order import Step, order

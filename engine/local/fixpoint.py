@@ -174,10 +174,11 @@ class GroupFixpoint(LocalFixpoint):
         return self.rounds
 
     def solve(self, group: Group, bits: int, rounds: int, worker: Worker) -> Sequence[Task]:
-        """Run one group to its fixpoint, or until it is split."""
+        """Run one group to its fixpoint, or until it is split: several workers share even one that fits in the cache."""
         worker.home = dict(zip(self.relations, group, strict=True))
         team, options = self.execution.team, self.execution.options
-        limit = options.partition_rows * SLOT_BYTES
+        is_shared = bits == 0 and len(team.workers) > 1
+        limit = 0 if is_shared else options.partition_rows * SLOT_BYTES
         try:
             while (n_new := self.step(group, worker)) and not team.stopped:
                 rounds += 1
@@ -185,7 +186,7 @@ class GroupFixpoint(LocalFixpoint):
                 if n_new >= options.delta_rows and bits < MAX_BITS and working_set(group) > limit:
                     if children := self.split(group, bits):
                         return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
-                    limit *= 2
+                    limit = 2 * working_set(group)
         finally:
             worker.home = {}
         for part in group:

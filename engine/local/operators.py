@@ -231,12 +231,18 @@ class Filter(Operator):
 
 
 class Compute(Operator):
-    """Set a register to a function of some operands; drop the rows for which it has no value."""
+    """Set a register to a function of some operands; drop the rows for which it has no value.
 
-    __slots__ = ("function", "operands", "register", "live")
+    `arithmetic` is the function's name if it is one of numbers to numbers.
+    """
 
-    def __init__(self, function: Callable, operands: Sequence[Source], register: int, live: Sequence[int]) -> None:
+    __slots__ = ("function", "operands", "register", "live", "arithmetic")
+
+    def __init__(
+        self, function: Callable, operands: Sequence[Source], register: int, live: Sequence[int], arithmetic: str
+    ) -> None:
         self.function, self.operands, self.register = function, tuple(operands), register
+        self.arithmetic = arithmetic
         self.live = np.array(live, np.int64)
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
@@ -319,11 +325,3 @@ def drive(operators: Sequence[Operator], worker: Worker, chunk: Columns, n: int,
                 drive(operators, worker, expanded, m, at)
             return
         n = operator.apply(worker, chunk, n)
-
-
-def fused(operators: Sequence[Operator]) -> tuple[Operator, ...]:
-    """Let a join right before an insertion do both."""
-    if len(operators) > 1 and type(operators[-2]) is Join:
-        *rest, join, insert = operators
-        return (*rest, JoinInsert(join, insert))
-    return tuple(operators)

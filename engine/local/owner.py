@@ -60,6 +60,9 @@ class Owner(Worker):
     def at_hand(self, relation: Relation) -> None:
         """No partition: tuples may have to be sent."""
 
+    def within_reach(self, relation: Relation) -> None:
+        """No partition, either."""
+
     def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> None:
         """No inbox: outboxes take what a join makes."""
 

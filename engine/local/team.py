@@ -71,9 +71,13 @@ class Worker:
 
     def at_hand(self, relation: Relation) -> Partition | None:
         """The partition that all rows for a relation go to, if this worker need not share it with others."""
+        return self.within_reach(relation) if self.home or self.alone else None
+
+    def within_reach(self, relation: Relation) -> Partition | None:
+        """The partition that all rows for a relation go to, if there is one."""
         if self.home:
             return self.home[relation]
-        return relation.partitions[0] if self.alone and relation.bits == 0 else None
+        return relation.partitions[0] if relation.bits == 0 else None
 
     def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
         """The inbox for rows that a last join takes to the partitions of a relation, if those tell the partition."""

@@ -58,7 +58,8 @@ class Values(Registers):
 
         def produce(target: str, register: int) -> None:
             live = self.live(register, self.env[target])
-            self.operators.append(Compute(function, operands, register, live))
+            named = literal.functor if literal.kind == literal.result == "number" else ""
+            self.operators.append(Compute(function, operands, register, live, named))
 
         self.bind(literal.target, produce, literal.result)
 

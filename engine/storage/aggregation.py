@@ -12,7 +12,7 @@ from engine.kernels.aggregation import publish
 from engine.storage.arrangement import Arrangement
 from engine.storage.changes import grown
 from engine.storage.groups import Groups, Shape
-from engine.storage.keys import HashedKeys, ValueKeys
+from engine.storage.keys import HashedKeys
 from engine.storage.partition import Block, Partition
 from engine.storage.relation import GATHERED_ROWS, RAGGED, Relation
 
@@ -49,9 +49,14 @@ class Aggregation(Relation):
     @property
     def split_when_large(self) -> bool:
         """Whether rows are looked up in tables of hashes: an array by value is as fast undivided."""
-        return any(column.keys for column in self.shape.aggregated) or not isinstance(
-            self.partitions[0].keys, ValueKeys
-        )
+        return any(column.keys for column in self.shape.aggregated) or isinstance(self.partitions[0].keys, HashedKeys)
+
+    @property
+    def is_extremum(self) -> bool:
+        """Whether it has the least or greatest integers of 32 bits in one column, for groups of one value or two."""
+        first, *more = self.shape.aggregated
+        is_least = first.kind in ("min", "max") and first.of == "number" and self.dtype == np.int32
+        return is_least and not more and 1 <= len(self.group) <= 2
 
     # ---- iterations
 

@@ -10,14 +10,21 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.aggregation import show
+from engine.kernels.extrema import OUTSIDE, improve_joined
 from engine.kernels.hashing import partition_of
 from engine.storage.accumulator import Accumulator, AggregatedColumn
 from engine.storage.changes import Changes
 from engine.storage.extremum import Extremum
 from engine.storage.floatsums import FloatSum
 from engine.storage.keys import HashedKeys, ValueKeys
+from engine.storage.pairkeys import PairKeys, denser
 from engine.storage.partition import Block
 from engine.storage.sums import IntegerSum
+from engine.storage.tables import Joined
+
+
+FIRST_PAIRS = 32
+"""So many groups, or fewer than twice as many, are found by their hash."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +54,22 @@ def accumulator(spec: AggregatedColumn) -> Accumulator:
 
 
 class Groups:
-    """Groups in order of arrival, with a hash table on the columns of the group.
+    """Groups in order of arrival, with a table on the columns of the group: by value where it is one and dense, or two.
 
+    `major` is the one of two columns that joins mostly keep while the other changes, `checked` the number of groups at
+    which it was last asked whether they are dense.
     `numbers` are given by the relation to its first groups. What readers see, `rows`, are the values at the last
     `take_changes`: contributions inserted since wait. It knows nothing of iterations or workers: inserting is safe from
     several threads, taking changes is for the partition's owner.
     """
 
-    __slots__ = ("shape", "keys", "accumulators", "changes", "n_shown", "numbers", "lock")
+    __slots__ = ("shape", "keys", "major", "checked", "accumulators", "changes", "n_shown", "numbers", "lock")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         by_value = len(shape.group) == 1
         self.keys = ValueKeys(shape.dtype) if by_value else HashedKeys(len(shape.group), shape.dtype)
+        self.major, self.checked = 0, FIRST_PAIRS
         self.accumulators: list[Accumulator] = [accumulator(column) for column in shape.aggregated]
         self.changes, self.n_shown, self.lock = Changes(), 0, Lock()
         self.numbers = np.empty(0, shape.dtype)
@@ -102,9 +112,38 @@ class Groups:
                 each.add(rows, lo, hi, take, groups, known, self.changes)
             return self.changes.n - before
 
+    def improve_joined(self, joined: Joined, present: np.ndarray, operation: int, major: int) -> tuple[int, int, int]:
+        """Let the rows that a join makes contribute; `operation` gives their value, see `kernels.extrema`.
+
+        Returns how many rows of the chunk are done, how many rows they made and how many groups those are the first to
+        change. Only where groups are dense, and then as far as each group is within the range of those before, rows are
+        done: the others are to be inserted.
+        """
+        with self.lock:
+            self.major, before, total, i, j = major, self.changes.n, 0, 0, 0
+            while i < joined.n and j != OUTSIDE and not isinstance(self.keys, HashedKeys):
+                self._reserve(self.keys.n + 1)
+                self.keys.reserve(self.keys.n + 1)
+                i, j, made = self._improve(joined, present, operation, i, j)
+                total += made
+            return i, total, self.changes.n - before
+
+    def _improve(self, joined: Joined, present: np.ndarray, operation: int, i: int, j: int) -> tuple[int, int, int]:
+        (each,), changes, keys = self.accumulators, self.changes, self.keys
+        known, least = (keys.n, changes.n), each.spec.kind == "min"
+        arrays = keys.places, keys.columns, each.best, least, changes.dirty, changes.listed
+        i, j, keys.n, changes.n, made = improve_joined(tuple(joined), i, j, present, operation, *arrays, known)
+        return i, j, made
+
     def _intern(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> np.ndarray:
-        if isinstance(self.keys, ValueKeys) and not self.keys.accepts(rows, lo, hi, take):
-            self.keys = self.keys.hashed()
+        """Return the numbers of the groups `rows[take, lo:hi]`, in the table that suits them best."""
+        if isinstance(self.keys, HashedKeys):
+            if len(take) == 2 and self.keys.n + hi - lo >= 2 * self.checked:
+                self.checked = self.keys.n + hi - lo
+                self.keys = denser(self.keys, rows, lo, hi, take, self.major) or self.keys
+        elif not self.keys.accepts(rows, lo, hi, take):
+            wider = denser(self.keys, rows, lo, hi, take, self.major) if isinstance(self.keys, PairKeys) else None
+            self.keys = wider or self.keys.hashed()
         return self.keys.intern(rows, lo, hi, take)
 
     def take_changes(self) -> np.ndarray:
@@ -161,6 +200,7 @@ class Groups:
 
     def _part(self, chosen: np.ndarray, accumulators: Sequence[Accumulator]) -> Groups:
         part = Groups(self.shape)
+        part.major = self.major
         columns = np.ascontiguousarray(self.keys.columns[:, chosen])
         part._intern(columns, 0, len(chosen), np.arange(len(columns)))
         part.accumulators, part.changes = list(accumulators), self.changes.part(chosen)
@@ -171,6 +211,7 @@ class Groups:
         return part
 
     def _reserve(self, n: int) -> None:
+        """Make room for n groups, but for those of the table."""
         self.changes.reserve(n)
         for each in self.accumulators:
             each.reserve(len(self.changes.dirty))

@@ -12,6 +12,9 @@ from engine.storage import memory
 FIRST_KEYS = 64
 SPARSE_VALUES = 1 << 24
 """Values below are looked up in an array, however few they are."""
+Two = tuple[int, int]
+Places = tuple[np.ndarray, Two, Two, Two]
+"""Where the ids of dense values, or of pairs of them, are found: index, lows, sizes, strides of `kernels.extrema`."""
 
 
 class HashedKeys:
@@ -98,11 +101,8 @@ class ValueKeys:
 
     def intern(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> np.ndarray:
         """Return the ids of values that are accepted; those that are new get one."""
-        ids, needed = np.empty(hi - lo, np.int32), min(self.n + hi - lo, len(self.index))
-        if needed > self.columns.shape[1]:
-            bigger = np.empty((1, max(needed, 2 * self.columns.shape[1])), self.columns.dtype)
-            bigger[:, : self.n] = self.columns[:, : self.n]
-            self.columns = bigger
+        ids = np.empty(hi - lo, np.int32)
+        self.reserve(min(self.n + hi - lo, len(self.index)))
         self.n = intern_values(self.index, rows[take[0]], lo, hi, self.columns[0], self.n, ids)
         return ids
 
@@ -112,6 +112,14 @@ class ValueKeys:
         find_values(self.index, rows[take[0]], n, ids)
         return ids
 
+    def reserve(self, n: int) -> None:
+        """Make room for n values."""
+        self.columns = widened(self.columns, n)
+
+    @property
+    def places(self) -> Places:
+        return self.index, (0, 0), (1, len(self.index)), (0, 1)
+
     def hashed(self) -> HashedKeys:
         """Return the same values, with the same ids, in a table of hashes."""
         return HashedKeys(1, self.columns.dtype, self.columns[:, : self.n].copy())
@@ -119,3 +127,12 @@ class ValueKeys:
     @property
     def nbytes(self) -> int:
         return 4 * len(self.index)
+
+
+def widened(columns: Columns, n: int) -> Columns:
+    """Return columns with room for n entries; they are doubled at least if they have not."""
+    if n <= columns.shape[1]:
+        return columns
+    bigger = np.empty((len(columns), max(n, 2 * columns.shape[1])), columns.dtype)
+    bigger[:, : columns.shape[1]] = columns
+    return bigger
