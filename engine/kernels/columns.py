@@ -1,4 +1,4 @@
-"""Kernels on the columns of a chunk: scan, filter, aggregate."""
+"""Kernels on columns: scan, filter, aggregate, see whether they are in order."""
 
 import numpy as np
 
@@ -77,3 +77,19 @@ def canonical_floats(values):
         value = values[i] + 0.0
         out[i] = value if value == value else np.nan
     return out
+
+
+@kernel
+def increases(rows, backwards):
+    """Whether each row is greater than the one before: in the first column in which they differ, or in the last."""
+    last = len(rows) - 1
+    for i in range(1, rows.shape[1]):
+        for c in range(len(rows)):
+            column = rows[last - c] if backwards else rows[c]
+            if column[i - 1] != column[i]:
+                break
+        else:
+            return False
+        if column[i - 1] > column[i]:
+            return False
+    return True

@@ -32,11 +32,11 @@ def combined(operation, left, right):
 def improve_joined(joined, i, j, present, operation, places, columns, best, least, dirty, changed, known):
     """Join as `runs.expand` does, and let the rows contribute to their groups; new groups are numbered.
 
-    `joined` is as for `hashing.join_pairs`; its `sides` say where the two values of the group and the two operands come
-    from. `places` is (index, lows, sizes, strides), `known` the numbers of groups and of changes listed. Keeps the least
-    values, or the greatest if not `least`. Starts at match j of row i; returns (next i, next j, groups, changes, rows
-    made): with i = n at the end, before that when there is no room for a new group, and with j = OUTSIDE at a row, all
-    before which are done, that makes a group without a cell. Integers wrap around as those of `best`.
+    `joined` is as for `hashing.join_pairs`, all of int32; its `sides` say where the two values of the group and the two
+    operands come from. `places` is (index, lows, sizes, strides), `known` the numbers of groups and of changes listed.
+    Keeps the least values, or the greatest if not `least`; they wrap around. Starts at match j of row i; returns (next
+    i, next j, groups, changes, rows made): with i = n at the end, before that when there is no room for a new group,
+    and with j = OUTSIDE at a row, all before which are done, that makes a group without a cell.
     """
     starts, lengths, n, chunk, arena, sides = joined
     index, (x_low, y_low), (width, height), (x_stride, y_stride) = places

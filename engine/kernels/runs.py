@@ -22,6 +22,17 @@ def count_keys(runs, ids, n):
 
 
 @kernel
+def lay_out(counted, runs):
+    """Let `runs` describe empty runs, one behind the other, with room for the rows `counted`; return their number."""
+    top = np.int64(0)
+    for k in range(len(counted)):
+        runs[k, LENGTH], runs[k, OLD] = 0, counted[k, OLD]
+        runs[k, START], runs[k, ROOM] = top, counted[k, LENGTH]
+        top += counted[k, LENGTH]
+    return top
+
+
+@kernel
 def settle(runs, ids, n):
     """Make the keys ids[:n] of the last batch old."""
     for i in range(n):

@@ -11,6 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from engine.database import Columns, Database, EvaluationError, Widening
+from engine.kernels.columns import increases
 from engine.language.program import CheckedClause, CheckedProgram, Stratum, Type
 from engine.language.program import Relation as Declared
 from engine.language.syntax import Atom, Constant
@@ -33,7 +34,7 @@ from engine.storage.aggregation import Aggregation
 from engine.storage.arrangement import Block
 from engine.storage.equivalence import Equivalence
 from engine.storage.groups import Shape
-from engine.storage.memory import LEDGER, MemoryLimitReached, release_free_memory, size_text
+from engine.storage.memory import LEDGER, MemoryLimitReached, empty, release_free_memory, size_text
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.snapshot import Snapshot
@@ -88,6 +89,7 @@ class Evaluation:
         self.symbols = database.symbols
         bits = program.number_bits
         written = {clause.head.relation for clause in program.clauses}.union(w.into for w in widenings)
+        self.written = written
         written |= program.ordered | {r.name for r in program.relations.values() if "eqrel" in r.qualifiers}
         self.attached = {
             name: held
@@ -217,8 +219,19 @@ class Evaluation:
         elif isinstance(held, Snapshot) and not isinstance(relation, Aggregation):
             for block in held.blocks():
                 self.execution.load(relation, block)
-        elif held is not None:
+        elif held is not None and relation.name in self.written:
             store_facts(self.execution, relation, held.columns() if isinstance(held, Snapshot) else held)
+        elif held is not None:
+            self.adopt(relation, np.require(fitting_columns(relation, held), relation.dtype, ["C"]))
+
+    def adopt(self, relation: Relation, columns: Columns) -> None:
+        """Take the rows of a relation that no rule writes: as they are, if their order shows that they are distinct."""
+        if len(columns) and columns.shape[1] and (increases(columns, False) or increases(columns, True)):
+            held = empty(columns.shape, columns.dtype)
+            held[...] = columns
+            relation.partitions[0].adopt(held)
+        else:
+            self.insert(relation, columns)
 
     def insert(self, relation: Relation, columns: Columns) -> None:
         insert_columns(self.execution, relation, columns)

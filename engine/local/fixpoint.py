@@ -174,7 +174,7 @@ class GroupFixpoint(LocalFixpoint):
         return self.rounds
 
     def solve(self, group: Group, bits: int, rounds: int, worker: Worker) -> Sequence[Task]:
-        """Run one group to its fixpoint, or until it is split: several workers share even one that fits in the cache."""
+        """Run one group to its fixpoint, or until it is split; several workers share the first one."""
         worker.home = dict(zip(self.relations, group, strict=True))
         team, options = self.execution.team, self.execution.options
         is_shared = bits == 0 and len(team.workers) > 1

@@ -109,7 +109,7 @@ class Aggregation(Relation):
         partitions = []
         for groups in self.partitions:
             partitions.append(Partition(self.arity, self.dtype))
-            partitions[-1].extend(groups.shown())
+            partitions[-1].adopt(groups.shown())
         finished.discriminating = self.discriminating
         finished.replace(partitions, self.bits)
         return finished

@@ -10,13 +10,12 @@ from engine.database import Columns
 from engine.kernels.runs import (
     LENGTH,
     OLD,
-    ROOM,
-    START,
     append,
     bounds,
     count_keys,
     expand,
     keep_matches,
+    lay_out,
     locate_dense,
     reserve,
     settle,
@@ -145,13 +144,8 @@ class Arrangement(Readable):
         """Store the payload, each run as long as it is; `blocks` are all rows added so far, the last batch last."""
         if self.arena is not None:
             return
-        lengths = self.runs[:, LENGTH].astype(np.int64)
-        runs = memory.empty((len(lengths), 4), np.int32)
-        runs[:, LENGTH] = 0
-        runs[:, OLD] = self.runs[:, OLD]
-        runs[:, START] = np.cumsum(lengths) - lengths
-        runs[:, ROOM] = lengths
-        self.runs, self.top = runs, int(lengths.sum())
+        runs = memory.empty((len(self.runs), 4), np.int32)
+        self.top, self.runs = int(lay_out(self.runs, runs)), runs
         self.arena = memory.empty((len(self.payload), self.top + 4), self.dtype)
         for block in blocks:
             self._append(block, self._assign(block))

@@ -12,6 +12,7 @@ from engine.database import Columns
 from engine.kernels.aggregation import show
 from engine.kernels.extrema import OUTSIDE, improve_joined
 from engine.kernels.hashing import partition_of
+from engine.storage import memory
 from engine.storage.accumulator import Accumulator, AggregatedColumn
 from engine.storage.changes import Changes
 from engine.storage.extremum import Extremum
@@ -21,7 +22,6 @@ from engine.storage.pairkeys import PairKeys, denser
 from engine.storage.partition import Block
 from engine.storage.sums import IntegerSum
 from engine.storage.tables import Joined
-
 
 FIRST_PAIRS = 32
 """So many groups, or fewer than twice as many, are found by their hash."""
@@ -157,12 +157,16 @@ class Groups:
 
     def rows(self, groups: np.ndarray) -> Columns:
         """Return the rows of some groups as readers see them."""
+        values = [each.shown[groups] for each in self.accumulators]
+        return self._rows([column[groups] for column in self.keys.columns], values)
+
+    def _rows(self, columns: Sequence[np.ndarray], values: Sequence[np.ndarray]) -> Columns:
         shape = self.shape
-        out = np.empty((shape.arity, len(groups)), shape.dtype)
-        for at, column in enumerate(shape.group):
-            np.take(self.keys.columns[at], groups, out=out[column])
-        for each in self.accumulators:
-            out[each.spec.column] = each.shown[groups].view(shape.dtype)
+        out = memory.empty((shape.arity, len(values[0])), shape.dtype)
+        for column, found in zip(shape.group, columns, strict=True):
+            out[column] = found
+        for each, found in zip(self.accumulators, values, strict=True):
+            out[each.spec.column] = found.view(shape.dtype)
         return out
 
     def reopen(self) -> None:
@@ -183,7 +187,8 @@ class Groups:
 
     def shown(self) -> Columns:
         """Return all rows as readers see them."""
-        return self.rows(np.arange(self.n_shown))
+        n = self.n_shown
+        return self._rows(self.keys.columns[:, :n], [each.shown[:n] for each in self.accumulators])
 
     def divide(self, by: np.ndarray, bits: int, n_parts: int) -> list[Groups]:
         """Return the groups in n_parts, by the last of `bits` bits of a hash of the group's columns at positions `by`.

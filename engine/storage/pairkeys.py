@@ -81,6 +81,6 @@ def denser(
         low, high = ranges[major]
         used = np.zeros(high - low + 1, np.bool_)
         used[keys.columns[major, : keys.n] - low] = used[rows[take[major], lo:hi] - low] = True
-        if np.count_nonzero(used) * (cells // len(used)) > CELLS_PER_PAIR * keys.n:
+        if np.count_nonzero(used) * (cells // len(used)) > CELLS_PER_PAIR * (keys.n + hi - lo):
             return None
     return PairKeys(keys.columns, keys.n, major, ranges)

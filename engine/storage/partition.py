@@ -93,6 +93,10 @@ class Partition:
         self.rows[:, self.n : n] = rows
         self.n, self.table = n, None
 
+    def adopt(self, rows: Columns) -> None:
+        """Take over an array of distinct rows; there are none so far."""
+        self.rows, self.n = rows, rows.shape[1]
+
     @property
     def n_bytes(self) -> int:
         """The memory it takes."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 from statistics import median
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -259,3 +260,31 @@ def test_random_programs_are_worth_running():
     results = [has_rows for _, derived, _ in SEEN for has_rows in derived]
     assert sum(results) >= 0.7 * len(results)
     assert median(recursive) >= 3
+
+
+ORDERS = {
+    "in order": [(0, 5), (0, 6), (1, 0), (1, 9), (2, 2)],
+    "in order of the second column": [(9, 0), (3, 1), (4, 1), (0, 7)],
+    "in no order": [(3, 1), (1, 4), (2, 2)],
+    "in order, with a row twice": [(0, 5), (1, 3), (1, 3), (2, 0)],
+    "in order of the second column, with a row twice": [(5, 0), (3, 1), (3, 1), (0, 2)],
+    "one row": [(7, 7)],
+    "no rows": [],
+}
+
+
+@pytest.mark.parametrize("rows", ORDERS.values(), ids=ORDERS)
+def test_facts_are_distinct_in_whatever_order_they_come(rows):
+    program = engine.compile(
+        [
+            ".decl r(x: number, y: number)\n.decl n(c: number)\n.decl s(y: number, x: number)\n"
+            "n(c) :- c = count : { r(_, _) }.\ns(y, x) :- r(x, y)."
+        ]
+    )
+    columns = np.array(rows, np.int32).reshape(-1, 2).T.copy()
+    given = columns.copy()
+    result = engine.evaluate(program, engine.Database(relations={"r": columns}))
+    found = tuples.decode(program, result, ["r", "n", "s"])
+    assert found == {"r": set(rows), "n": {(len(set(rows)),)}, "s": {(y, x) for x, y in rows}}
+    assert result.relation("r").shape[1] == len(set(rows))
+    assert (columns == given).all() and not np.shares_memory(columns, result.relation("r"))
