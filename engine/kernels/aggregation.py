@@ -84,12 +84,15 @@ def lift_contributors(values, best, contributors, groups, n, known, dirty, chang
 
 @kernel
 def add_runs(best, members, starts, lengths, groups, totals):
-    """Set totals[i] to the sum of best[c] over the contributors c of groups[i], in the order of its run."""
+    """Set totals[i] to the sum of best[c] over the contributors c of groups[i], in the order of its run.
+
+    There is one NaN, and no negative zero.
+    """
     for i in range(len(groups)):
         start, total = starts[groups[i]], 0.0
         for j in range(start, start + lengths[groups[i]]):
             total += best[members[j]]
-        totals[i] = total
+        totals[i] = total + 0.0 if total == total else np.nan
 
 
 @kernel
@@ -98,6 +101,20 @@ def take_listed(dirty, changed, m):
     for i in range(m):
         dirty[changed[i]] = False
     return changed[:m].copy()
+
+
+@kernel
+def distinct(ids, seen):
+    """Return each of the ids once, in the order of first occurrence; seen[id] is false before and after."""
+    found, n = np.empty(len(ids), np.int64), 0
+    for i in range(len(ids)):
+        if not seen[ids[i]]:
+            seen[ids[i]] = True
+            found[n] = ids[i]
+            n += 1
+    for i in range(n):
+        seen[found[i]] = False
+    return found[:n].copy()
 
 
 @kernel

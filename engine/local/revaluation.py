@@ -27,6 +27,7 @@ from engine.plan.rule import Rule
 from engine.result import RuleStatistics
 from engine.storage.aggregation import Aggregation
 from engine.storage.groups import Groups
+from engine.storage.memory import LEDGER
 from engine.storage.sums import Sum
 
 SPARSE = 16
@@ -63,7 +64,8 @@ class RevaluedRule:
         self.n_read += source.n_delta
         if not known or source.n_delta * SPARSE < source.n:
             return False
-        if not self.is_current and self.n_read >= execution.options.matched_reads * source.n << self.n_failures:
+        enough = execution.options.matched_reads * source.n << self.n_failures
+        if not self.is_current and self.n_read >= enough and LEDGER.has_room(self.match_bytes):
             self.match(execution)
         return self.is_current
 
@@ -71,6 +73,12 @@ class RevaluedRule:
     def is_current(self) -> bool:
         """Whether there are matches, of all groups, and the partitions that they name are still in use."""
         return self.n_matched == self.source.n and self.partitions is self.target.partitions
+
+    @property
+    def match_bytes(self) -> int:
+        """About the memory that matching takes, most of it until it is done."""
+        n_contributors = sum(partition.accumulators[0].n_contributors for partition in self.target.partitions)
+        return 4 * 8 * len(self.spec.matches.head) * n_contributors
 
     def match(self, execution: Execution) -> None:
         """Find all matches. There are none to keep if one has not contributed yet, for want of a value."""

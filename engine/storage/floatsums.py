@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.aggregation import add_runs, lift_contributors, order_by
+from engine.kernels.aggregation import add_runs, distinct, lift_contributors, order_by
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.changes import FIRST_GROUPS, Changes, grown
 from engine.storage.sums import Sum
@@ -13,19 +13,22 @@ from engine.storage.sums import Sum
 class FloatSum(Sum):
     """Sums, or means, of floats, added up anew when they are shown: the digits do not depend on the order of arrival.
 
-    `members[starts[g]:][:lengths[g]]` are the contributors of group g, in order; the last `n_loose` are in no run yet.
+    `members[starts[g]:][:lengths[g]]` are the contributors of group g, in order; those from `n_sorted` on are in no run
+    yet. `seen` is for `distinct`.
     """
 
     def __init__(self, spec: AggregatedColumn) -> None:
         super().__init__(spec)
         self.members, self.top, self.n_sorted = np.empty(FIRST_GROUPS, np.int32), 0, 0
         self.starts, self.lengths = np.zeros(FIRST_GROUPS, np.int64), np.zeros(FIRST_GROUPS, np.int64)
+        self.seen = np.zeros(FIRST_GROUPS, np.bool_)
 
     def reserve(self, n: int) -> None:
         super().reserve(n)
         if n > len(self.starts):
             known = len(self.starts)
             self.starts, self.lengths = grown(self.starts, n), grown(self.lengths, n)
+            self.seen = grown(self.seen, n)
             self.lengths[known:] = 0
 
     def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
@@ -51,7 +54,7 @@ class FloatSum(Sum):
         add_runs(self.best, self.members, self.starts, self.lengths, groups, totals)
         if self.spec.kind == "mean":
             totals /= self.lengths[groups]
-        return np.where(np.isnan(totals), np.nan, totals + 0.0)
+        return totals
 
     def _sort_new(self) -> None:
         """Write new runs for the groups that have new contributors, behind all others."""
@@ -59,7 +62,7 @@ class FloatSum(Sum):
         self.n_sorted = self.contributors.n
         if not len(new):
             return
-        touched = np.unique(self.contributors.columns[0, new])
+        touched = distinct(self.contributors.columns[0, new], self.seen)
         self._write(touched, np.concatenate([self._runs(touched), new]))
 
     def _runs(self, groups: np.ndarray) -> np.ndarray:
@@ -73,7 +76,9 @@ class FloatSum(Sum):
         """Store the members of some groups as their runs, in order."""
         columns = self.contributors.columns[:, members]
         order = np.arange(len(members)) if self.spec.order is None else self.spec.order(columns[1:])
-        owners = np.searchsorted(groups, columns[0, order])
+        position = np.empty(len(self.starts), np.int32)
+        position[groups] = np.arange(len(groups))
+        owners = position[columns[0, order]]
         order = order[order_by(owners, len(groups))]
         if self.top + len(members) > 4 * self.n_sorted + FIRST_GROUPS:
             self._compact(groups)

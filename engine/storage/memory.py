@@ -88,6 +88,10 @@ class Ledger:
         """Whether bytes are so many, for the limit, that they should be divided."""
         return self.limit_bytes is not None and n_bytes * PORTIONS > self.limit_bytes
 
+    def has_room(self, n_bytes: int) -> bool:
+        """Whether so many more bytes fit in the limit with nothing spilled."""
+        return self.limit_bytes is None or self._total() + n_bytes <= self.limit_bytes
+
     def offer(self, owner: object, attribute: str) -> None:
         """Let the array in an owner's attribute be replaced by an equal one in a file when memory runs short."""
         array = getattr(owner, attribute)

@@ -103,8 +103,8 @@ WORKLOADS = (
     Workload("cc-10m", "cc", rmat(1_000_000, undirected=True), BY_HAND, 3, counts.nodes, large=True),
     Workload("sssp-1m", "sssp", rmat(100_000, weighted=True), BY_HAND, 3),
     Workload("sssp-10m", "sssp", rmat(1_000_000, weighted=True), BY_HAND, 3, large=True),
-    Workload("pagerank-1m", "pagerank", ranks(100_000), ("by_hand",), 3, counts.ranked_nodes),
-    Workload("pagerank-10m", "pagerank", ranks(1_000_000), ("by_hand",), 3, counts.ranked_nodes, large=True),
+    Workload("pagerank-1m", "pagerank", ranks(100_000), BY_HAND, 3, counts.ranked_nodes),
+    Workload("pagerank-10m", "pagerank", ranks(1_000_000), BY_HAND, 3, counts.ranked_nodes, large=True),
     Workload(
         "apsp-rmat256",
         "apsp",
