@@ -11,8 +11,9 @@ from threading import Lock
 from engine.database import Columns, Database, EvaluationError
 from engine.language.program import CheckedProgram, Record, Relation, Type
 from engine.language.syntax import Directive
-from engine.local.evaluate import RelationColumns, evaluate, fitting_columns, record_table, store_facts
+from engine.local.evaluate import RelationColumns, evaluate, record_table
 from engine.local.execution import Execution, Options
+from engine.local.facts import fitting_columns, store_facts
 from engine.plan.values import dtype_of
 from engine.result import Result
 from engine.storage.catalogue import Catalogue, Shape

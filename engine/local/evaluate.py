@@ -11,13 +11,13 @@ from time import perf_counter
 import numpy as np
 
 from engine.database import Columns, Database, EvaluationError, Widening
-from engine.kernels.columns import increases
 from engine.language.program import CheckedClause, CheckedProgram, Stratum, Type
 from engine.language.program import Relation as Declared
 from engine.language.syntax import Atom, Constant
 from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Options
 from engine.local.explain import Explainer
+from engine.local.facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.local.functors import Functors
 from engine.local.policy import GLOBAL, Policy
 from engine.local.ranking import Ranking
@@ -31,10 +31,9 @@ from engine.plan.values import dtype_of, encode
 from engine.result import Result, StratumStatistics, peak_bytes
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregation import Aggregation
-from engine.storage.arrangement import Block
 from engine.storage.equivalence import Equivalence
 from engine.storage.groups import Shape
-from engine.storage.memory import LEDGER, MemoryLimitReached, empty, release_free_memory, size_text
+from engine.storage.memory import LEDGER, MemoryLimitReached, release_free_memory, size_text
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.snapshot import Snapshot
@@ -222,41 +221,10 @@ class Evaluation:
         elif held is not None and relation.name in self.written:
             store_facts(self.execution, relation, held.columns() if isinstance(held, Snapshot) else held)
         elif held is not None:
-            self.adopt(relation, np.require(fitting_columns(relation, held), relation.dtype, ["C"]))
-
-    def adopt(self, relation: Relation, columns: Columns) -> None:
-        """Take the rows of a relation that no rule writes: as they are, if their order shows that they are distinct."""
-        if len(columns) and columns.shape[1] and (increases(columns, False) or increases(columns, True)):
-            held = empty(columns.shape, columns.dtype)
-            held[...] = columns
-            relation.partitions[0].adopt(held)
-        else:
-            self.insert(relation, columns)
+            adopt_facts(self.execution, relation, held)
 
     def insert(self, relation: Relation, columns: Columns) -> None:
         insert_columns(self.execution, relation, columns)
-
-
-def store_facts(execution: Execution, relation: Relation, columns: Columns) -> None:
-    """Insert facts. Raises EvaluationError if their shape or a value does not fit the relation."""
-    columns = fitting_columns(relation, columns)
-    if isinstance(relation, Aggregation):
-        columns = relation.contributions(columns)
-    insert_columns(execution, relation, columns)
-
-
-def fitting_columns(relation: Relation, columns: Columns) -> Columns:
-    """Return the facts given for a relation. Raises EvaluationError if their shape or a value does not fit it."""
-    columns = checked_columns(relation.name, relation.arity, columns)
-    if columns.size and columns.dtype != relation.dtype and relation.dtype == np.int32:
-        if columns.min() < -(2**31) or columns.max() >= 2**31:
-            raise EvaluationError(f"{relation.name}: a value needs more than 32 bits")
-    return columns
-
-
-def insert_columns(execution: Execution, relation: Relation, columns: Columns) -> None:
-    columns = np.require(columns, relation.dtype, ["C", "W"])
-    execution.load(relation, Block(columns, 0, columns.shape[1]))
 
 
 class RelationColumns(Mapping):
@@ -315,13 +283,6 @@ def record_table(program: CheckedProgram, name: str, held: Columns | RecordTable
     fields = [*record.fields, *(f for branch in record.branches for f in branch.fields)]
     dtype = dtype_of((f.type.kind for f in fields), program.number_bits)
     return RecordTable(len(record.fields), dtype, checked_columns(name, len(record.fields), held))
-
-
-def checked_columns(name: str, arity: int, columns: Columns | None) -> Columns | None:
-    """Return the columns given for a relation or a record type. Raises EvaluationError if their shape is wrong."""
-    if columns is not None and (columns.ndim != 2 or len(columns) != arity):
-        raise EvaluationError(f"{name}: expected an array of {arity} columns, got shape {columns.shape}")
-    return columns
 
 
 def constant_signatures(program: CheckedProgram) -> Counter[tuple[str, tuple[int, ...]]]:

@@ -159,6 +159,8 @@ class Explainer:
         begin = 0
         for step, end in zip(plan.steps, plan.ends or [0] * len(plan.steps), strict=True):
             operators = [self.operator(operator) for operator in plan.operators[begin:end]]
+            if end > len(plan.operators):
+                operators = ["compute in the join"]
             if isinstance(step.literal, Match) and plan.scan is not None and not step.bound and not begin:
                 operators.insert(0, "scan")
             begin = end

@@ -181,3 +181,14 @@ def test_equivalences_in_recursion_are_explained_too():
     stratum = next(stratum for stratum in plan.strata if stratum.recursive)
     assert (stratum.decomposable, stratum.relations[0].rows) == (False, 9)
     assert stratum.reason == "the classes of same are kept in one place"
+
+
+def test_arithmetic_for_an_extremum_is_done_by_the_join_before_it():
+    text = """
+    .decl arc(x: number, y: number, w: number)
+    .decl far(x: number, d: number)
+    far(0, min<0>).
+    far(y, min<d>) :- far(x, c), arc(x, y, w), d = c + w.
+    """
+    (variant,) = rule_of(explained(text, {"arc": {(0, 1, 5), (1, 2, 7)}}), "far").variants
+    assert [step.operators for step in variant.steps] == [("scan",), ("join arc[x]",), ("compute in the join",)]
