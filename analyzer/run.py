@@ -17,6 +17,7 @@ from engine.explanation import (
     RulePlan,
     StepPlan,
     StratumPlan,
+    SubJoinPlan,
     VariantPlan,
 )
 from engine.local.policy import policy_named
@@ -33,6 +34,7 @@ __all__ = [
     "RuleStatistics",
     "StepPlan",
     "StratumPlan",
+    "SubJoinPlan",
     "VariantPlan",
     "answer_query",
     "explain_program",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RuleStatistics,
         StepPlan,
         StratumPlan,
+        SubJoinPlan,
         VariantPlan,
     )
 
@@ -81,6 +82,8 @@ def print_stratum(number: int, stratum: StratumPlan, places: Places, console: Co
         console.print(Text.assemble("  ", word, f": {places.short(stratum.reason)} ", (f"→ {way}", "dim")))
         if stratum.partitioning is not None:
             print_partitioning(stratum.partitioning, stratum.policy, places, console)
+    for made in stratum.subjoins:
+        console.print(Text.assemble("  ", *subjoin_line(made, places)))
     for rule in stratum.rules:
         print_rule(rule, places, console)
     console.print()
@@ -110,6 +113,14 @@ def relation_line(relation: RelationPlan) -> Text:
     if relation.partitions > 1:
         line.append(f", {count(relation.partitions, 'partition')} by {', '.join(relation.discriminating)}")
     return line
+
+
+def subjoin_line(made: SubJoinPlan, places: Places) -> Iterator[str | tuple[str, str]]:
+    yield made.name, "bold"
+    yield f" eliminates {printable(made.eliminated)} from {places.short(made.place)}"
+    if made.rows is not None:
+        condition = f" if {made.dense} is dense" if made.dense else ""
+        yield f": {short(made.rows)} rows expected instead of {short(made.without)}{condition}", "dim"
 
 
 def print_rule(rule: RulePlan, places: Places, console: Console) -> None:

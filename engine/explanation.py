@@ -96,6 +96,22 @@ class PartitioningPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class SubJoinPlan:
+    """An auxiliary relation that holds a part of a rule's body, without the variable `eliminated`.
+
+    `without` and `rows` are those that the rule was expected to derive as it is, and with the auxiliary relation; where
+    sizes are not known before the end, if the relation `dense` holds all it could. Both are None if all bodies are cut.
+    """
+
+    name: str
+    place: str
+    eliminated: str
+    without: float | None
+    rows: float | None
+    dense: str
+
+
+@dataclass(frozen=True, slots=True)
 class StratumPlan:
     """A component of mutually recursive relations. `decomposable` is None where there is no recursion.
 
@@ -108,6 +124,7 @@ class StratumPlan:
     decomposable: bool | None
     reason: str
     policy: str
+    subjoins: tuple[SubJoinPlan, ...]
     partitioning: PartitioningPlan | None
     rules: tuple[RulePlan, ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 
 from engine.local.functors import Functors
@@ -16,7 +16,7 @@ from engine.storage.relation import Relation
 class Bindings:
     """The data and the functions of one evaluation."""
 
-    relations: Mapping[str, Relation]
+    relations: MutableMapping[str, Relation]
     records: Mapping[str, RecordTable]
     functors: Functors
     sizes: Sizes

@@ -167,10 +167,11 @@ class Evaluation:
             else:
                 self.insert(self.relations[name], rows)
         done = component.run()
-        for relation in members:
-            self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
         if self.explainer is not None:
             self.explainer.add(component)
+        component.close()
+        for relation in members:
+            self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
         return done
 
     def widen(self, outgrown: Relation) -> None:

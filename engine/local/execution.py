@@ -33,6 +33,7 @@ class Options:
     at least; `queue_batches`: a queue's room.
     `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's matches
     are kept for revaluation when it has read every group so many times: what keeping them costs is spent by then.
+    `cut_always`: every body that can be is cut by auxiliary relations, not only where that saves rows.
     """
 
     chunk_rows: int = 1 << 14
@@ -46,6 +47,7 @@ class Options:
     wave_tasks: int = 64
     min_sampled: int = 1 << 10
     matched_reads: int = 2
+    cut_always: bool = False
 
 
 SLOT_BYTES = 16

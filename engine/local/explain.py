@@ -15,10 +15,12 @@ from engine.explanation import (
     RulePlan,
     StepPlan,
     StratumPlan,
+    SubJoinPlan,
     VariantPlan,
 )
 from engine.kernels.runs import LENGTH
 from engine.language.program import CheckedProgram
+from engine.language.text import variable_text
 from engine.local.aggregates import Fold
 from engine.local.build import Plan
 from engine.local.intersect import Intersection
@@ -29,7 +31,8 @@ from engine.plan.decompose import obstacle
 from engine.plan.discriminate import Placement, Port, home_ports
 from engine.plan.order import Step
 from engine.plan.rule import Intersect, Match, Rule
-from engine.plan.text import Texts, rule_text
+from engine.plan.subjoins import SubJoin
+from engine.plan.text import Texts
 from engine.storage.arrangement import Arrangement
 from engine.storage.relation import Relation
 from engine.symbols import Symbols
@@ -53,18 +56,20 @@ class Explainer:
         self.strata.append(self.stratum(component))
 
     def stratum(self, component: Component) -> StratumPlan:
-        rules: dict[int, tuple[Rule, list[VariantPlan]]] = {id(rule): (rule, []) for rule in component.rules}
+        every = (*component.wide.prior, *component.rules)
+        rules: dict[int, tuple[Rule, list[VariantPlan]]] = {id(rule): (rule, []) for rule in every}
         for variant in component.every_variant():
             rules[id(variant.rule)][1].append(self.variant(variant))
         recursive = component.statistics.recursive
         return StratumPlan(
-            tuple(map(self.relation, component.relations)),
+            tuple(map(self.relation, (*component.relations, *component.before))),
             recursive,
             component.statistics.local if recursive else None,
             self.reason(component) if recursive else "",
             component.statistics.policy,
+            tuple(map(subjoin, component.wide.chosen)),
             self.partitioning(component),
-            tuple(RulePlan(rule.text, rule_text(rule), tuple(variants)) for rule, variants in rules.values()),
+            tuple(RulePlan(rule.text, self.texts.rule(rule), tuple(variants)) for rule, variants in rules.values()),
         )
 
     def reason(self, component: Component) -> str:
@@ -85,6 +90,9 @@ class Explainer:
             return f"the classes of {' and '.join(whole)} are kept in one place"
         if not component.premappable:
             return "its aggregates are premappable by the program's word alone"
+        bare = [relation.name for relation in component.relations if not relation.group]
+        if bare:
+            return f"{' and '.join(bare)} has no column to be partitioned by"
         rule, why = obstacle({relation.name: relation.group for relation in component.relations}, component.rules)
         return f"{rule.text} {why}"
 
@@ -194,6 +202,13 @@ class Explainer:
             case Fold():
                 return "fold { " + ", ".join(map(self.operator, operator.operators)) + " }"
         return name
+
+
+def subjoin(made: SubJoin) -> SubJoinPlan:
+    eliminated, expected = variable_text(made.eliminated), made.expected
+    if expected is None:
+        return SubJoinPlan(made.name, made.rule.text, eliminated, None, None, "")
+    return SubJoinPlan(made.name, made.rule.text, eliminated, expected.without, expected.rows, expected.dense)
 
 
 def arrangements_of(operators: Iterable[Operator]) -> Iterator[tuple[str, Arrangement]]:

@@ -19,12 +19,15 @@ from engine.local.policy import GLOBAL
 from engine.local.revaluation import revaluing
 from engine.local.stages import Stage
 from engine.local.variants import Variant, variants_of
-from engine.plan.binarise import Auxiliary, binarise
+from engine.plan.auxiliary import Auxiliaries, Auxiliary
+from engine.plan.binarise import binarise
 from engine.plan.decompose import pivot
 from engine.plan.discriminate import Placement, place
 from engine.plan.linearise import linearise
 from engine.plan.rule import Rule
+from engine.plan.subjoins import Always, Wide, cut_wide
 from engine.plan.text import rule_text
+from engine.plan.worth import ByRows
 from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.aggregation import Aggregation
 from engine.storage.partition import Block, Partition
@@ -60,16 +63,16 @@ class Component:
         self.exchanges = False
         self.placement: Placement | None = None
         self.base: Relation | None = None
+        self.auxiliaries = Auxiliaries({name: r.dtype == np.int64 for name, r in bindings.relations.items()})
+        self.made: list[Relation] = []
+        self.wide = self.cut_wide_bodies()
         if self.statistics.recursive:
             self.coordinate()
         names = frozenset(relation.name for relation in self.relations)
         self.initial: list[Variant] = []
         self.variants: dict[str, list[Variant]] = {name: [] for name in names}
         for rule in self.rules:
-            statistics = RuleStatistics(rule=rule.text, relation=rule.relation)
-            if execution.profiled:
-                statistics.text, statistics.iterations = rule_text(rule), {}
-            self.statistics.rules.append(statistics)
+            statistics = self.account(rule)
             found = variants_of(rule, bindings, statistics, names)
             if not found:
                 self.initial.append(Variant(rule, bindings, statistics))
@@ -81,22 +84,59 @@ class Component:
             for variant in variants
             if (rule := revaluing(variant.rule, variant.delta, bindings, names)) is not None
         }
+        self.prior = [Variant(rule, bindings, self.account(rule)) for rule in self.wide.prior]
+
+    def account(self, rule: Rule) -> RuleStatistics:
+        """Keep statistics of a rule."""
+        statistics = RuleStatistics(rule=rule.text, relation=rule.relation)
+        if self.execution.profiled:
+            statistics.text, statistics.iterations = rule_text(rule), {}
+        self.statistics.rules.append(statistics)
+        return statistics
 
     def every_variant(self) -> Iterator[Variant]:
+        yield from self.prior
         yield from self.initial
         for variants in self.variants.values():
             yield from variants
 
+    def cut_wide_bodies(self) -> Wide:
+        """Have auxiliary relations hold a part of wide bodies, unless what is derived depends on the iteration."""
+        if self.is_ordered or self.is_limited:
+            return Wide(self.rules)
+        barred = {relation.name for relation in self.relations if isinstance(relation, Aggregation)}
+        always = self.execution.options.cut_always
+        choice = Always() if always else ByRows(self.bindings.sizes)
+        wide = cut_wide(self.rules, self.statistics.relations, barred, self.auxiliaries, choice)
+        self.rules = wide.rules
+        self.make(self.auxiliaries.made)
+        self.relations += [self.bindings.relations[name] for name in wide.recursive]
+        return wide
+
+    def make(self, auxiliaries: Sequence[Auxiliary]) -> None:
+        for made in auxiliaries:
+            relation = Relation(made.name, made.arity, np.dtype(np.int64 if made.wide else np.int32))
+            self.bindings.relations[made.name] = relation
+            self.made.append(relation)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the relations can only be advanced together, iteration by iteration."""
+        return bool(self.stages) or not self.premappable or not all(relation.splits for relation in self.relations)
+
+    @property
+    def is_limited(self) -> bool:
+        return not self.execution.row_limits.keys().isdisjoint(self.statistics.relations)
+
     def coordinate(self) -> None:
         """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
-        limited = not self.execution.row_limits.keys().isdisjoint(self.statistics.relations)
         self.statistics.policy = GLOBAL.name
-        if self.stages or not self.premappable or not all(relation.splits for relation in self.relations):
+        if self.is_ordered:
             return
-        if not limited:
+        if not self.is_limited:
             self.linearise()
         self.decompose()
-        self.exchanges = not limited and all(relation.is_exact for relation in self.relations)
+        self.exchanges = not self.is_limited and all(relation.is_exact for relation in self.relations)
         if self.statistics.local or (self.execution.policy != GLOBAL and self.exchanges):
             self.statistics.policy = self.execution.policy.name
             if not self.statistics.local:
@@ -105,20 +145,19 @@ class Component:
     def begin_exchange(self) -> None:
         """Rewrite the rules for an exchange and place the relations; auxiliary ones become part of the component."""
         self.rules, auxiliaries, self.placement = self.placed()
-        for made in auxiliaries:
-            relation = Relation(made.name, made.arity, np.int64 if made.wide else np.int32)
-            self.bindings.relations[made.name] = relation
-            self.relations.append(relation)
+        self.make(auxiliaries)
+        self.relations += [self.bindings.relations[made.name] for made in auxiliaries]
         for relation in self.relations:
             relation.discriminating = np.array(self.placement.homes[relation.name], np.int64)
 
     def placed(self) -> tuple[list[Rule], list[Auxiliary], Placement]:
         """Return the rules as an exchange takes them, the auxiliary relations that they need, and where all live."""
-        wide = {name: relation.dtype == np.int64 for name, relation in self.bindings.relations.items()}
-        rules, auxiliaries = binarise(self.rules, self.statistics.relations, wide)
+        auxiliaries = self.auxiliaries.copy()
         columns: dict[str, Sequence[int]] = {relation.name: relation.group for relation in self.relations}
-        columns.update((made.name, range(made.arity)) for made in auxiliaries)
-        return rules, auxiliaries, place(columns, rules)
+        rules = binarise(self.rules, columns, auxiliaries)
+        made = auxiliaries.made[len(self.auxiliaries.made) :]
+        columns.update((auxiliary.name, range(auxiliary.arity)) for auxiliary in made)
+        return rules, made, place(columns, rules)
 
     def linearise(self) -> None:
         """Rewrite a rule that composes the relation with itself; `base` is to hold what the relation begins from."""
@@ -130,6 +169,7 @@ class Component:
         if found is not None:
             self.rules = found
             self.base = self.bindings.relations[name] = Relation(name, first.arity, first.dtype)
+            self.auxiliaries.wide[name] = first.dtype == np.int64
 
     def decompose(self) -> None:
         """Partition the relations so that no exchange is needed, if that is possible."""
@@ -141,8 +181,12 @@ class Component:
 
     def run(self) -> StratumStatistics:
         self.execution.team.begin_iteration(0)
+        for variant, made in zip(self.prior, self.before, strict=True):
+            self.run_variants([variant], [made])
+            self.execution.advance([made])
+            made.finish()
         for variant in self.initial:
-            self.run_variants([variant])
+            self.run_variants([variant], self.targets)
         if self.statistics.local:
             self.run_local()
         else:
@@ -190,13 +234,25 @@ class Component:
 
     def run_exchange(self) -> None:
         routes = Routes(self.relations, self.placement)
-        for rule, ports, statistics in zip(self.rules, self.placement.joins, self.statistics.rules, strict=True):
+        for rule, ports, statistics in zip(self.rules, self.placement.joins, self.statistics.rules, strict=False):
             if ports:
                 routes.add(rule, ports, statistics, self.bindings)
         Exchange(self.relations, routes, self.execution).run(self.statistics)
-        for relation in self.relations:
-            if relation.name not in self.statistics.relations:
-                relation.clear()
+
+    def close(self) -> None:
+        """Let go of the auxiliary relations."""
+        for relation in self.made:
+            self.bindings.relations.pop(relation.name).clear()
+
+    @property
+    def before(self) -> Sequence[Relation]:
+        """The auxiliary relations that are complete before the others begin."""
+        return [self.bindings.relations[variant.rule.relation] for variant in self.prior]
+
+    @property
+    def targets(self) -> Sequence[Relation]:
+        """The relations that rules write."""
+        return *self.relations, *(stage.source for stage in self.stages.values())
 
     def run_round(self, variants: Sequence[Variant]) -> None:
         """Run each variant over its delta, or revalue what its rule has matched."""
@@ -204,9 +260,9 @@ class Component:
         # The others may split the partitions that matches belong to.
         for variant in ready:
             self.revalued[variant].run(self.execution, variant.statistics)
-        self.run_variants([variant for variant in variants if variant not in ready])
+        self.run_variants([variant for variant in variants if variant not in ready], self.targets)
 
-    def run_variants(self, variants: Sequence[Variant]) -> None:
+    def run_variants(self, variants: Sequence[Variant], targets: Sequence[Relation]) -> None:
         jobs: list[Job] = []
         for variant in variants:
             plan = variant.plan(self.execution.epoch)
@@ -217,7 +273,7 @@ class Component:
                 blocks = plan.source.blocks() if variant.delta is None else plan.source.delta
             jobs.append((plan, variant.statistics, blocks))
         if jobs:
-            self.execution.run(jobs, (*self.relations, *(stage.source for stage in self.stages.values())))
+            self.execution.run(jobs, targets)
         written = {variant.rule.relation for variant in variants}
         for stage in [stage for name, stage in self.stages.items() if name in written]:
             stage.deliver()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,8 @@ from engine.storage.keys import HashedKeys
 from engine.storage.relation import Relation
 
 SAMPLE_ROWS = 2048
+FAR_APART = 16
+"""Values are counted one by one if they lie in a range of at most so many times as many."""
 SMALL = 64
 """Up to this size a guess is good enough: every column selects as well as any other."""
 
@@ -31,6 +33,7 @@ class Statistics:
     signatures: Mapping[tuple[str, tuple[int, ...]], int]
     min_sampled: int
     estimates: dict[tuple[str, tuple[int, ...], int], float] = field(default_factory=dict)
+    values: dict[tuple[str, int, int], float] = field(default_factory=dict)
 
     def rows(self, relation: str) -> float:
         return self.relations[relation].n
@@ -44,6 +47,16 @@ class Statistics:
         if key not in self.estimates:
             self.estimates[key] = estimate_fan_out(stored, columns)
         return self.estimates[key]
+
+    def distinct(self, relation: str, column: int) -> float:
+        """At most so many values stand in a column: exactly so many where they lie close together."""
+        stored = self.relations[relation]
+        if isinstance(stored, Equivalence):
+            return stored.n
+        key = (relation, column, stored.n)
+        if key not in self.values:
+            self.values[key] = count_values([rows[column, lo:hi] for rows, lo, hi in stored.blocks()])
+        return self.values[key]
 
     def sample(self, first: Match, is_delta: bool) -> Sample | None:
         """A sample of the bindings of a first atom, if it has enough rows for the order of the others to matter."""
@@ -73,6 +86,21 @@ def estimate_fan_out(relation: Relation, columns: tuple[int, ...]) -> float:
     counts = np.bincount(HashedKeys(len(columns), relation.dtype).intern(rows, 0, n, np.arange(len(columns))))
     agreeing = int((counts * (counts - 1)).sum())
     return 1.0 + (relation.n - 1) * agreeing / max(1, n * (n - 1))
+
+
+def count_values(pieces: Sequence[np.ndarray]) -> float:
+    """The number of distinct values, or of all, if they are far apart."""
+    n = sum(map(len, pieces))
+    if not n:
+        return 0.0
+    least = min(int(piece.min()) for piece in pieces)
+    size = max(int(piece.max()) for piece in pieces) - least + 1
+    if size > FAR_APART * n:
+        return float(n)
+    present = np.zeros(size, np.bool_)
+    for piece in pieces:
+        present[piece - least] = True
+    return float(np.count_nonzero(present))
 
 
 def sample(relation: Relation, columns: tuple[int, ...]) -> Columns:

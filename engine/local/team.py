@@ -82,7 +82,12 @@ class Worker:
     def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
         """The inbox for rows that a last join takes to the partitions of a relation, if those tell the partition."""
         relation = join.insert.relation
-        if relation.bits <= 0 or not relation.partitions[0].paired or join.sides[relation.discriminating, 0].any():
+        if relation.bits < 0 or not relation.partitions[0].paired:
+            return None
+        if relation.bits == 0:
+            # It is to be divided by the column that the join carries over.
+            relation.partitions[0].carried = int(join.sides[0, 0])
+        if relation.bits == 0 or join.sides[relation.discriminating, 0].any():
             return None
         inbox = self.join_inboxes.get(join)
         if inbox is None or inbox.bits != relation.bits:

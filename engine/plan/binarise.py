@@ -2,49 +2,30 @@
 
 A worker joins tuples that meet at one partition. So a rule that joins three recursive atoms is cut in two by an
 auxiliary relation that holds the first join, and one whose two recursive atoms are connected only through other
-relations by one that holds the join with these. Both are exact: an auxiliary relation is the projection of its body on
-the variables that the rest of the rule reads.
+relations by one that holds the join with these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
-from engine.plan.rule import Literal, Match, Operand, Rule
+from engine.plan.auxiliary import Auxiliaries
+from engine.plan.rule import Match, Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Auxiliary:
-    """A relation that binarisation has made up: its columns are variables of a rule; `wide` if any needs 64 bits."""
-
-    name: str
-    arity: int
-    wide: bool
-
-
-def binarise(
-    rules: Iterable[Rule], recursive: Collection[str], wide: Mapping[str, bool]
-) -> tuple[list[Rule], list[Auxiliary]]:
-    """Return equivalent rules, and the auxiliary relations among their heads; they are recursive too.
-
-    `wide` says of each relation whether its columns have 64 bits.
-    """
+def binarise(rules: Iterable[Rule], recursive: Collection[str], auxiliaries: Auxiliaries) -> list[Rule]:
+    """Return equivalent rules; the auxiliary relations among their heads are recursive, too."""
     done: list[Rule] = []
-    auxiliaries: list[Auxiliary] = []
-    names, widths = set(recursive), dict(wide)
+    names = set(recursive)
     for rule in rules:
         while (parts := cut(rule, names)) is not None:
-            name = f"{rule.relation}&{len(auxiliaries)}"
-            first, rule = divide(rule, parts, name)
-            is_wide = any(first.wide.get(v, any(widths[x.relation] for x in parts)) for v in first.head)
-            widths[name] = is_wide
-            auxiliaries.append(Auxiliary(name, len(first.head), is_wide))
-            names.add(name)
-            done.append(first)
+            first, rule = auxiliaries.cut(rule, parts)
+            if first is not None:
+                names.add(first.relation)
+                done.append(first)
         done.append(rule)
-    return done, auxiliaries
+    return done
 
 
 def cut(rule: Rule, recursive: Collection[str]) -> Sequence[Match] | None:
@@ -74,18 +55,3 @@ def connection(start: Match, goal: Match, atoms: Sequence[Match]) -> list[Match]
         left = [x for x in left if x not in reached]
         paths += [([*path, x], x.variables) for x in reached]
     return []
-
-
-def divide(rule: Rule, parts: Sequence[Match], name: str) -> tuple[Rule, Rule]:
-    """Return the rule of an auxiliary relation that joins `parts`, and the rule that reads it in their stead."""
-    rest = [x for x in rule.body if x not in parts]
-    head = wanted(parts, rest, rule.head)
-    first = replace(rule, relation=name, head=head, body=tuple(parts))
-    return first, replace(rule, body=(Match(name, head), *rest))
-
-
-def wanted(parts: Sequence[Match], rest: Iterable[Literal], head: Iterable[Operand]) -> tuple[Operand, ...]:
-    """The variables of `parts` that the rest of the rule reads, in order of appearance."""
-    read = set(head).union(*(x.variables for x in rest))
-    found = dict.fromkeys(t for x in parts for t in x.terms if isinstance(t, str) and t in read)
-    return tuple(found)

@@ -18,6 +18,13 @@ class Texts:
     def __init__(self, program: CheckedProgram, symbols: Symbols) -> None:
         self.program, self.symbols = program, symbols
 
+    def rule(self, rule: Rule) -> str:
+        """What a rule says; if it was not written, what it would."""
+        if rule.clause is not None:
+            return clause_text(rule.clause)
+        body = ", ".join(map(self.literal, rule.body))
+        return f"{rule.relation}({self.terms(rule.head, 'number')}) :- {body}."
+
     def literal(self, literal: Literal) -> str:
         match literal:
             case Match():

@@ -164,5 +164,6 @@ def distribute(source: Partition, lo: int, hi: int, parts: np.ndarray, targets: 
     at = 0
     for target, size in zip(targets, sizes.tolist(), strict=True):
         if size:
+            target.carried = source.carried
             target.extend(source.rows[:, lo:hi][:, order[at : at + size]])
             at += size

@@ -3,6 +3,7 @@
 import pytest
 
 import engine
+from engine.plan.auxiliary import Auxiliaries
 from engine.plan.binarise import binarise
 from engine.plan.discriminate import MAX_ASSIGNMENTS, Port, Search, place
 from engine.plan.flatten import flatten
@@ -17,6 +18,12 @@ def recursive_rules(text: str, *names: str):
     stratum = next(s for s in program.strata if names[0] in s.relations)
     rules = [flatten(clause, program, lambda constant: int(constant.value)) for clause in stratum.clauses]
     return rules, {name: range(program.relations[name].arity) for name in stratum.relations}
+
+
+def binarised(rules, wide):
+    """The rules for an exchange of a component `tc`, and the auxiliary relations among their heads."""
+    auxiliaries = Auxiliaries(wide)
+    return binarise(rules, {"tc"}, auxiliaries), auxiliaries.made
 
 
 def placement(text: str, *names: str):
@@ -104,7 +111,7 @@ def test_three_recursive_atoms_become_two():
     """CSPA's ValueAlias: flows(z, x), memory(z, w), flows(w, y)."""
     text = CLOSURE + "tc(x, y) :- tc(z, x), tc(z, w), tc(w, y)."
     rules, _ = recursive_rules(text, "tc")
-    done, auxiliaries = binarise(rules, {"tc"}, {"tc": False, "arc": False})
+    done, auxiliaries = binarised(rules, {"tc": False, "arc": False})
     assert [(a.arity, a.wide) for a in auxiliaries] == [(2, False)]
     assert [[x.relation for x in rule.body] for rule in done] == [["arc"], ["tc", "tc"], [auxiliaries[0].name, "tc"]]
     assert done[1].head == ("x", "w")
@@ -113,7 +120,7 @@ def test_three_recursive_atoms_become_two():
 def test_four_recursive_atoms_are_joined_through_an_auxiliary_of_an_auxiliary():
     text = CLOSURE + "tc(x, v) :- tc(x, y), tc(y, z), tc(z, w), tc(w, v)."
     rules, _ = recursive_rules(text, "tc")
-    done, auxiliaries = binarise(rules, {"tc"}, {"tc": True, "arc": False})
+    done, auxiliaries = binarised(rules, {"tc": True, "arc": False})
     assert [a.arity for a in auxiliaries] == [2, 2]
     assert all(len(rule.body) <= 2 for rule in done)
 
@@ -122,7 +129,7 @@ def test_atoms_that_only_others_connect_meet_through_an_auxiliary_relation():
     """Andersen's store: points(y, z), points(x, w) and store(y, x)."""
     text = CLOSURE + "tc(z, w) :- arc(y, x), tc(y, z), tc(x, w)."
     rules, columns = recursive_rules(text, "tc")
-    done, auxiliaries = binarise(rules, {"tc"}, {"tc": False, "arc": False})
+    done, auxiliaries = binarised(rules, {"tc": False, "arc": False})
     assert [[x.relation for x in rule.body] for rule in done] == [["arc"], ["tc", "arc"], [auxiliaries[0].name, "tc"]]
     found = place(columns | {auxiliaries[0].name: range(2)}, done)
     assert all(port.key for pair in found.joins for port in pair)
