@@ -19,7 +19,7 @@ from engine.local.team import Task, Team, Worker
 from engine.result import RuleStatistics
 from engine.storage.arrangement import Block
 from engine.storage.memory import LEDGER
-from engine.storage.relation import Relation
+from engine.storage.relation import SMALL_ROWS, Relation
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Execution:
 
     # ---- relations
 
-    def advance(self, relations: Iterable[Relation]) -> int:
+    def advance(self, relations: Sequence[Relation]) -> int:
         """Advance relations to the next iteration; return the size of all deltas."""
         LEDGER.enter(0)
         self.call_all([call for relation in relations for call in relation.before_advance()])
@@ -171,6 +171,9 @@ class Execution:
             total += relation.n_delta
             self.epoch += magnitude != relation.magnitude
         self.call_all(updates, alone=total <= self.options.alone_rows)
+        for relation in relations:
+            if relation.n > SMALL_ROWS:
+                relation.rest()
         return total
 
     def call_all(self, calls: Sequence[Callable[[], None]], alone: bool = False) -> None:

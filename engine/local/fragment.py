@@ -92,3 +92,8 @@ class Fragment:
         self.inbox[channel] = []
         rows = batches[0] if len(batches) == 1 else np.concatenate(batches, axis=1)
         return Block(rows, 0, rows.shape[1])
+
+    def rest(self) -> None:
+        """It is quiet until more comes: what it holds may be spilled."""
+        for held in (*self.homes, *self.arrangements):
+            held.rest()

@@ -95,6 +95,7 @@ class Owner(Worker):
         while not team.stopped and (self.take_in(fragment) | self.take_new(fragment)):
             pass
         self.fragment, fragment.n_waiting = None, 0
+        fragment.rest()
 
     def take_in(self, fragment: Fragment) -> bool:
         """Take in what has arrived: at homes tuples are told apart, elsewhere they are new."""

@@ -117,6 +117,7 @@ class Arrangement(Readable):
 
     def add(self, blocks: Sequence[Block]) -> None:
         """Add a batch of rows; the one before becomes old."""
+        memory.LEDGER.withdraw(self)
         if self.batch:
             for ids in self.batch:
                 settle(self.runs, ids, len(ids))
@@ -155,13 +156,14 @@ class Arrangement(Readable):
         places = np.empty(n, np.int32)
         needed = reserve(self.runs, self.top, ids, n, places)
         if needed + 4 > self.arena.shape[1]:
-            bigger = memory.empty((len(self.payload), max(needed + 4, self.arena.shape[1] * 3 // 2)), self.dtype)
+            shape = (len(self.payload), max(needed + 4, self.arena.shape[1] * 3 // 2))
+            bigger = memory.for_result(shape, self.dtype, [self.arena])
             bigger[:, : self.top] = self.arena[:, : self.top]
             self.arena = bigger
         self.top = append(self.arena, self.runs, self.top, ids, places, block.rows, block.lo, n, self.payload)
 
     def rest(self) -> None:
-        """Nothing is added any more: the payload may be spilled."""
+        """Nothing is added for now: the payload may be spilled."""
         if self.arena is not None:
             memory.LEDGER.offer(self, "arena")
 

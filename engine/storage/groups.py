@@ -180,6 +180,9 @@ class Groups:
         groups = self.take_changes() if self.changes.n else ()
         return Block(self.rows(groups), 0, len(groups)) if len(groups) else None
 
+    def rest(self) -> None:
+        """Nothing is inserted for now; values that change in place are not spilled."""
+
     def finish(self) -> None:
         """All contributions are in: free what only inserting needs."""
         for each in self.accumulators:

@@ -33,7 +33,7 @@ class Partition:
     are dense; others go through a table of hashes. `carried` is the column that the last join took from its left side.
     """
 
-    __slots__ = ("rows", "n", "old", "end", "table", "paired", "carried", "lock", "__weakref__")
+    __slots__ = ("rows", "n", "old", "end", "table", "paired", "carried", "lock", "resting", "__weakref__")
 
     def __init__(self, arity: int, dtype: np.dtype, capacity: int = FIRST_ROWS) -> None:
         self.rows: Columns = memory.empty((arity, max(capacity, FIRST_ROWS)), dtype)
@@ -41,7 +41,7 @@ class Partition:
         self.paired = 1 <= arity <= 2 and dtype == np.int32
         self.table: Table | None = None
         self.carried = 0
-        self.lock = Lock()
+        self.lock, self.resting = Lock(), False
 
     @property
     def working_set(self) -> int:
@@ -134,7 +134,8 @@ class Partition:
         self.rest()
 
     def rest(self) -> None:
-        """Nothing is inserted for now: the rows may be spilled."""
+        """Nothing is inserted for now: the rows may be spilled. Who inserts ends that."""
+        self.resting = True
         memory.LEDGER.offer(self, "rows")
 
     def _grow(self) -> None:
@@ -142,7 +143,8 @@ class Partition:
         capacity = self.rows.shape[1]
         if self.n + BLOCK > capacity:
             factor = 4 if capacity < 4096 else 2 if capacity < 1 << 20 else 1.5
-            bigger = memory.empty((len(self.rows), int(capacity * factor)), self.rows.dtype)
+            # Rows that have been spilled grow in their file: all but the last are seldom looked at.
+            bigger = memory.for_result((len(self.rows), int(capacity * factor)), self.rows.dtype, [self.rows])
             bigger[:, : self.n] = self.rows[:, : self.n]
             self.rows = bigger
         if self.table.is_full(self.n):
@@ -150,9 +152,11 @@ class Partition:
             self.table = dense or self.table.grown(self.rows, self.n)
 
     def _need_table(self) -> None:
-        """Build the table, if need be, from the rows at hand, which are distinct."""
-        if self.table is None:
+        """Build the table, if need be, from the rows at hand, which are distinct; rows are no longer to be spilled."""
+        if self.resting:
             memory.LEDGER.withdraw(self)
+            self.resting = False
+        if self.table is None:
             dense = denser(self.rows, self.n, self.carried) if self.paired else None
             self.table = dense or table_of(self.rows, self.n, self.paired)
 

@@ -183,6 +183,11 @@ class Relation:
         self.n, self.delta, self.n_delta = sum(p.n for p in partitions), [], 0
         self.magnitude = (self.n.bit_length() + 2) // 3
 
+    def rest(self) -> None:
+        """An iteration begins, in which what is there already is read only: it may be spilled."""
+        for held in (*self.partitions, *self.arrangements.values()):
+            held.rest()
+
     def finish(self) -> Relation:
         """All rows are in: free what only insertion needs. Return the relation that is read from now on."""
         self.settle()
