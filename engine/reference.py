@@ -12,7 +12,7 @@ from itertools import count
 from operator import add
 
 from engine.database import EvaluationError
-from engine.functors import apply, fits, fold, generate_range, holds
+from engine.functors import apply, fits, fold, generate_range, holds, wrap
 from engine.language.counters import split
 from engine.language.grounding import is_evaluable
 from engine.language.program import Aggregated, CheckedClause, CheckedProgram, Relation, Stratum
@@ -323,6 +323,8 @@ def total(relation: Relation, aggregated: Aggregated, values: dict[Row, object],
     if kind == "float":
         return fold(aggregated.kind, kind, list(values.values()), bits)
     result = sum(values.values())
+    if bits == 64:
+        return wrap(result, kind, bits)
     if not fits(result, kind, bits):
         raise EvaluationError(f"{relation.name}: a {aggregated.kind} does not fit in a {kind} of {bits} bits")
     return result

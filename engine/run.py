@@ -52,8 +52,8 @@ def explain(
 ) -> Result:
     """Evaluate a program file, or what a query needs of it, for the plan it goes by, in `Result.plan`; write nothing.
 
-    Files of facts that do not exist count as empty: the plan is then what can be said without their sizes. Raises
-    as `run` does.
+    Files of facts that do not exist count as empty, as does standard input: the plan is then what can be said without
+    their sizes. Raises as `run` does.
     """
     checked = compile_file(Path(program), number_bits)
     query = output_query(checked) if query is None else query

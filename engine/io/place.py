@@ -15,6 +15,9 @@ from engine.language.syntax import Directive
 
 SUFFIXES = {"jsonfile": ".json", "sqlite": ".sqlite", "parquet": ".parquet"}
 
+STDIN = Path("standard input")
+"""Stands for the path of what is not in a file."""
+
 
 def device(directive: Directive) -> str:
     """Return the value of `IO`; a file whose name ends in .parquet needs none."""

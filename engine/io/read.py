@@ -1,4 +1,4 @@
-"""Reading what `.input` directives name: text, JSON, SQLite and Parquet."""
+"""Reading what `.input` directives name: text, JSON, SQLite and Parquet files, and standard input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.database import Columns, Database
-from engine.io.place import Input, device, file_name
+from engine.io.place import STDIN, Input, device, file_name
 from engine.io.values import Interner
 from engine.language.program import CheckedProgram
 from engine.symbols import Symbols
@@ -18,6 +18,7 @@ READERS = {
     "jsonfile": "engine.io.jsonfile",
     "sqlite": "engine.io.sqlitefile",
     "parquet": "engine.io.parquetfile",
+    "stdin": "engine.io.textfile",
 }
 """The module whose `read` reads an Input, by `IO`."""
 
@@ -36,7 +37,7 @@ def load(program: CheckedProgram, directory: Path | str, symbols: Symbols | None
         if directive.relation not in needed:
             continue
         relation = program.relations[directive.relation]
-        path = Path(directory) / file_name(directive)
+        path = STDIN if device(directive) == "stdin" else Path(directory) / file_name(directive)
         source = Input(relation, path, dict(directive.parameters), interner)
         columns = import_module(READERS[device(directive)]).read(source)
         known = relations.get(directive.relation)

@@ -1,4 +1,5 @@
-"""Relations as text: one row a line, fields separated by tabs; in files or on standard output.
+"""Relations as text: one row a line, fields separated by tabs; in files, from standard input or on
+standard output.
 
 Parameters: `delimiter`, `headers=true` (the first line holds names), `rfc4180=true` (quoted fields); of `.input` also
 `columns="2:0"` (which field of the file each attribute is), of `.output` `compress=true` (gzip). Gzip is recognised.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,7 +21,7 @@ import numpy as np
 from engine.database import Columns
 from engine.io.errors import FactsError
 from engine.io.ordering import OrderedRows
-from engine.io.place import Input
+from engine.io.place import STDIN, Input
 from engine.io.values import check_range
 from engine.language.program import Type
 
@@ -62,7 +64,8 @@ class Reader:
 
     def _bytes(self) -> bytes:
         try:
-            data = self.source.path.read_bytes()
+            path = self.source.path
+            data = sys.stdin.buffer.read() if path is STDIN else path.read_bytes()
             return gzip.decompress(data) if data.startswith(GZIP) else data
         except (OSError, EOFError, zlib.error) as error:
             raise FactsError(self.source.path, 0, f"cannot read the facts of {self.relation.name}: {error}") from None

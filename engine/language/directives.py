@@ -8,13 +8,14 @@ from engine.language.diagnostics import Report, did_you_mean
 from engine.language.syntax import Declaration, Directive
 
 DEVICES = {
-    "input": ("file", "jsonfile", "sqlite", "parquet"),
+    "input": ("file", "jsonfile", "sqlite", "parquet", "stdin"),
     "output": ("file", "jsonfile", "sqlite", "parquet", "stdout", "stdoutprintsize"),
 }
 FLAGS = ("headers", "rfc4180")
 
 
 def check_directives(directives: Iterable[Directive], relations: Mapping[str, Declaration], report: Report) -> None:
+    of_stdin: list[str] = []
     for directive in directives:
         declaration = relations.get(directive.relation)
         if declaration is None:
@@ -24,6 +25,11 @@ def check_directives(directives: Iterable[Directive], relations: Mapping[str, De
             check_limit(directive, declaration, report)
         elif directive.kind in DEVICES:
             check_file(directive, declaration, report)
+            if directive.kind == "input" and dict(directive.parameters).get("IO") == "stdin":
+                of_stdin.append(directive.relation)
+                if len(of_stdin) > 1:
+                    message = f"standard input is read for '{of_stdin[0]}' already"
+                    report.error("E053", message, directive.span, "read all but one relation from files")
 
 
 def check_limit(directive: Directive, declaration: Declaration, report: Report) -> None:

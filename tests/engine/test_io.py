@@ -1,6 +1,7 @@
 """Files of facts and results."""
 
 import gzip
+import io
 
 import numpy as np
 import pytest
@@ -30,6 +31,18 @@ def stored(tmp_path, program: str, rows: set[tuple], file: str = "r.csv") -> str
 @pytest.mark.parametrize("text", ["1\t2\n-3\t40\n", "1\t2\n-3\t40", "1\t2\r\n-3\t40\r\n", "0x1\t2\n-3\t0b101000\n"])
 def test_numbers_are_read(tmp_path, text):
     assert loaded(tmp_path, NUMBERS + ".input r", text) == {(1, 2), (-3, 40)}
+
+
+def test_standard_input_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x,y\n1,2\n-3,40\n")))
+    program = NUMBERS + '.input r(IO=stdin, delimiter=",", headers=true)'
+    assert loaded(tmp_path, program, "7\t7\n") == {(1, 2), (-3, 40)}, "and no file"
+
+
+def test_a_wrong_row_of_standard_input_is_an_error_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1\t2\n3\tx\n")))
+    with pytest.raises(engine.FactsError, match="standard input:2: "):
+        engine.load(engine.compile([NUMBERS + ".input r(IO=stdin)"]), tmp_path)
 
 
 def test_every_kind_is_read(tmp_path):

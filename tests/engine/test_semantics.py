@@ -447,6 +447,21 @@ def test_numbers_of_64_bits(kind, expression, expected):
     assert tuples.decode(program, result, ["result"])["result"] == {(expected,)}
 
 
+@pytest.mark.parametrize("kind, total", [("number", 3 - 2**63), ("unsigned", 2**63 + 3)])
+def test_sums_in_heads_wrap_at_64_bits(kind, total):
+    """docs/datalog.md: a sum that does not fit 32 bits stops the evaluation, at 64 bits it wraps."""
+    text = f"""
+        .decl value(x: {kind})
+        value({2**62}). value({2**62 + 1}). value(2).
+        .decl result(x: {kind})
+        result(sum<x>) :- value(x).
+    """
+    program = engine.compile([text], number_bits=64)
+    result = engine.evaluate(program, engine.Database(), threads=1)
+    assert reference.evaluate(program)["result"] == {(total,)}
+    assert tuples.decode(program, result, ["result"])["result"] == {(total,)}
+
+
 @pytest.mark.parametrize("expression", ["1 / 0", "1 % 0", 'to_number("9223372036854775808")', "ftoi(1.0e19)"])
 def test_functor_without_a_value_in_64_bits(expression):
     program = engine.compile([f".decl result(x: number)\nresult({expression}) :- 1 < 2."], number_bits=64)
