@@ -128,15 +128,23 @@ def find_pairs(table, rows, n, take, found):
     mask = len(table) - 2
     first, second = rows[take[0]], rows[take[-1]]
     low = LOW if len(take) == 2 else np.uint64(0)
-    for i in range(n):
-        key = (np.uint64(np.uint32(first[i])) << B32) | (np.uint64(np.uint32(second[i])) & low)
-        if key == EMPTY:
-            found[i] = table[mask + 1] != EMPTY
-            continue
-        slot = np.int64(mix(key) & np.uint64(mask))
-        while table[slot] != EMPTY and table[slot] != key:
-            slot = (slot + 1) & mask
-        found[i] = table[slot] == key
+    keys, slots, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
+    for lo in range(0, n, BLOCK):
+        m = min(BLOCK, n - lo)
+        for i in range(m):
+            keys[i] = (np.uint64(np.uint32(first[lo + i])) << B32) | (np.uint64(np.uint32(second[lo + i])) & low)
+            slots[i] = np.int64(mix(keys[i]) & np.uint64(mask))
+        for i in range(m):
+            seen[i] = table[slots[i]]
+        for i in range(m):
+            if keys[i] == EMPTY:
+                found[lo + i] = table[mask + 1] != EMPTY
+                continue
+            slot, held = slots[i], seen[i]
+            while held != EMPTY and held != keys[i]:
+                slot = (slot + 1) & mask
+                held = table[slot]
+            found[lo + i] = held == keys[i]
 
 
 @kernel

@@ -73,6 +73,8 @@ class Atoms(Registers):
         bound = tuple(column for column in bound if column in relation.group)
         if len(bound) < 2 or bound in relation.arrangements:
             return bound
+        if len(bound) == relation.arity and relation.name in self.recursive and relation.read_early:
+            return bound
         known = [key for key in relation.arrangements if set(key) < set(bound)]
         candidates = [*known, *((column,) for column in bound)]
         best = min(candidates, key=lambda key: self.bindings.sizes.fan_out(relation.name, key))
@@ -127,12 +129,16 @@ class Atoms(Registers):
         self, relation: Relation, columns: Sequence[int], key: Sequence[int], *, old: bool, wanted: bool
     ) -> None:
         live = self.live()
-        if len(columns) == relation.arity and relation.bits == 0 and relation.name not in self.recursive:
+        if len(columns) == relation.arity and self.is_looked_up(relation):
             self.operators.append(Contains(relation, key, wanted, live))
         else:
             arrangement = self.arrangement(relation, columns, payload=False, old=old)
             key = [key[columns.index(column)] for column in arrangement.key]
             self.operators.append(Exists(relation.name, arrangement, old, key, wanted, live))
+
+    def is_looked_up(self, relation: Relation) -> bool:
+        """Whether whole rows are looked up in the relation itself: where it is complete, or may be read early."""
+        return relation.read_early if relation.name in self.recursive else relation.bits == 0
 
     def absent(self, literal: Absent) -> None:
         relation = self.bindings.relations[literal.relation]

@@ -49,6 +49,7 @@ class View:
     """What plans see of a recursive relation: the part of it that has arrived at a channel of the fragment at hand."""
 
     bits = 0
+    read_early = False
 
     def __init__(self, channel: Channel, slots: list[Slot]) -> None:
         relation = channel.relation

@@ -137,6 +137,8 @@ class Component:
             self.linearise()
         self.decompose()
         self.exchanges = not self.is_limited and all(relation.is_exact for relation in self.relations)
+        for relation in self.relations:
+            relation.read_early = self.exchanges and relation.partitions[0].paired
         if self.statistics.local or (self.execution.policy != GLOBAL and self.exchanges):
             self.statistics.policy = self.execution.policy.name
             if not self.statistics.local:

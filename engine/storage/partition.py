@@ -78,9 +78,13 @@ class Partition:
                 self._grow()
 
     def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
-        """Return for each of the first n rows whether this partition holds it."""
-        with self.lock:
-            self._need_table()
+        """Return for each of the first n rows whether this partition holds it.
+
+        Pairs may be inserted meanwhile, by other threads: a table that has become too small still knows what it held.
+        """
+        if self.table is None:
+            with self.lock:
+                self._need_table()
         return self.table.find(rows, n, take, self.rows)
 
     def extend(self, rows: Columns) -> None:

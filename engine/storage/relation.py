@@ -34,6 +34,8 @@ class Relation:
     split_when_large = True
     """Whether partitions that outgrow the cache are to be split."""
 
+    read_early = False
+    """Whether a rule may find pairs of the iteration that is under way, too, when it asks for whole rows."""
     is_exact = True
     """Whether its rows are the same in whatever order they are inserted."""
 

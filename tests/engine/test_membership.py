@@ -1,0 +1,54 @@
+"""Rules that ask a relation of their own recursion for whole rows, against the oracle."""
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import engine
+from engine import reference, tuples
+from engine.local.execution import Options
+from engine.local.policy import GLOBAL, Dws, Ssp
+
+TINY = Options(
+    chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
+)
+BACKENDS = {
+    "one thread": (1, Options(), GLOBAL),
+    "tiny": (1, TINY, GLOBAL),
+    "tiny, two threads": (2, TINY, GLOBAL),
+    "tiny, two threads, ssp": (2, TINY, Ssp(1)),
+    "tiny, three threads, dws": (3, TINY, Dws()),
+}
+CLOSING = """
+.decl edge(x: number, y: number)
+.decl path(x: number, y: number)
+.decl back(x: number, y: number)
+.decl seen(x: number)
+path(x, y) :- edge(x, y).
+path(x, z) :- back(x, y), path(y, z), path(z, x).
+back(x, z) :- path(x, y), edge(y, z), path(z, x), path(x, z).
+path(x, z) :- path(x, y), edge(y, z), seen(y), back(y, y).
+seen(x) :- back(x, y), seen(y), path(y, x).
+seen(x) :- edge(x, x).
+"""
+PROGRAM = engine.compile([CLOSING])
+NODES = st.integers(-1, 5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(edges=st.sets(st.tuples(NODES, NODES), min_size=2, max_size=30))
+def test_rows_asked_for_in_their_own_recursion_are_those_of_the_oracle(backend, edges):
+    threads, options, policy = BACKENDS[backend]
+    database = tuples.encode(PROGRAM, {"edge": edges})
+    result = engine.evaluate(PROGRAM, database, threads=threads, options=options, policy=policy)
+    expected = reference.evaluate(PROGRAM, {"edge": edges})
+    assert tuples.decode(PROGRAM, result, PROGRAM.relations) == expected
+
+
+def test_pairs_asked_for_whole_are_not_arranged_a_second_time():
+    edges = {(x, y) for x in range(20) for y in range(20) if (x + y) % 3}
+    text = CLOSING.replace("edge(y, z), path(z, x), path(x, z)", "edge(y, z), path(x, z)")
+    program = engine.compile([text])
+    plan = engine.evaluate(program, tuples.encode(program, {"edge": edges}), threads=1, explain=True).plan
+    assert {len(arranged.key) for arranged in plan.arrangements if arranged.relation in ("path", "back")} == {1}
