@@ -102,6 +102,7 @@ class StratumStatistics:
     policy: str = ""
     rounds: tuple[int, ...] = ()
     tuples_sent: int = 0
+    reason: str = ""
 
 
 @dataclass

@@ -37,12 +37,17 @@ def arrow(path: Path, relation: str) -> ModuleType:
 
 def read(source: Input) -> Columns:
     """Return the columns of a Parquet file. Raises FactsError, with the number of the row."""
-    relation = source.relation
-    pyarrow = arrow(source.path, relation.name)
+    pyarrow = arrow(source.path, source.relation.name)
     try:
         table = pyarrow.parquet.read_table(source.path)
     except (OSError, pyarrow.ArrowException) as error:
-        source.fail(0, f"cannot read the facts of {relation.name}: {error}")
+        source.fail(0, f"cannot read the facts of {source.relation.name}: {error}")
+    return columns_of(source, table)
+
+
+def columns_of(source: Input, table: pyarrow.Table) -> Columns:
+    """Return the columns of a table of Arrow. Raises FactsError, with the number of the row."""
+    relation = source.relation
     if not relation.arity:
         return np.zeros((0, int(table.num_rows > 0)), np.int64)
     names = [column.name for column in relation.columns]
@@ -85,15 +90,18 @@ def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarra
 
 def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
     """Write a relation as a Parquet file."""
-    relation = rows.relation
-    pyarrow = arrow(path, relation.name)
-    names = [column.name for column in relation.columns] or ["holds"]
-    columns = [column_of(pyarrow, rows, position) for position in range(relation.arity)]
-    table = pyarrow.table(columns or [pyarrow.array([True] * rows.n, pyarrow.bool_())], names=names)
+    pyarrow = arrow(path, rows.relation.name)
     try:
-        pyarrow.parquet.write_table(table, path)
+        pyarrow.parquet.write_table(table_of(pyarrow, rows), path)
     except OSError as error:
-        raise FactsError(path, 0, f"cannot write {relation.name}: {error}") from None
+        raise FactsError(path, 0, f"cannot write {rows.relation.name}: {error}") from None
+
+
+def table_of(pyarrow: ModuleType, rows: OrderedRows) -> pyarrow.Table:
+    """Return a relation as a table of Arrow."""
+    names = [column.name for column in rows.relation.columns] or ["holds"]
+    columns = [column_of(pyarrow, rows, position) for position in range(rows.relation.arity)]
+    return pyarrow.table(columns or [pyarrow.array([True] * rows.n, pyarrow.bool_())], names=names)
 
 
 def column_of(pyarrow: ModuleType, rows: OrderedRows, position: int) -> pyarrow.Array:

@@ -49,7 +49,10 @@ class Reader:
 
     def read(self) -> Columns:
         """Return the columns [arity, n] of the file."""
-        data = self._bytes()
+        return self.parse(self._bytes())
+
+    def parse(self, data: bytes) -> Columns:
+        """Return the columns [arity, n] of the content of a file."""
         for _ in range(self.n_headers):
             data = data.partition(b"\n")[2]
         if not self.relation.arity:

@@ -39,21 +39,24 @@ class Routes:
         self.views: list[View] = []
         self.slots: list[Slot] = []
         self.numbers: dict[Port, int] = {}
+        self.homes: dict[str, Channel] = {}
         for relation in relations:
-            self.number(relation, placement.homes[relation.name])
+            home = self.open(Port(relation.name, placement.homes[relation.name]), relation, len(relation.every))
+            self.homes[relation.name] = self.channels[home]
 
     def number(self, relation: Relation, key: tuple[int, ...]) -> int:
-        """Return the number of a channel, which is made on first demand."""
+        """Return the number of a channel, which is made on first demand; a relation's home sends it what is new."""
         port = Port(relation.name, key)
         if port not in self.numbers:
-            self.numbers[port] = len(self.channels)
-            is_home = all(c.relation is not relation for c in self.channels)
-            width = len(relation.every) if is_home else relation.arity
-            self.channels.append(Channel(relation, np.array(key, np.int64), width))
-            self.views.append(View(self.channels[-1], self.slots))
-            if not is_home:
-                home = next(c for c in self.channels if c.relation is relation)
-                home.onward.append(self.numbers[port])
+            self.open(port, relation, relation.arity)
+            if relation.name in self.homes:
+                self.homes[relation.name].onward.append(self.numbers[port])
+        return self.numbers[port]
+
+    def open(self, port: Port, relation: Relation, width: int) -> int:
+        self.numbers[port] = len(self.channels)
+        self.channels.append(Channel(relation, np.array(port.key, np.int64), width))
+        self.views.append(View(self.channels[-1], self.slots))
         return self.numbers[port]
 
     def add(self, rule: Rule, ports: Sequence[Port], statistics: RuleStatistics, bindings: Bindings) -> None:
@@ -72,6 +75,25 @@ class Routes:
                 self.channels[number].plans.append((plan, statistics))
 
 
+def fragments_of(relations: Sequence[Relation], routes: Routes, bits: int) -> dict[int, Fragment]:
+    """Divide relations by their discriminating sets into 2**bits fragments; all rows count as new."""
+    for relation in relations:
+        if relation.bits != bits:
+            relation.split(bits)
+        for home in relation.partitions:
+            home.reopen()
+    of = {number: c.relation for c in routes.channels for number in c.slots}
+    fragments = {}
+    for number in range(1 << bits):
+        arrangements = [of[slot.number].arranged_apart(slot.key) for slot in routes.slots]
+        for arrangement in arrangements:
+            if len(arrangement.payload):
+                arrangement.build_arena(())
+        homes = [relation.partitions[number] for relation in relations]
+        fragments[number] = Fragment(number, homes, arrangements, len(routes.channels))
+    return fragments
+
+
 class Exchange:
     """One run of a component on workers that exchange tuples, from the rows at hand to the fixpoint."""
 
@@ -84,28 +106,10 @@ class Exchange:
         self.iterations, self.active = [0] * n, [True] * n
         self.sent, self.received = [0] * n, [0] * n
         self.changed, self.sleepers, self.finished = Condition(), 0, False
-        fragments = self.fragments(routes.slots)
+        fragments = fragments_of(relations, routes, self.bits)
         self.owners = [Owner(i, self.channels, self.bits, execution, self.post, n) for i in range(n)]
         for owner in self.owners:
             owner.fragments = owned(owner.number, n, fragments)
-
-    def fragments(self, slots: Sequence[Slot]) -> dict[int, Fragment]:
-        """Divide the relations by their discriminating sets; all rows count as new."""
-        for relation in self.relations:
-            if relation.bits != self.bits:
-                relation.split(self.bits)
-            for home in relation.partitions:
-                home.reopen()
-        of = {number: c.relation for c in self.channels for number in c.slots}
-        fragments = {}
-        for number in range(1 << self.bits):
-            arrangements = [of[slot.number].arranged_apart(slot.key) for slot in slots]
-            for arrangement in arrangements:
-                if len(arrangement.payload):
-                    arrangement.build_arena(())
-            homes = [relation.partitions[number] for relation in self.relations]
-            fragments[number] = Fragment(number, homes, arrangements, len(self.channels))
-        return fragments
 
     def run(self, statistics: StratumStatistics) -> None:
         """Run to the fixpoint, and leave it in the relations."""
