@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 import engine
 from engine import reference, tuples
+from engine.io import parquetfile
+from engine.io.ordering import OrderedRows
+from engine.io.place import Input
+from engine.io.values import Interner, Printer
 from engine.language.program import CheckedProgram
 from engine.language.syntax import Functor
 from engine.language.walk import all_literals, literal_terms, subterms
 from engine.local.execution import Options
 from engine.local.policy import GLOBAL, Dws, Policy, Ssp
 from engine.queries import evaluate_outputs
+from engine.symbols import Symbols
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cluster"))
+import meeting  # noqa: E402
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 POLICIES: dict[str, Policy] = {"global": GLOBAL, "ssp": Ssp(1), "dws": Dws()}
 Rows = dict[str, set[tuple]]
@@ -78,6 +94,58 @@ def partitioned(partitions: int) -> Options:
     )
 
 
+@dataclass(frozen=True)
+class Members(Configuration):
+    """By so many members of a group (`threads`), relations of more than `complete_rows` rows spread over them."""
+
+    complete_rows: int = 0
+
+    def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
+        database = engine.load(program, facts)
+        members = meeting.run(program, database, self.threads, options=self.options, complete_rows=self.complete_rows)
+        parts = list(meeting.results(program, members))
+        rows = {name: np.concatenate([part.relations[name] for part in parts], axis=1) for name in program.relations}
+        return engine.Result(parts[0].symbols, parts[0].records, rows)
+
+    def for_output(self, program: CheckedProgram, facts: Path) -> engine.Result:
+        return self.evaluate(program, facts)
+
+
+@dataclass(frozen=True)
+class OnSpark(Configuration):
+    """By the tasks of a session of Spark; facts go there as DataFrames, results come back as Parquet files."""
+
+    session: SparkSession | None = None
+
+    def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
+        import pyarrow.parquet
+
+        from engine.spark import evaluate
+        from engine.spark.task import Files
+
+        database = engine.load(program, facts)
+        printer = Printer(program.records, database.records, database.symbols)
+        frames = {
+            name: self.session.createDataFrame(
+                parquetfile.table_of(pyarrow, OrderedRows(program.relations[name], columns, printer))
+            )
+            for name, columns in database.relations.items()
+            if columns.shape[1]
+        }
+        with tempfile.TemporaryDirectory() as directory:
+            files = Files(tuple(program.relations), directory, "parquet")
+            evaluate.write(program, self.session, frames, files, members=self.threads, complete_rows=0)
+            interner = Interner(program.records, Symbols(), program.number_bits)
+            found = {
+                name: parquetfile.read(Input(relation, Path(directory) / name, {}, interner))
+                for name, relation in program.relations.items()
+            }
+            return engine.Result(interner.symbols, interner.tables(), found)
+
+    def for_output(self, program: CheckedProgram, facts: Path) -> engine.Result:
+        return self.evaluate(program, facts)
+
+
 REFERENCE = Configuration("reference", 0)
 CONFIGURATIONS = (
     Configuration("1 thread", 1),
@@ -88,6 +156,8 @@ CONFIGURATIONS = (
     Configuration("ssp, 16 partitions, 2 threads", 2, partitioned(16), Ssp(1)),
     Configuration("dws, 64 partitions, 2 threads", 2, partitioned(64), Dws()),
     Configuration("dws, 1 thread", 1, Options(), Dws()),
+    Members("3 members", 3),
+    Members("2 members, small relations complete", 2, partitioned(16), complete_rows=1000),
 )
 
 

@@ -1,0 +1,319 @@
+"""The evaluation of a program by one member of a group.
+
+A relation is *complete*, held whole by every member, or *spread*: each member holds the part of it whose home it is.
+What a stratum reads and is small is made complete, once for all rules; what is large is sent to the ports where rules
+join it, and joined on arrival. A recursion that decomposes needs no exchange but the first. What depends on an order of
+evaluation, or makes texts or records, whose ids all must agree on, is left to the first member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from engine.cluster.checkpoint import Checkpoints
+from engine.cluster.division import Division
+from engine.cluster.group import Group, gather, of_first
+from engine.cluster.supersteps import Supersteps
+from engine.database import Columns, Database
+from engine.language.program import CheckedProgram, Stratum
+from engine.language.walk import all_atoms
+from engine.local.evaluate import Evaluation, fitting_columns
+from engine.local.execution import Execution, Options
+from engine.plan.linearise import linearise
+from engine.plan.rule import Absent, Compute, Fold, Match, Record, Rule, relations_of
+from engine.plan.transfer import transfer_constraints
+from engine.result import StratumStatistics
+from engine.storage.aggregation import Aggregation
+from engine.storage.partition import Partition
+from engine.storage.relation import Relation
+
+COMPLETE_ROWS = 1 << 22
+"""A relation with no more rows is made complete when it is read."""
+
+
+News = tuple[list[str], dict[str, Columns]]
+"""Symbols, and the fields of records by type."""
+Saved = tuple[dict[str, tuple[Columns, int, bool]], News, StratumStatistics]
+"""Of each relation this member's rows, the number of all rows, and whether it is complete; news; statistics."""
+
+
+class Member(Evaluation):
+    """The state of one member.
+
+    `n_rows` counts the rows of a relation over all members, `n_derived` the rows whose home is here.
+    """
+
+    def __init__(
+        self,
+        program: CheckedProgram,
+        database: Database,
+        group: Group,
+        options: Options,
+        complete_rows: int,
+        checkpoints: Checkpoints | None,
+    ) -> None:
+        super().__init__(program, database, Execution(1, options), (), False)
+        self.group, self.complete_rows, self.checkpoints = group, complete_rows, checkpoints
+        self.complete: set[str] = set()
+        self.n_rows: dict[str, int] = {}
+        self.n_derived = 0
+        self.statistics: list[StratumStatistics] = []
+
+    def part(self, name: str) -> Columns:
+        """This member's part of a relation: of one that is complete, the first has all."""
+        relation = self.relations[name]
+        return relation.columns()[:, : 0 if name in self.complete and self.group.rank else None]
+
+    # ---- strata
+
+    def once(self, stratum: Stratum) -> StratumStatistics:
+        """Evaluate a stratum, or take it from a checkpoint."""
+        if self.checkpoints is None:
+            return self.evaluated_by_all(stratum)
+        name = f"stratum-{len(self.statistics)}"
+        saved = self.checkpoints.load(name)
+        if saved is not None:
+            return self.restore(stratum, saved)
+        n_symbols, n_records = self.n_values()
+        done = self.evaluated_by_all(stratum)
+        rows = {n: (self.relations[n].columns(), self.n_rows[n], n in self.complete) for n in stratum.relations}
+        self.checkpoints.save(name, (rows, self.news(n_symbols, n_records), done))
+        return done
+
+    def evaluated_by_all(self, stratum: Stratum) -> StratumStatistics:
+        done = self.stratum(stratum)
+        done.rows = sum(self.n_rows[name] for name in stratum.relations)
+        return done
+
+    def restore(self, stratum: Stratum, saved: Saved) -> StratumStatistics:
+        rows, news, done = saved
+        self.learn(*news)
+        for name, (columns, n, is_complete) in rows.items():
+            held = self.whole(self.relations[name], [columns])
+            self.relations[name] = self.bindings.relations[name] = held.finish()
+            self.n_rows[name] = n
+            if is_complete:
+                self.complete.add(name)
+        return done
+
+    def n_values(self) -> tuple[int, dict[str, int]]:
+        """How many symbols and records there are."""
+        return len(self.symbols), {name: table.columns.shape[1] for name, table in self.records.items()}
+
+    def news(self, n_symbols: int, n_records: Mapping[str, int]) -> News:
+        """The symbols and records that have come since there were so many."""
+        texts = self.symbols.texts(range(n_symbols, len(self.symbols)))
+        return texts, {name: table.columns[:, n_records[name] :] for name, table in self.records.items()}
+
+    def learn(self, texts: Sequence[str], records: Mapping[str, Columns]) -> None:
+        """Take in symbols and records; those that are known keep their ids."""
+        self.symbols.intern(texts)
+        for name, columns in records.items():
+            self.records[name].construct(np.ascontiguousarray(columns), columns.shape[1], np.arange(len(columns)))
+
+    def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        alone = self.obstacle(stratum, members)
+        if alone:
+            done = self.alone(stratum, members)
+        elif not stratum.clauses and self.n_given(stratum) <= self.complete_rows:
+            done = self.given_to_all(stratum, members)
+        else:
+            done = self.together(stratum, members)
+        done.reason = alone
+        return done
+
+    def obstacle(self, stratum: Stratum, members: Sequence[Relation]) -> str:
+        """Say why the first member must evaluate a stratum alone, if it must."""
+        if not self.program.ordered.isdisjoint(stratum.relations) or any(c.counters for c in stratum.clauses):
+            return "its rows depend on the order of evaluation"
+        if not stratum.premappable or not all(relation.is_exact for relation in members):
+            return "its aggregates depend on the order of evaluation"
+        if not all(relation.splits for relation in members):
+            return "no column partitions an equivalence"
+        rules = [self.staging.rules(clause, None, {}) for clause in stratum.clauses]
+        if any(makes_values(rule.body) for made in rules for rule in made):
+            return "it makes symbols or records"
+        return ""
+
+    def n_given(self, stratum: Stratum) -> int:
+        given = self.database.relations.get(stratum.relations[0])
+        return sum(gather(self.group, 0 if given is None else given.shape[1]))
+
+    def given(self, relation: Relation) -> Columns:
+        """The facts of this member for a relation."""
+        held = self.database.relations.get(relation.name)
+        return np.empty((relation.arity, 0), relation.dtype) if held is None else fitting_columns(relation, held)
+
+    def given_to_all(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        """Make facts complete that no rule adds to."""
+        for relation in members:
+            for part in gather(self.group, self.given(relation)):
+                self.insert(relation, part)
+        self.execution.advance(members)
+        self.finish(members, complete=True)
+        return StratumStatistics(stratum.relations, False, policy="broadcast")
+
+    def finish(self, members: Iterable[Relation], *, complete: bool) -> None:
+        for relation in members:
+            done = relation.finish()
+            self.relations[relation.name] = self.bindings.relations[relation.name] = done
+            self.n_rows[relation.name] = done.n if complete else sum(gather(self.group, done.n))
+            if complete:
+                self.complete.add(relation.name)
+
+    def share(self, names: Iterable[str]) -> None:
+        """Make relations of earlier strata complete."""
+        for name in names:
+            if name not in self.complete:
+                found = self.relations[name]
+                self.finish([self.whole(found, gather(self.group, found.columns()))], complete=True)
+
+    # ---- alone
+
+    def alone(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        """Have the first member evaluate a stratum, and give the others what it has found."""
+        read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)}
+        self.share(sorted(read - set(stratum.relations)))
+        given = [(relation.name, gather(self.group, self.given(relation))) for relation in members]
+        facts = {name: np.concatenate(parts, axis=1) for name, parts in given}
+        self.database = replace(self.database, relations={**self.database.relations, **facts})
+        before, found = self.n_values(), None
+        if self.group.rank == 0:
+            done = super().fixpoint(stratum, members)
+            found = self.news(*before), {name: self.relations[name].columns() for name in stratum.relations}, done
+        news, rows, done = of_first(self.group, found)
+        self.learn(*news)
+        self.finish([self.whole(self.relations[name], [rows[name]]) for name in stratum.relations], complete=True)
+        return done
+
+    def whole(self, relation: Relation, parts: Iterable[Columns]) -> Relation:
+        """Return a relation of rows that are known to be distinct."""
+        rows, held = Partition(relation.arity, relation.dtype), Relation(relation.name, relation.arity, relation.dtype)
+        for part in parts:
+            rows.extend(part)
+        held.replace([rows])
+        return held
+
+    # ---- together
+
+    def together(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        """Evaluate a stratum with all members; each ends with its part of the relations."""
+        facts, rules, _ = self.rules(stratum, {})
+        rows = {relation.name: [self.contributions(relation)] for relation in members}
+        for name, constant in facts.items() if self.group.rank == 0 else ():
+            rows[name].append(constant)
+        base = f"{members[0].name}&base"
+        groups = {relation.name: relation.group for relation in members}
+        linear = None if is_keyed(members[0]) else linearise(groups, members[0].arity, rules, base)
+        if linear is not None:
+            rules, rows = self.begin(members[0], base, rules, linear, rows), {}
+        done = self.derive(members, rules, rows)
+        for made in {base} & self.n_rows.keys():
+            del self.relations[made], self.bindings.relations[made], self.n_rows[made]
+            self.complete.discard(made)
+        self.n_derived += sum(self.relations[relation.name].n for relation in members)
+        return done
+
+    def begin(
+        self,
+        relation: Relation,
+        base: str,
+        rules: Sequence[Rule],
+        linear: Sequence[Rule],
+        rows: Mapping[str, Sequence[Columns]],
+    ) -> list[Rule]:
+        """Derive what a recursion begins from as a relation `base` of its own; return the rules that go on from it."""
+        first = copy(relation)
+        first.name = base
+        first.clear()
+        self.relations[base] = self.bindings.relations[base] = first
+        start = [replace(rule, relation=base) for rule in rules if relation.name not in rule.relations()]
+        self.derive([first], start, {base: rows[relation.name]})
+        recursive = next(rule for rule in linear if relation.name in rule.relations())
+        columns = tuple(f"@{column}" for column in range(relation.arity))
+        wide = dict.fromkeys(columns, relation.dtype == np.int64)
+        return [replace(recursive, head=columns, body=(Match(base, columns),), wide=wide), recursive]
+
+    def contributions(self, relation: Relation) -> Columns:
+        """The facts of this member for a relation, as they are inserted."""
+        rows = self.given(relation)
+        return relation.contributions(rows) if isinstance(relation, Aggregation) else rows
+
+    def derive(
+        self, members: Sequence[Relation], rules: Sequence[Rule], rows: Mapping[str, Sequence[Columns]]
+    ) -> StratumStatistics:
+        """Evaluate rules from some rows on; each member ends with its part of the relations."""
+        names = {relation.name for relation in members}
+        guests = self.guests(rules, names)
+        self.share(sorted({n for rule in rules for n in rule.relations()} - names - set(guests)))
+        work = Division(rules, members, [self.relations[name] for name in guests], self.bindings)
+        steps = work.supersteps(self.group, self.execution)
+        for relation in members:
+            for part in rows.get(relation.name, ()):
+                steps.offer(relation, part)
+        self.resume(steps)
+        done = work.run(steps, self.checkpoint)
+        self.finish(members, complete=False)
+        return done
+
+    def guests(self, rules: Sequence[Rule], written: Collection[str]) -> list[str]:
+        """The relations that are too large to be made complete, and that rules read by positive atoms only."""
+        matched = {x.relation for rule in rules for x in rule.body if isinstance(x, Match)}
+        large = {n for n in matched - self.complete - set(written) if self.n_rows[n] > self.complete_rows}
+        return sorted(large - {n for rule in rules for n in others(rule)})
+
+    def checkpoint(self, steps: Supersteps) -> None:
+        """Keep what has been derived, if it is time to; the first member's clock counts."""
+        if self.checkpoints is not None and of_first(self.group, self.checkpoints.is_due):
+            self.checkpoints.save(f"superstep-{len(self.statistics)}", steps.found())
+
+    def resume(self, steps: Supersteps) -> None:
+        """Go on from what had been derived when a checkpoint was made; all of it counts as new."""
+        saved = None if self.checkpoints is None else self.checkpoints.load(f"superstep-{len(self.statistics)}")
+        homes = {relation.name: relation for relation in steps.relations}
+        for name in homes.keys() & (saved or {}).keys():
+            steps.offer(homes[name], saved[name])
+
+
+def is_keyed(relation: Relation) -> bool:
+    """Whether a relation sums or counts by contributor."""
+    return isinstance(relation, Aggregation) and any(column.keys for column in relation.shape.aggregated)
+
+
+def makes_values(body: Iterable) -> bool:
+    """Whether literals may make a symbol or a record."""
+    for literal in body:
+        if isinstance(literal, Record) or isinstance(literal, Compute) and literal.result == "symbol":
+            return True
+        if isinstance(literal, Fold) and makes_values(literal.body):
+            return True
+    return False
+
+
+def others(rule: Rule) -> Iterable[str]:
+    """The relations that a rule reads otherwise than by a positive atom: these must be complete."""
+    for literal in rule.body:
+        if isinstance(literal, Absent):
+            yield literal.relation
+        elif isinstance(literal, Fold):
+            yield from relations_of(literal.body)
+
+
+def evaluate(
+    program: CheckedProgram,
+    database: Database,
+    group: Group,
+    options: Options | None = None,
+    complete_rows: int = COMPLETE_ROWS,
+    checkpoints: Checkpoints | None = None,
+) -> Member:
+    """Evaluate a program on a member's part of the facts; every member ends with its part of each relation."""
+    program = transfer_constraints(program)
+    member = Member(program, database, group, options or Options(), complete_rows, checkpoints)
+    for stratum in program.strata:
+        member.statistics.append(member.once(stratum))
+    return member

@@ -1,0 +1,96 @@
+"""A component of a program in supersteps: run until all is quiet here, exchange, until no member has sent anything.
+
+The rules meet as in an exchange between threads: at homes and ports, which are the same for all members (see
+`engine.local.exchange`). Of an iteration between two barriers only the sending of messages is left (bulk synchronous
+parallel, Valiant 1990).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from engine.cluster.group import Group
+from engine.database import Columns
+from engine.local.exchange import Routes, fragments_of
+from engine.local.execution import Execution
+from engine.local.owner import Owner, owned
+from engine.storage.aggregation import Aggregation
+from engine.storage.relation import Relation
+
+FRAGMENT_BITS = 3
+"""Each member has at least 2**FRAGMENT_BITS partitions of a relation."""
+Message = tuple[int, int, Columns]
+"""A channel, the number of a fragment, and rows for it."""
+
+
+class Supersteps:
+    """The share of one member in a component; `relations` are those that its rules write, all empty."""
+
+    def __init__(self, group: Group, relations: Sequence[Relation], routes: Routes, execution: Execution) -> None:
+        self.group, self.relations, self.execution = group, relations, execution
+        self.bits = max(execution.options.exchange_bits, (group.size - 1).bit_length() + FRAGMENT_BITS)
+        self.outgoing: list[list[Message]] = [[] for _ in range(group.size)]
+        self.n_supersteps = self.n_sent = 0
+        self.owner = Owner(group.rank, routes.channels, self.bits, execution, self.post, group.size)
+        self.owner.fragments = owned(group.rank, group.size, fragments_of(relations, routes, self.bits))
+
+    def offer(self, relation: Relation, rows: Columns) -> None:
+        """Send rows to the home of a relation, wherever that is."""
+        step = self.owner.chunk_rows
+        for at in range(0, rows.shape[1], step):
+            chunk = np.require(rows[:, at : at + step], relation.dtype, ["C", "W"])
+            self.owner.emit(relation, chunk, chunk.shape[1], relation.every)
+
+    def arrive(self, channel: int, rows: Columns) -> None:
+        """Send rows, which are distinct, to a port."""
+        self.owner.outboxes[channel].put(np.require(rows, None, ["C", "W"]), 0, rows.shape[1], np.arange(len(rows)))
+
+    def run(self, after: Callable[[Supersteps], None]) -> None:
+        """Run to the fixpoint, and leave this member's part of it in the relations; call `after` each superstep."""
+        while self.exchange():
+            while self.owner.n_waiting:
+                self.owner.iterate()
+            after(self)
+        for relation in self.relations:
+            relation.replace(relation.partitions, self.bits)
+
+    def found(self) -> dict[str, Columns]:
+        """What this member has derived so far, as contributions to its homes.
+
+        Sums and counts are left out: they are made of contributions that their rows do not tell.
+        """
+        parts = {}
+        for relation in self.relations:
+            homes = [relation.partitions[number] for number in self.owner.fragments]
+            if isinstance(relation, Aggregation):
+                if any(column.keys for column in relation.shape.aggregated):
+                    continue
+                parts[relation.name] = np.concatenate([home.shown() for home in homes], axis=1)
+            else:
+                parts[relation.name] = np.concatenate([home.rows[:, : home.n] for home in homes], axis=1)
+        return parts
+
+    def settle(self) -> None:
+        """Exchange what the first rules have derived; leave it in the relations, as new as it is."""
+        self.exchange()
+        for fragment in self.owner.fragments.values():
+            self.owner.take_in(fragment)
+
+    def exchange(self) -> bool:
+        """Send what there is for other members, and take in theirs; return whether any member has something to do."""
+        for outbox in self.owner.outboxes:
+            outbox.flush()
+        self.n_supersteps += 1
+        self.n_sent += sum(rows.shape[1] for messages in self.outgoing for *_, rows in messages)
+        busy = self.owner.n_waiting > 0 or any(self.outgoing)
+        arrived = self.group.exchange([(busy, messages) for messages in self.outgoing])
+        self.outgoing = [[] for _ in range(self.group.size)]
+        for _, messages in arrived:
+            for channel, fragment, rows in messages:
+                self.owner.fragments[fragment].receive(channel, rows)
+        return any(busy for busy, _ in arrived)
+
+    def post(self, owner: Owner, channel: int, fragment: int, rows: Columns) -> None:
+        self.outgoing[fragment % self.group.size].append((channel, fragment, rows))
