@@ -40,6 +40,7 @@ __all__ = [
     "explain_program",
     "policy_named",
     "run_program",
+    "run_program_on_spark",
     "save_profile",
 ]
 
@@ -53,6 +54,20 @@ def run_program(path: Path, facts: Path, output: Path, **options: object) -> tup
     with told_as_analyze_errors(path):
         output.mkdir(parents=True, exist_ok=True)
         return run(path, facts, output, **options)
+
+
+def run_program_on_spark(path: Path, facts: str, output: str, master: str, **options: object) -> list[str]:
+    """Evaluate the program at `path` on Spark; return the lines that it prints. Raises as `run_program`.
+
+    `options` are those of `engine.spark.run.run`. A004 says what to install where Spark is missing.
+    """
+    try:
+        from engine.spark.run import run as run_on_spark
+    except ImportError as error:
+        missing = f"--engine spark needs {error.name}"
+        raise AnalyzeError("A004", missing, help="pip install 'datalyze[spark]'") from None
+    with told_as_analyze_errors(path):
+        return run_on_spark(path, facts, output, master, **options)[0]
 
 
 def answer_query(path: Path, facts: Path, query: str, **options: object) -> tuple[list[str], Result]:

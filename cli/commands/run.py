@@ -13,13 +13,11 @@ from cli.options import JOBS, Size
 if TYPE_CHECKING:
     from analyzer.run import Result
 
-DIRECTORY = click.Path(file_okay=False, path_type=Path)
-
 
 @click.command()
 @click.argument("program", type=click.Path(path_type=Path))
-@click.option("-F", "--facts", type=DIRECTORY, default=".", help="Directory of NAME.facts (default: .).")
-@click.option("-D", "--output", type=DIRECTORY, default=".", help="Directory for NAME.csv (default: .).")
+@click.option("-F", "--facts", default=".", metavar="DIRECTORY", help="Directory of NAME.facts (default: .).")
+@click.option("-D", "--output", default=".", metavar="DIRECTORY", help="Directory for NAME.csv (default: .).")
 @click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
 @click.option("--query", metavar="ATOM", help="Print the rows that agree with ATOM, as 'tc(1, y)'; derive no others.")
 @click.option("--explain", is_flag=True, help="Print the plan the program runs by, with these facts; write nothing.")
@@ -32,11 +30,16 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
     metavar="SIZE",
     help="Memory of the process, such as 2G: beyond it, results move to files (default: 80 % of the machine's).",
 )
+@click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to evaluate.")
+@click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
+@click.option("--members", type=click.IntRange(1), help="Spark tasks that evaluate together (default: one a core).")
+@click.option("--format", type=click.Choice(["parquet", "tsv"]), help="What Spark writes (default: parquet).")
+@click.option("--checkpoint", metavar="DIRECTORY", help="Where Spark keeps what a run that is cut off goes on from.")
 @JOBS
 def run(
     program: Path,
-    facts: Path,
-    output: Path,
+    facts: str,
+    output: str,
     number_width: str,
     query: str | None,
     explain: bool,
@@ -44,9 +47,62 @@ def run(
     policy: str,
     slack: int,
     memory_limit: int | None,
+    engine: str,
+    master: str | None,
+    members: int | None,
+    format: str | None,
+    checkpoint: str | None,
     jobs: int | None,
 ) -> None:
-    """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does."""
+    """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does.
+
+    With --engine spark, directories may be any that Spark reads, and each output is a directory NAME.parquet of parts.
+    """
+    on_spark = {"--master": master, "--members": members, "--format": format, "--checkpoint": checkpoint}
+    if engine == "spark":
+        refuse("not with --engine spark", {"--query": query, "--explain": explain or None, "--profile": profile})
+        from analyzer.run import run_program_on_spark
+
+        show_lines(
+            run_program_on_spark(
+                program,
+                facts,
+                output,
+                master or "local[2]",
+                members=members,
+                format=format or "parquet",
+                checkpoints=checkpoint,
+                number_bits=int(number_width),
+            )
+        )
+        return
+    refuse("only with --engine spark", on_spark)
+    run_here(
+        Path(facts), Path(output), program, query, explain, profile, policy, slack, memory_limit, jobs, number_width
+    )
+
+
+def refuse(why: str, options: dict[str, object]) -> None:
+    """Raise a usage error for an option that was given."""
+    for name, value in options.items():
+        if value is not None:
+            raise click.UsageError(f"{name} goes {why}")
+
+
+def run_here(
+    facts: Path,
+    output: Path,
+    program: Path,
+    query: str | None,
+    explain: bool,
+    profile: Path | None,
+    policy: str,
+    slack: int,
+    memory_limit: int | None,
+    jobs: int | None,
+    number_width: str,
+) -> None:
+    """Evaluate on this machine."""
     from analyzer.run import answer_query, explain_program, policy_named, run_program
 
     options = {

@@ -1,11 +1,12 @@
 """Run the test programs of a Soufflé checkout and compare what they print.
 
-    python tests/conformance/souffle.py DIR [--evaluator reference|local] [--threads N] [--partitions N]
+    python tests/conformance/souffle.py DIR [--evaluator reference|local|members|spark] [--threads N] [--partitions N]
                     [--policy global|ssp|dws] [--compare] [--only PATTERN] [--limit SECONDS] [--verbose]
 
 DIR holds `evaluation`, `semantic` and `example`, as `tests/` of a checkout does. Positive programs must give the rows
 of the `.csv` files beside them (in any order; floats to six digits, as Soufflé's have 32 bits), negative ones must be
 rejected with a position. Programs outside the core language (error E005, or a preprocessor) are listed, not counted.
+`members` is a group of so many threads that share nothing, `spark` a session on `local[N]`.
 With `--compare`, positive programs must give the same rows by the oracle (where it ends in time) and by the engine on
 one and two threads, under all policies and on several numbers of partitions; files beside them are not looked at.
 """
@@ -23,10 +24,22 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from comparison import POLICIES, REFERENCE, Configuration, Options, TimeLimit, difference, partitioned, time_limit
+from comparison import (
+    POLICIES,
+    REFERENCE,
+    Configuration,
+    Members,
+    OnSpark,
+    Options,
+    TimeLimit,
+    difference,
+    partitioned,
+    time_limit,
+)
 
 import engine
 from engine.language.program import CheckedProgram
+from engine.spark.session import session
 
 SUITES = ("evaluation", "semantic", "example")
 LISTED = re.compile(r"^\s*(positive|negative)_test\((\S+?)[\s)]", re.MULTILINE)
@@ -166,6 +179,10 @@ def run(case: Case, options: argparse.Namespace) -> tuple[str, str]:
 def configuration_of(options: argparse.Namespace) -> Configuration:
     if options.evaluator == "reference":
         return REFERENCE
+    if options.evaluator == "spark":
+        return OnSpark("spark", options.threads, session=options.session)
+    if options.evaluator == "members":
+        return Members("members", options.threads)
     sizes = Options() if options.partitions is None else partitioned(options.partitions)
     return Configuration("chosen", options.threads, sizes, POLICIES[options.policy])
 
@@ -173,7 +190,7 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--evaluator", choices=("reference", "local"), default="local")
+    parser.add_argument("--evaluator", choices=("reference", "local", "members", "spark"), default="local")
     parser.add_argument("--threads", type=int, default=2, help="threads of the engine (default: 2)")
     parser.add_argument("--partitions", type=int, help="split relations early, into so many partitions (a power of 2)")
     parser.add_argument("--policy", choices=tuple(POLICIES), default="global")
@@ -182,6 +199,13 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=30, help="seconds for one program (default: 30)")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
+    if options.evaluator == "spark":
+        with session(f"local[{options.threads}]") as options.session:
+            return check_all(options)
+    return check_all(options)
+
+
+def check_all(options: argparse.Namespace) -> int:
     counts = {(kind, outcome): 0 for kind in (True, False) for outcome in ("passed", "failed", "outside")}
     for case in cases(options.directory):
         if not re.search(options.only, f"{case.suite}/{case.name}"):

@@ -1,0 +1,76 @@
+"""A group whose members are processes on any machines: one connection between each two."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Client, Connection, Listener
+
+from engine.cluster.group import Parcel
+from engine.database import EvaluationError
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Sent instead of a parcel by a member that cannot go on."""
+
+    message: str
+
+
+class Mesh:
+    """Member `rank` of `size`, connected with all others; whoever knows `key` is let in.
+
+    `meet` is given the address of this member and returns those of all, in their order. A member that ends without a
+    word ends the others: their next exchange raises ConnectionError.
+    """
+
+    def __init__(self, rank: int, size: int, host: str, key: bytes, meet: Callable[[str], Sequence[str]]) -> None:
+        self.rank, self.size, self.host = rank, size, host
+        self.peers: dict[int, Connection] = {}
+        self._sender = ThreadPoolExecutor(1)
+        with Listener((host, 0), authkey=key, backlog=size) as listener:
+            addresses = meet(f"{host}:{listener.address[1]}")
+            for other in range(rank):
+                there, _, port = addresses[other].rpartition(":")
+                self._join(other, Client((there, int(port)), authkey=key))
+                self.peers[other].send(rank)
+            for _ in range(rank + 1, size):
+                connection = listener.accept()
+                self._join(connection.recv(), connection)
+
+    def _join(self, other: int, connection: Connection) -> None:
+        with socket.socket(fileno=socket.dup(connection.fileno())) as shared:
+            shared.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.peers[other] = connection
+
+    def exchange(self, parcels: Sequence[Parcel]) -> list[Parcel]:
+        sent = self._sender.submit(self._send, parcels)
+        found = list(parcels)
+        try:
+            for other, connection in self.peers.items():
+                found[other] = connection.recv()
+                if isinstance(found[other], Failure):
+                    raise EvaluationError(found[other].message)
+            sent.result()
+        except (EOFError, OSError) as error:
+            raise ConnectionError(f"member {self.rank} of {self.size} has lost another one: {error}") from error
+        return found
+
+    def _send(self, parcels: Sequence[Parcel]) -> None:
+        for other, connection in self.peers.items():
+            connection.send(parcels[other])
+
+    def fail(self, message: str) -> None:
+        """Tell the others that this member cannot go on: their next exchange raises EvaluationError."""
+        for connection in self.peers.values():
+            try:
+                connection.send(Failure(message))
+            except OSError:
+                pass
+
+    def close(self) -> None:
+        self._sender.shutdown(wait=False)
+        for connection in self.peers.values():
+            connection.close()

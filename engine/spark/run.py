@@ -1,0 +1,97 @@
+"""Running a program file on Spark: facts from wherever Spark reads, results in a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from secrets import token_hex
+
+from pyarrow import fs
+
+from engine.cluster.member import COMPLETE_ROWS
+from engine.database import EvaluationError
+from engine.io.errors import FactsError
+from engine.language.program import CheckedProgram
+from engine.run import compile_file
+from engine.spark import evaluate
+from engine.spark.session import session
+from engine.spark.task import Files, Report
+
+
+def run(
+    program: Path,
+    facts: str,
+    output: str,
+    master: str,
+    *,
+    format: str = "parquet",
+    members: int | None = None,
+    complete_rows: int = COMPLETE_ROWS,
+    checkpoints: str | None = None,
+    number_bits: int = 32,
+) -> tuple[list[str], list[Report]]:
+    """Evaluate a program file; return the lines for standard output, and what the members report.
+
+    Each output is a directory `output`/RELATION.FORMAT of parts, there when it is complete. Raises ProgramError,
+    FactsError or EvaluationError, and OSError where the program itself cannot be read.
+    """
+    checked = compile_file(program, number_bits)
+    outputs = tuple(dict.fromkeys(directive.relation for directive in checked.outputs))
+    system, root = opened(output)
+    refuse_present(system, root, [f"{name}.{format}" for name in outputs])
+    unfinished = f"{root}/.unfinished-{token_hex(4)}"
+    with session(master) as spark:
+        frames, sources = evaluate.frames(checked, spark, absolute(facts))
+        try:
+            reports = evaluate.write(
+                checked,
+                spark,
+                frames,
+                Files(outputs, f"{output_prefix(output)}{unfinished}", format),
+                sources=sources,
+                members=members,
+                complete_rows=complete_rows,
+                checkpoints=None if checkpoints is None else absolute(checkpoints),
+            )
+            for name in outputs:
+                system.open_output_stream(f"{unfinished}/{name}/_SUCCESS").close()
+                system.move(f"{unfinished}/{name}", f"{root}/{name}.{format}")
+        finally:
+            if system.get_file_info(unfinished).type != fs.FileType.NotFound:
+                system.delete_dir(unfinished)
+    return sizes(checked, reports), reports
+
+
+def sizes(program: CheckedProgram, reports: Iterable[Report]) -> list[str]:
+    n_rows = next(iter(reports)).n_rows
+    return [f"{directive.relation}\t{n_rows[directive.relation]}" for directive in program.printsizes]
+
+
+def absolute(place: str) -> str:
+    """A path as it is known elsewhere; a URI as it is."""
+    return place if "://" in place else str(Path(place).absolute())
+
+
+def opened(directory: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a directory, which is made, and its path there. Raises FactsError."""
+    try:
+        system, root = fs.FileSystem.from_uri(absolute(directory))
+        system.create_dir(root, recursive=True)
+    except (OSError, ValueError) as error:
+        raise FactsError(directory, 0, f"cannot make the directory: {error}") from None
+    return system, root
+
+
+def output_prefix(directory: str) -> str:
+    """What stands before a path in the URI of a directory, up to where `opened` begins it."""
+    scheme, separator, rest = directory.partition("://")
+    if not separator:
+        return ""
+    authority = rest.partition("/")[0] if scheme in ("hdfs", "viewfs") else ""
+    return f"{scheme}://{authority}"
+
+
+def refuse_present(system: fs.FileSystem, root: str, names: Iterable[str]) -> None:
+    present = [name for name in names if system.get_file_info(f"{root}/{name}").type != fs.FileType.NotFound]
+    if present:
+        raise EvaluationError(f"{root}/{present[0]} is there already; remove it, or choose another directory (-D)")

@@ -1,0 +1,143 @@
+"""What a task of the barrier stage does: the work of one member, from its facts to its part of the results."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import pyarrow
+from pyarrow import fs
+from pyspark import BarrierTaskContext
+
+from engine.cluster import member as evaluation
+from engine.cluster.checkpoint import Checkpoints
+from engine.cluster.dictionary import Dictionary
+from engine.cluster.member import Member
+from engine.database import Database, EvaluationError
+from engine.io.errors import FactsError
+from engine.language.program import CheckedProgram
+from engine.local.execution import Options
+from engine.result import StratumStatistics
+from engine.spark import facts, results
+from engine.spark.mesh import Mesh
+from engine.symbols import Symbols
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all members are told: the program, where facts come from, and the secret that admits a member.
+
+    `checkpoints` is a directory of this run alone; in the middle of a fixpoint one is made each `interval_s` seconds.
+    """
+
+    program: CheckedProgram
+    sources: dict[str, facts.Source]
+    key: bytes
+    complete_rows: int
+    checkpoints: str | None = None
+    interval_s: float = 60.0
+    options: Options = Options()
+
+
+@dataclass(frozen=True)
+class Files:
+    """Results are written to `directory`/RELATION, a part for each member, in a `format` of `results.FORMATS`."""
+
+    relations: tuple[str, ...]
+    directory: str
+    format: str
+
+
+@dataclass
+class Report:
+    """What a member says at its end: `error` is what a user is to read, `n_derived` the rows whose home it was."""
+
+    rank: int
+    host: str
+    error: str = ""
+    n_derived: int = 0
+    n_rows: dict[str, int] = field(default_factory=dict)
+    statistics: list[StratumStatistics] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+REPORT = "report binary"
+
+
+def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Evaluate with the other tasks, write files; yield the report, pickled."""
+    tables = facts.received(batches)
+    group = joined(job)
+    report = Report(group.rank, group.host)
+    try:
+        member, dictionary = evaluate(job, tables, group, report)
+        begin = perf_counter()
+        for name in files.relations:
+            save(results.FORMATS[files.format](results.rows_of(member, dictionary, name)), files, name, group.rank)
+        report.seconds["results"] = perf_counter() - begin
+    except (EvaluationError, FactsError) as error:
+        report.error = str(error)
+        group.fail(report.error)
+    finally:
+        group.close()
+    yield pyarrow.RecordBatch.from_pydict({"report": pyarrow.array([pickle.dumps(report)], pyarrow.binary())})
+
+
+def answer(job: Job, name: str, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Evaluate with the other tasks; yield this member's rows of a relation. Wrong facts fail the task."""
+    tables = facts.received(batches)
+    group = joined(job)
+    try:
+        member, dictionary = evaluate(job, tables, group, Report(group.rank, group.host))
+        yield from results.table(results.rows_of(member, dictionary, name), job.program.number_bits).to_batches()
+    except (EvaluationError, FactsError) as error:
+        group.fail(str(error))
+        raise
+    finally:
+        group.close()
+
+
+def joined(job: Job) -> Mesh:
+    """Meet the other tasks of the stage."""
+    context = BarrierTaskContext.get()
+    tasks = context.getTaskInfos()
+    rank = context.partitionId()
+    host = tasks[rank].address.rpartition(":")[0] or tasks[rank].address
+    return Mesh(rank, len(tasks), host, job.key, context.allGather)
+
+
+def evaluate(job: Job, tables: facts.Tables, group: Mesh, report: Report) -> tuple[Member, Dictionary]:
+    begin = perf_counter()
+    checkpoints = None if job.checkpoints is None else Checkpoints(job.checkpoints, group, job.interval_s)
+    database, dictionary = read(job, tables, group, checkpoints)
+    report.seconds["facts"] = perf_counter() - begin
+    begin = perf_counter()
+    member = evaluation.evaluate(job.program, database, group, job.options, job.complete_rows, checkpoints)
+    report.seconds["evaluation"] = perf_counter() - begin
+    report.n_derived = member.n_derived
+    report.n_rows, report.statistics = member.n_rows, member.statistics
+    return member, dictionary
+
+
+def read(job: Job, tables: facts.Tables, group: Mesh, checkpoints: Checkpoints | None) -> tuple[Database, Dictionary]:
+    """Return this member's share of the facts, from a checkpoint if there is one: then ids are as they were."""
+    saved = None if checkpoints is None else checkpoints.load("facts")
+    if saved is None:
+        database, dictionary = facts.read(job.program, tables, job.sources, group)
+        if checkpoints is not None:
+            texts = database.symbols.texts(range(len(database.symbols)))
+            checkpoints.save("facts", (texts, database.records, database.relations, dictionary))
+        return database, dictionary
+    texts, records, relations, dictionary = saved
+    dictionary.group = group
+    return Database(Symbols(texts), records, relations), dictionary
+
+
+def save(content: bytes, files: Files, name: str, rank: int) -> None:
+    """Write this member's part; whoever does it again writes the same file."""
+    system, root = fs.FileSystem.from_uri(files.directory)
+    system.create_dir(f"{root}/{name}", recursive=True)
+    with system.open_output_stream(f"{root}/{name}/part-{rank:05}.{files.format}") as out:
+        out.write(content)

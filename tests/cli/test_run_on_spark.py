@@ -1,0 +1,24 @@
+"""`analyze run --engine spark`: what needs no session."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["--master", "local[2]"], "--master goes only with --engine spark"),
+        (["--members", "2"], "--members goes only with --engine spark"),
+        (["--engine", "spark", "--explain"], "--explain goes not with --engine spark"),
+        (["--engine", "spark", "--query", "p(1)"], "--query goes not with --engine spark"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(analyze, tmp_path, arguments, told):
+    (tmp_path / "p.dl").write_text(".decl p(x: number)\np(1).\n")
+    assert told in analyze("run", tmp_path / "p.dl", *arguments, code=2).stderr
+
+
+def test_an_output_that_is_there_is_not_written_over_by_spark(analyze, tmp_path):
+    (tmp_path / "p.dl").write_text(".decl p(x: number)\n.output p\np(1).\n")
+    (tmp_path / "out" / "p.parquet").mkdir(parents=True)
+    told = analyze("run", tmp_path / "p.dl", "-D", tmp_path / "out", "--engine", "spark", code=2).stderr
+    assert "p.parquet is there already; remove it, or choose another directory (-D)" in told

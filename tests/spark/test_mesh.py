@@ -1,0 +1,66 @@
+"""The group over sockets."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from engine.database import EvaluationError
+from engine.spark.mesh import Mesh
+
+
+def meshes(size, work, keys=None):
+    """Run `work(mesh)` for each of so many members on threads; return the futures."""
+    addresses, barrier = [None] * size, threading.Barrier(size)
+
+    def member(rank):
+        def meet(address):
+            addresses[rank] = address
+            barrier.wait()
+            return addresses
+
+        mesh = Mesh(rank, size, "127.0.0.1", (keys or [b"key"] * size)[rank], meet)
+        try:
+            return work(mesh)
+        finally:
+            mesh.close()
+
+    pool = ThreadPoolExecutor(size)
+    futures = [pool.submit(member, rank) for rank in range(size)]
+    pool.shutdown()
+    return futures
+
+
+def test_parcels_arrive_in_the_order_of_members():
+    def work(mesh):
+        first = mesh.exchange([f"{mesh.rank} to {other}" for other in range(mesh.size)])
+        # More than any buffer of the system holds, in all directions at once.
+        second = mesh.exchange([np.full(3_000_000, mesh.rank)] * mesh.size)
+        return first, [part[0] for part in second]
+
+    for rank, future in enumerate(meshes(4, work)):
+        assert future.result() == ([f"{other} to {rank}" for other in range(4)], [0, 1, 2, 3])
+
+
+def test_a_failure_is_told_to_all():
+    def work(mesh):
+        if mesh.rank == 1:
+            mesh.fail("a number is no number")
+            return
+        mesh.exchange([None] * mesh.size)
+
+    futures = meshes(3, work)
+    for rank in (0, 2):
+        with pytest.raises(EvaluationError, match="a number is no number"):
+            futures[rank].result()
+
+
+def test_a_member_that_is_gone_ends_the_others():
+    def work(mesh):
+        if mesh.rank:
+            mesh.exchange([None] * mesh.size)
+
+    for future in meshes(3, work)[1:]:
+        with pytest.raises(ConnectionError, match="has lost another one"):
+            future.result()

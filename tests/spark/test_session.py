@@ -1,0 +1,48 @@
+"""What is said where there can be no session."""
+
+import socket
+
+import pytest
+
+from engine import EvaluationError
+from engine.spark.session import need_java, need_master
+
+
+def test_a_master_that_does_not_answer_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(EvaluationError, match=rf"no Spark master answers at spark://127.0.0.1:{port}: .*refused"):
+        need_master(f"spark://127.0.0.1:{port}")
+
+
+def test_a_master_that_answers_will_do():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        need_master(f"spark://127.0.0.1:{server.getsockname()[1]}")
+    for master in ("local", "local[2]", "local-cluster[2,1,1024]", "yarn", "k8s://https://cluster:6443"):
+        need_master(master)
+
+
+@pytest.mark.parametrize("master", ["foo", "localhost:7077", "local[2"])
+def test_what_is_no_master_is_told_with_examples(master):
+    with pytest.raises(EvaluationError, match="is no Spark master: write local"):
+        need_master(master)
+
+
+def test_java_that_is_missing_is_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(EvaluationError, match=r"needs Java 17 or newer, and JAVA_HOME \(.*\) holds none"):
+        need_java()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EvaluationError, match="there is none on the PATH"):
+        need_java()
+
+
+def test_java_that_is_too_old_is_told(monkeypatch, tmp_path):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(EvaluationError, match="is Java 11; set JAVA_HOME to a newer one"):
+        need_java()
