@@ -22,7 +22,7 @@ from engine.explanation import (
 )
 from engine.local.policy import policy_named
 from engine.profile import dearest, profile
-from engine.result import Result, RuleStatistics
+from engine.result import Result, RuleStatistics, StratumStatistics
 from engine.run import answer, explain, run
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "RuleStatistics",
     "StepPlan",
     "StratumPlan",
+    "StratumStatistics",
     "SubJoinPlan",
     "VariantPlan",
     "answer_query",
@@ -56,8 +57,12 @@ def run_program(path: Path, facts: Path, output: Path, **options: object) -> tup
         return run(path, facts, output, **options)
 
 
-def run_program_on_spark(path: Path, facts: str, output: str, master: str, **options: object) -> list[str]:
-    """Evaluate the program at `path` on Spark; return the lines that it prints. Raises as `run_program`.
+def run_program_on_spark(
+    path: Path, facts: str, output: str, master: str, **options: object
+) -> tuple[list[str], list[StratumStatistics]]:
+    """Evaluate the program at `path` on Spark; return the lines that it prints, and what each stratum has cost.
+
+    Raises as `run_program`.
 
     `options` are those of `engine.spark.run.run`. A004 says what to install where Spark is missing.
     """
@@ -67,7 +72,11 @@ def run_program_on_spark(path: Path, facts: str, output: str, master: str, **opt
         missing = f"--engine spark needs {error.name}"
         raise AnalyzeError("A004", missing, help="pip install 'datalyze[spark]'") from None
     with told_as_analyze_errors(path):
-        return run_on_spark(path, facts, output, master, **options)[0]
+        lines, reports = run_on_spark(path, facts, output, master, **options)
+    strata = reports[0].statistics
+    for number, stratum in enumerate(strata):
+        stratum.tuples_sent = sum(report.statistics[number].tuples_sent for report in reports)
+    return lines, strata
 
 
 def answer_query(path: Path, facts: Path, query: str, **options: object) -> tuple[list[str], Result]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RuleStatistics,
         StepPlan,
         StratumPlan,
+        StratumStatistics,
         SubJoinPlan,
         VariantPlan,
     )
@@ -237,3 +238,25 @@ def short(number: float) -> str:
         if number >= divisor:
             return f"{number / divisor:.1f}{unit}" if unit else f"{number:,.0f}"
     return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
+
+
+def print_strata(strata: Iterable[StratumStatistics], console: Console) -> None:
+    """Print how a group of processes has evaluated each stratum, and what it cost."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("stratum", overflow="fold")
+    for title in ("rows", "supersteps", "sent", "seconds"):
+        table.add_column(title, justify="right")
+    table.add_column("how", overflow="fold")
+    for stratum in strata:
+        how = f"first member alone: {stratum.reason}" if stratum.reason else ways(stratum)
+        steps = f"{sum(stratum.rounds):,}" if stratum.rounds else ""
+        cells = (f"{stratum.rows:,}", steps, f"{stratum.tuples_sent:,}", f"{stratum.elapsed_s:.2f}")
+        table.add_row(printable(", ".join(stratum.relations)), *cells, printable(how))
+    console.print(table)
+
+
+def ways(stratum: StratumStatistics) -> str:
+    if stratum.policy == "broadcast":
+        return "facts to all members"
+    homes = [f"{name} by columns {', '.join(str(c + 1) for c in key)}" for name, key in stratum.homes.items() if key]
+    return " · ".join((["decomposed"] if stratum.local else []) + homes)

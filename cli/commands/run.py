@@ -11,7 +11,7 @@ import click
 from cli.options import JOBS, Size
 
 if TYPE_CHECKING:
-    from analyzer.run import Result
+    from analyzer.run import Result, StratumStatistics
 
 
 @click.command()
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
 @click.option("--members", type=click.IntRange(1), help="Spark tasks that evaluate together (default: one a core).")
 @click.option("--format", type=click.Choice(["parquet", "tsv"]), help="What Spark writes (default: parquet).")
+@click.option("--partition", multiple=True, metavar="NAME=COLUMNS", help="Columns that Spark partitions a relation by.")
+@click.option("--stats", is_flag=True, help="Print how Spark has evaluated each stratum, and what it cost.")
 @click.option("--checkpoint", metavar="DIRECTORY", help="Where Spark keeps what a run that is cut off goes on from.")
 @JOBS
 def run(
@@ -51,6 +53,8 @@ def run(
     master: str | None,
     members: int | None,
     format: str | None,
+    partition: tuple[str, ...],
+    stats: bool,
     checkpoint: str | None,
     jobs: int | None,
 ) -> None:
@@ -59,27 +63,38 @@ def run(
     With --engine spark, directories may be any that Spark reads, and each output is a directory NAME.parquet of parts.
     """
     on_spark = {"--master": master, "--members": members, "--format": format, "--checkpoint": checkpoint}
+    on_spark |= {"--partition": partition or None, "--stats": stats or None}
     if engine == "spark":
         refuse("not with --engine spark", {"--query": query, "--explain": explain or None, "--profile": profile})
         from analyzer.run import run_program_on_spark
 
-        show_lines(
-            run_program_on_spark(
-                program,
-                facts,
-                output,
-                master or "local[2]",
-                members=members,
-                format=format or "parquet",
-                checkpoints=checkpoint,
-                number_bits=int(number_width),
-            )
+        lines, strata = run_program_on_spark(
+            program,
+            facts,
+            output,
+            master or "local[2]",
+            members=members,
+            format=format or "parquet",
+            partition=dict(map(columns_of, partition)),
+            checkpoints=checkpoint,
+            number_bits=int(number_width),
         )
+        show_lines(lines)
+        if stats:
+            show_strata(strata)
         return
     refuse("only with --engine spark", on_spark)
     run_here(
         Path(facts), Path(output), program, query, explain, profile, policy, slack, memory_limit, jobs, number_width
     )
+
+
+def columns_of(text: str) -> tuple[str, list[str]]:
+    """Take apart NAME=COLUMN,COLUMN."""
+    name, separator, columns = text.partition("=")
+    if not (name and separator and columns):
+        raise click.UsageError(f"--partition is NAME=COLUMN,COLUMN…, not '{text}'")
+    return name, columns.split(",")
 
 
 def refuse(why: str, options: dict[str, object]) -> None:
@@ -128,6 +143,13 @@ def run_here(
 def show_lines(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(line)
+
+
+def show_strata(strata: Iterable[StratumStatistics]) -> None:
+    from cli.output import terminal
+    from cli.plan import WIDTH_OF_PIPES, print_strata
+
+    print_strata(strata, terminal(WIDTH_OF_PIPES))
 
 
 def show_plan(result: Result) -> None:

@@ -6,7 +6,7 @@ write, or guests, which are relations of earlier strata that are too large to be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from engine.local.exchange import Routes
 from engine.local.execution import Execution
 from engine.local.recursion import Component
 from engine.local.variants import Variant
+from engine.plan.auxiliary import Auxiliaries
 from engine.plan.binarise import binarise
 from engine.plan.decompose import pivot
 from engine.plan.discriminate import Placement, place
@@ -30,18 +31,25 @@ from engine.storage.relation import Relation
 class Division:
     """The rules that write `relations`, and those of auxiliary relations that join guests or more than two atoms.
 
-    `pivots` are the columns by which the recursion decomposes, if it does: then nothing moves after the first tuples.
+    `homes` gives some relations the columns that partition them. `pivots` are those by which the recursion decomposes,
+    if it does: then nothing moves after the first tuples.
     """
 
     def __init__(
-        self, rules: Sequence[Rule], relations: Sequence[Relation], guests: Sequence[Relation], bindings: Bindings
+        self,
+        rules: Sequence[Rule],
+        relations: Sequence[Relation],
+        guests: Sequence[Relation],
+        bindings: Bindings,
+        homes: Mapping[str, tuple[int, ...]],
     ) -> None:
         self.relations, self.guests = list(relations), list(guests)
         written = {relation.name for relation in relations}
         moving = written | {guest.name for guest in guests}
-        wide = {name: relation.dtype == np.int64 for name, relation in bindings.relations.items()}
-        self.rules, made = binarise(rules, moving, wide)
-        self.auxiliaries = [Relation(each.name, each.arity, np.int64 if each.wide else np.int32) for each in made]
+        auxiliaries = Auxiliaries({name: relation.dtype == np.int64 for name, relation in bindings.relations.items()})
+        self.rules = binarise(rules, moving, auxiliaries)
+        made = [(each.name, each.arity, np.int64 if each.wide else np.int32) for each in auxiliaries.made]
+        self.auxiliaries = [Relation(name, arity, np.dtype(dtype)) for name, arity, dtype in made]
         self.homes = [*relations, *self.auxiliaries]
         self.bindings = bindings
         bindings.relations.update((relation.name, relation) for relation in self.auxiliaries)
@@ -58,7 +66,10 @@ class Division:
             else:
                 self.joining.append(number)
         self.recursive = any(self.columns.keys() & set(rule.relations()) for rule in self.rules)
+        self.fixed = {name: homes[name] for name in homes.keys() & self.columns.keys()}
         self.pivots = None if guests or not self.recursive else pivot(self.columns, self.rules)
+        if self.pivots and any(key != (self.pivots[name],) for name, key in self.fixed.items()):
+            self.pivots = None
 
     def supersteps(self, group: Group, execution: Execution) -> Supersteps:
         """Place relations and rules, and send the guests to their ports."""
@@ -66,7 +77,7 @@ class Division:
             placement = Placement({name: (column,) for name, column in self.pivots.items()}, [], 0)
         else:
             columns = {**self.columns, **{guest.name: guest.group for guest in self.guests}}
-            placement = place(columns, [self.rules[i] for i in self.joining])
+            placement = place(columns, [self.rules[i] for i in self.joining], self.fixed)
         for relation in self.homes:
             relation.discriminating = np.array(placement.homes[relation.name], np.int64)
         routes = Routes(self.homes, placement)
@@ -92,6 +103,7 @@ class Division:
             done = Component(self.relations, rest, self.bindings, steps.execution, {}).run()
             done.rules += [self.statistics[i] for i, _ in self.first]
         done.rounds, done.tuples_sent = (steps.n_supersteps,), steps.n_sent
+        done.homes = {relation.name: tuple(relation.discriminating.tolist()) for relation in self.relations}
         for auxiliary in self.auxiliaries:
             del self.bindings.relations[auxiliary.name]
         return done

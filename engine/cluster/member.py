@@ -55,9 +55,11 @@ class Member(Evaluation):
         options: Options,
         complete_rows: int,
         checkpoints: Checkpoints | None,
+        homes: Mapping[str, tuple[int, ...]],
     ) -> None:
         super().__init__(program, database, Execution(1, options), (), False)
         self.group, self.complete_rows, self.checkpoints = group, complete_rows, checkpoints
+        self.homes = homes
         self.complete: set[str] = set()
         self.n_rows: dict[str, int] = {}
         self.n_derived = 0
@@ -250,7 +252,7 @@ class Member(Evaluation):
         names = {relation.name for relation in members}
         guests = self.guests(rules, names)
         self.share(sorted({n for rule in rules for n in rule.relations()} - names - set(guests)))
-        work = Division(rules, members, [self.relations[name] for name in guests], self.bindings)
+        work = Division(rules, members, [self.relations[name] for name in guests], self.bindings, self.homes)
         steps = work.supersteps(self.group, self.execution)
         for relation in members:
             for part in rows.get(relation.name, ()):
@@ -310,10 +312,15 @@ def evaluate(
     options: Options | None = None,
     complete_rows: int = COMPLETE_ROWS,
     checkpoints: Checkpoints | None = None,
+    homes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Member:
-    """Evaluate a program on a member's part of the facts; every member ends with its part of each relation."""
+    """Evaluate a program on a member's part of the facts; every member ends with its part of each relation.
+
+    Relations with more than `complete_rows` rows are not made complete where a join can do without. `homes` are columns
+    to partition relations by, of those that tell their rows apart; for others they are chosen.
+    """
     program = transfer_constraints(program)
-    member = Member(program, database, group, options or Options(), complete_rows, checkpoints)
+    member = Member(program, database, group, options or Options(), complete_rows, checkpoints, homes or {})
     for stratum in program.strata:
         member.statistics.append(member.once(stratum))
     return member

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from math import prod
+from types import MappingProxyType
 
 from engine.plan.rule import Match, Rule
 
@@ -21,6 +22,7 @@ EVERY_SUBSET = 4
 """Up to this arity all subsets of the columns are tried; beyond it single columns, all columns and keys of joins."""
 
 OWN, SEND, PROBE_ALL = 0, 1, 3
+NOTHING: Mapping[str, Columns] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,16 @@ class Placement:
     cost: int
 
 
-def place(columns: Mapping[str, Sequence[int]], rules: Sequence[Rule]) -> Placement:
+def place(
+    columns: Mapping[str, Sequence[int]], rules: Sequence[Rule], fixed: Mapping[str, Columns] = NOTHING
+) -> Placement:
     """Return the placement of least cost; of several, one that spreads tuples by most columns.
 
     `columns` are those that may discriminate, by relation: all, or those that group an aggregated one. Each rule has at
-    most two atoms of these relations. All assignments are tried if they are few, else one choice is improved at a time.
+    most two atoms of these relations; `fixed` are homes that are given. All assignments are tried if they are few, else
+    one choice is improved at a time.
     """
-    search = Search(columns, rules)
+    search = Search(columns, rules, fixed)
     if prod(len(options) for options in search.options) <= MAX_ASSIGNMENTS:
         best = min(product(*search.options), key=search.cost)
     else:
@@ -57,7 +62,9 @@ def place(columns: Mapping[str, Sequence[int]], rules: Sequence[Rule]) -> Placem
 class Search:
     """An assignment is a list: a discriminating set for each relation, then the ports of each rule's atoms."""
 
-    def __init__(self, columns: Mapping[str, Sequence[int]], rules: Sequence[Rule]) -> None:
+    def __init__(
+        self, columns: Mapping[str, Sequence[int]], rules: Sequence[Rule], fixed: Mapping[str, Columns] = NOTHING
+    ) -> None:
         self.names, self.rules = list(columns), list(rules)
         self.at = {name: i for i, name in enumerate(self.names)}
         self.atoms = [atoms_of(rule, columns) for rule in rules]
@@ -65,7 +72,12 @@ class Search:
         keys: dict[str, dict[Columns, None]] = {name: {} for name in columns}
         for port in chain.from_iterable(chain.from_iterable(joins)):
             keys[port.relation][port.key] = None
-        homes = [list(dict.fromkeys((*subsets(columns[name]), *filter(None, keys[name])))) for name in columns]
+        homes = [
+            [fixed[name]]
+            if name in fixed
+            else list(dict.fromkeys((*subsets(columns[name]), *filter(None, keys[name]))))
+            for name in columns
+        ]
         self.options: list[list] = [*homes, *joins]
 
     def cost(self, assignment: Sequence) -> tuple[int, int]:

@@ -43,6 +43,7 @@ def write(
     checkpoints: str | None = None,
     interval_s: float = 60.0,
     options: Options | None = None,
+    homes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> list[task.Report]:
     """Evaluate a program and write its results; return what the members report, in their order.
 
@@ -52,7 +53,7 @@ def write(
     """
     n = members or spark.sparkContext.defaultParallelism
     job, rows = prepared(program, spark, facts, sources, complete_rows)
-    job = replace(job, options=options or Options(), interval_s=interval_s)
+    job = replace(job, options=options or Options(), interval_s=interval_s, homes=homes or {})
     if checkpoints is not None:
         job = replace(job, checkpoints=f"{checkpoints.rstrip('/')}/{fingerprint(program, facts, n)}")
     done = rows.repartition(n).mapInArrow(partial(task.write, job, files), task.REPORT, barrier=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
 
@@ -28,6 +28,7 @@ def run(
     members: int | None = None,
     complete_rows: int = COMPLETE_ROWS,
     checkpoints: str | None = None,
+    partition: Mapping[str, Sequence[str]] | None = None,
     number_bits: int = 32,
 ) -> tuple[list[str], list[Report]]:
     """Evaluate a program file; return the lines for standard output, and what the members report.
@@ -36,6 +37,7 @@ def run(
     FactsError or EvaluationError, and OSError where the program itself cannot be read.
     """
     checked = compile_file(program, number_bits)
+    homes = homes_of(checked, partition or {})
     outputs = tuple(dict.fromkeys(directive.relation for directive in checked.outputs))
     system, root = opened(output)
     refuse_present(system, root, [f"{name}.{format}" for name in outputs])
@@ -52,6 +54,7 @@ def run(
                 members=members,
                 complete_rows=complete_rows,
                 checkpoints=None if checkpoints is None else absolute(checkpoints),
+                homes=homes,
             )
             for name in outputs:
                 system.open_output_stream(f"{unfinished}/{name}/_SUCCESS").close()
@@ -65,6 +68,23 @@ def run(
 def sizes(program: CheckedProgram, reports: Iterable[Report]) -> list[str]:
     n_rows = next(iter(reports)).n_rows
     return [f"{directive.relation}\t{n_rows[directive.relation]}" for directive in program.printsizes]
+
+
+def homes_of(program: CheckedProgram, partition: Mapping[str, Sequence[str]]) -> dict[str, tuple[int, ...]]:
+    """Return the columns to partition relations by as positions. Raises EvaluationError for one that cannot be."""
+    homes = {}
+    for name, columns in partition.items():
+        if name not in program.relations:
+            raise EvaluationError(f"--partition {name}: the program declares no relation '{name}'")
+        declared = program.relations[name]
+        known = {declared.columns[at].name: at for at in declared.group}
+        for column in columns:
+            if column not in known:
+                raise EvaluationError(
+                    f"--partition {name}: '{column}' is no column to partition by; known: {', '.join(known)}"
+                )
+        homes[name] = tuple(sorted(known[column] for column in columns))
+    return homes
 
 
 def absolute(place: str) -> str:

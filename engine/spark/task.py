@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -39,6 +39,7 @@ class Job:
     checkpoints: str | None = None
     interval_s: float = 60.0
     options: Options = Options()
+    homes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def evaluate(job: Job, tables: facts.Tables, group: Mesh, report: Report) -> tup
     database, dictionary = read(job, tables, group, checkpoints)
     report.seconds["facts"] = perf_counter() - begin
     begin = perf_counter()
-    member = evaluation.evaluate(job.program, database, group, job.options, job.complete_rows, checkpoints)
+    member = evaluation.evaluate(job.program, database, group, job.options, job.complete_rows, checkpoints, job.homes)
     report.seconds["evaluation"] = perf_counter() - begin
     report.n_derived = member.n_derived
     report.n_rows, report.statistics = member.n_rows, member.statistics

@@ -8,6 +8,10 @@ import pytest
     [
         (["--master", "local[2]"], "--master goes only with --engine spark"),
         (["--members", "2"], "--members goes only with --engine spark"),
+        (["--stats"], "--stats goes only with --engine spark"),
+        (["--engine", "spark", "--partition", "p"], "--partition is NAME=COLUMN,COLUMN…, not 'p'"),
+        (["--engine", "spark", "--partition", "q=x"], "the program declares no relation 'q'"),
+        (["--engine", "spark", "--partition", "p=y"], "'y' is no column to partition by; known: x"),
         (["--engine", "spark", "--explain"], "--explain goes not with --engine spark"),
         (["--engine", "spark", "--query", "p(1)"], "--query goes not with --engine spark"),
     ],

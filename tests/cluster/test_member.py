@@ -109,6 +109,16 @@ def test_a_decomposable_recursion_exchanges_its_first_tuples_only():
     assert rows_of(program, members, "tc") == {(x, y) for x in range(60) for y in range(x + 1, 61)}
 
 
+def test_columns_to_partition_by_can_be_given():
+    program = engine.compile([CLOSURE + "tc(x, z) :- tc(x, y), edge(y, z).\n"])
+    for homes, local in (({"tc": (0,)}, True), ({"tc": (1,)}, False), ({"tc": (0, 1)}, False), ({}, True)):
+        members = run(program, tuples.encode(program, {"edge": CHAIN}), 3, options=TINY, homes=homes)
+        done = members[0].statistics[-1]
+        assert done.local == local
+        assert done.homes["tc"] == homes.get("tc", (0,))
+        assert rows_of(program, members, "tc") == {(x, y) for x in range(60) for y in range(x + 1, 61)}
+
+
 def test_all_members_take_part():
     program = engine.compile([CLOSURE + "tc(x, z) :- tc(x, y), tc(y, z).\n"])
     members = run(program, tuples.encode(program, {"edge": CHAIN}), 4, options=TINY)
