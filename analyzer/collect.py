@@ -9,6 +9,7 @@ from pathlib import Path
 
 import facts
 from analyzer import worker
+from analyzer.claims import Claims
 from analyzer.config import Config
 from analyzer.discover import Discovery, discover, size_reason
 from analyzer.errors import AnalyzeError
@@ -48,29 +49,35 @@ class _Collector:
     progress: Progress
     found: Discovery = field(init=False)
     cache: FactCache = field(init=False)
+    claims: Claims = field(init=False)
     sources: list[SourceFile] = field(default_factory=list)
     facts: dict[tuple[str, str], facts.FileFacts] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    put_off: list[Task] = field(default_factory=list)
 
     def run(self, jobs: int) -> Collected:
         self.found = discover(self.tree, self.config)
         self.cache = FactCache(self.directory, facts.version())
+        self.claims = Claims(self.directory / "facts")
         pool = Pool(worker.extract, jobs, self.config.extract_timeout_s)
         try:
-            extracted = self.extract(pool)
+            extracted = self.extract(pool, self.missing()) + self.extract(pool, self.left_by_others())
         except ChildProcessError as error:
             raise AnalyzeError("S002", f"facts cannot be extracted: {error}", help="analyze doctor") from None
+        finally:
+            self.claims.close()
         self.progress("Reading files", len(self.found.files), len(self.found.files))
         files = self.analysed()
         mounted = facts.mount((source.path, self.facts[key_of(source)]) for source in files)
         return Collected(files, mounted, self.found.skipped, self.found.problems, extracted)
 
-    def extract(self, pool: Pool) -> int:
+    def extract(self, pool: Pool, tasks: Iterator[Task]) -> int:
         """Extract what the cache does not hold; return how many blobs that were."""
         n_extracted = 0
-        with closing(pool.run(self.missing())) as outcomes:
+        with closing(pool.run(tasks)) as outcomes:
             for outcome in outcomes:
                 n_extracted += 1
+                self.claims.release(outcome.key)
                 if outcome.error:
                     self.failed[outcome.key] = outcome.error
                 else:
@@ -78,7 +85,10 @@ class _Collector:
         return n_extracted
 
     def missing(self) -> Iterator[Task]:
-        """Read every file, take what the cache has, and yield the rest as tasks, equal content once."""
+        """Read every file, take what the cache has, and yield the rest as tasks, equal content once.
+
+        What other processes extract just now is put off.
+        """
         asked = set()
         for number, (path, language) in enumerate(self.found.files):
             self.progress("Reading files", number, len(self.found.files))
@@ -91,10 +101,29 @@ class _Collector:
             if key in asked:
                 continue
             asked.add(key)
-            if payload := self.cache.load(*key):
-                self.facts[key] = facts.load(payload)
+            if self.cached(key):
+                continue
+            task = Task(key, (self.directory, language, source.blob, data), len(data))
+            if not self.claims.claim(key):
+                self.put_off.append(task)
+            elif not self.cached(key):  # Whoever had claimed it may have made it since.
+                yield task
             else:
-                yield Task(key, (self.directory, language, source.blob, data), len(data))
+                self.claims.release(key)
+
+    def left_by_others(self) -> Iterator[Task]:
+        """Wait for what other processes were extracting, and yield as tasks what they did not bring to an end."""
+        for task in self.put_off:
+            self.claims.wait(task.key)
+            if not self.cached(task.key):
+                yield task
+
+    def cached(self, key: tuple[str, str]) -> bool:
+        """Take facts from the cache; return whether it has them."""
+        payload = self.cache.load(*key)
+        if payload:
+            self.facts[key] = facts.load(payload)
+        return bool(payload)
 
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a file, or None, the reason being recorded."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 class AnalyzeError(Exception):
     """Ends a command with exit code 2 and `render()` on standard error, never with a traceback.
 
-    `code` is a letter and three digits: A arguments, C configuration, F facts, G git, R rules, S state directory.
+    `code` is a letter and three digits: A arguments, B batches, C configuration, F facts, G git, R rules, S state
+    directory, V evaluation.
     """
 
     def __init__(
@@ -35,6 +36,13 @@ class ProgramErrors(AnalyzeError):
 
     def render(self) -> str:
         return "\n\n".join(self.rendered)
+
+
+class NotEnoughMemory(AnalyzeError):
+    """The rules cannot be evaluated in the memory there is."""
+
+    def __init__(self) -> None:
+        super().__init__("V002", "not enough memory", help="scan a part of the repository, or fewer rules")
 
 
 def suggest(word: str, known: list[str]) -> str:

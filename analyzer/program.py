@@ -12,11 +12,12 @@ from typing import Any
 
 import engine
 import facts
-from analyzer.errors import AnalyzeError, ProgramErrors
+from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
 from analyzer.widen import bounds
+from engine.database import OutOfMemory
 
 
 def compile_cached(sources: Sequence[engine.Source], directory: Path) -> engine.CheckedProgram:
@@ -75,10 +76,12 @@ def evaluate_program(program: engine.CheckedProgram, mounted: facts.Mounted, thr
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     try:
         return engine.evaluate(program, database, threads=threads, widenings=[bounds(mounted)])
+    except OutOfMemory:
+        raise NotEnoughMemory from None
     except engine.EvaluationError as error:
         raise AnalyzeError("V001", f"the rules cannot be evaluated: {error}") from None
     except MemoryError:
-        raise AnalyzeError("V002", "not enough memory", help="scan a part of the repository, or fewer rules") from None
+        raise NotEnoughMemory from None
 
 
 def evaluate_text(text: str, relation: str) -> list[list[Any]]:

@@ -17,6 +17,10 @@ class EvaluationError(Exception):
     """Evaluation stopped: the data or the program asks for something that has no value. The message says what."""
 
 
+class OutOfMemory(EvaluationError):
+    """An evaluation needs more memory than it may take."""
+
+
 @dataclass(frozen=True)
 class Widening:
     """Keeps a recursion in bounds: a stratum that lets `relation` outgrow `max_rows` starts again with more facts.

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
-from engine.database import Columns, Database, EvaluationError, Widening
+from engine.database import Columns, Database, OutOfMemory, Widening
 from engine.language.program import CheckedClause, CheckedProgram, Stratum, Type
 from engine.language.program import Relation as Declared
 from engine.language.syntax import Atom, Constant
@@ -118,7 +118,7 @@ class Evaluation:
         try:
             return self.evaluated(stratum)
         except MemoryLimitReached as reached:
-            raise EvaluationError(self.too_large(stratum, reached)) from None
+            raise OutOfMemory(self.too_large(stratum, reached)) from None
 
     def too_large(self, stratum: Stratum, reached: MemoryLimitReached) -> str:
         """Say what holds the memory that is used up."""

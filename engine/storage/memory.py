@@ -10,6 +10,7 @@ import gc
 import math
 import mmap
 import os
+import resource
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from threading import RLock
 
 import numpy as np
 
-from engine.database import EvaluationError
+from engine.database import OutOfMemory
 from engine.storage.spill import SpillFiles
 
 SMALL_BYTES = 1 << 15
@@ -33,7 +34,7 @@ DEFAULT_SHARE = 0.8
 """How much of the machine's memory an evaluation may take when nothing else is said."""
 
 
-class MemoryLimitReached(EvaluationError):
+class MemoryLimitReached(OutOfMemory):
     """An array does not fit in the limit, though all that may be spilled has been."""
 
     def __init__(self, wanted_bytes: int, limit_bytes: int) -> None:
@@ -190,8 +191,9 @@ def resident_bytes() -> int:
 
 
 def machine_bytes() -> int:
-    """The memory of the machine, or of the control group that the process runs in."""
-    found = [os.sysconf("SC_PHYS_PAGES") * mmap.PAGESIZE]
+    """The memory of the machine, or of the control group that the process runs in, or its own limit on data."""
+    own, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    found = [os.sysconf("SC_PHYS_PAGES") * mmap.PAGESIZE, *([own] if own != resource.RLIM_INFINITY else [])]
     for file in control_files():
         text = file.read_text().strip() if file.is_file() else ""
         if text.isdigit():

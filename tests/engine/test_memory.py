@@ -166,3 +166,12 @@ def test_the_limit_of_a_control_group_counts(tmp_path, monkeypatch):
     assert memory.machine_bytes() == 1_000_000
     limit.write_text("max\n")
     assert memory.machine_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+
+
+def test_a_limit_of_the_process_itself_is_heeded():
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_DATA, (1 << 29, 1 << 29))\n"
+        "from engine.storage.memory import machine_bytes; print(machine_bytes())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
+    assert int(done.stdout) == 1 << 29
