@@ -31,8 +31,8 @@ def save_to_database(report: Report, path: Path, elapsed_s: float) -> None:
         with database.atomic():
             _create_tables(database)
             run = _insert_run(database, report, elapsed_s)
-            database["files"].insert_all(_file_rows(report, run))
-            database["findings"].insert_all(_finding_rows(report, run))
+            database["files"].insert_all({"run": run, **row} for row in file_rows(report))
+            database["findings"].insert_all({"run": run, **row} for row in finding_rows(report))
         database.close()
     except (sqlite3.Error, OSError) as error:
         raise AnalyzeError("S001", f"cannot write the database {path}: {error}") from None
@@ -42,9 +42,9 @@ RUNS = {
     **{"id": int, "started": str, "target": str, "revision": str, "complete": int, "elapsed_s": float},
     **{"files": int, "lines": int, "findings": int, "suppressed": int},
 }
-FILES = {"run": int, "path": str, "language": str, "blob": str, "lines": int, "status": str}
+FILES = {"path": str, "language": str, "blob": str, "lines": int, "status": str}
 FINDINGS = {
-    **{"run": int, "rule": str, "severity": str, "message": str, "file": str, "line": int, "column": int},
+    **{"rule": str, "severity": str, "message": str, "file": str, "line": int, "column": int},
     **{"end_line": int, "end_column": int, "fingerprint": str, "line_hash": str, "path": str, "suppressed": str},
 }
 
@@ -52,8 +52,8 @@ FINDINGS = {
 def _create_tables(database: Database) -> None:
     database["runs"].create(RUNS, pk="id", if_not_exists=True)
     run = [("run", "runs", "id")]
-    database["files"].create(FILES, foreign_keys=run, if_not_exists=True)
-    database["findings"].create(FINDINGS, foreign_keys=run, if_not_exists=True)
+    database["files"].create({"run": int, **FILES}, foreign_keys=run, if_not_exists=True)
+    database["findings"].create({"run": int, **FINDINGS}, foreign_keys=run, if_not_exists=True)
     database["findings"].create_index(["run", "rule"], if_not_exists=True)
     database["findings"].create_index(["fingerprint"], if_not_exists=True)
 
@@ -73,24 +73,24 @@ def _insert_run(database: Database, report: Report, elapsed_s: float) -> int:
     return database["runs"].insert(row).last_pk
 
 
-def _file_rows(report: Report, run: int) -> Iterator[dict[str, object]]:
+def file_rows(report: Report) -> Iterator[dict[str, object]]:
     """One row a file: parsed, partly parsed, failed, or skipped with the reason."""
     unparsed = report.coverage.unparsed
     for file in report.files:
         status = "partly parsed" if file.path in unparsed else "parsed"
-        yield {"run": run, **asdict(file), "status": status}
+        yield {**asdict(file), "status": status}
     for reason, paths in report.coverage.skipped.items():
-        yield from ({"run": run, "path": path, "status": f"skipped: {reason}"} for path in paths)
+        yield from ({"path": path, "status": f"skipped: {reason}"} for path in paths)
     for problem in report.problems:
         if problem.file:
-            yield {"run": run, "path": problem.file, "status": f"failed: {problem.message}"}
+            yield {"path": problem.file, "status": f"failed: {problem.message}"}
 
 
-def _finding_rows(report: Report, run: int) -> Iterator[dict[str, object]]:
+def finding_rows(report: Report) -> Iterator[dict[str, object]]:
+    """One row a finding, suppressed ones among them."""
     severity = {check.id: check.severity for check in report.checks}
     for finding in report.findings:
         yield {
-            "run": run,
             "rule": finding.check,
             "severity": severity[finding.check],
             "message": finding.message,

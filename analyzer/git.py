@@ -97,6 +97,10 @@ class Repository:
             raise AnalyzeError("G002", f"unknown revision '{revision}' in {self.path}", help=hint)
         return done.stdout.decode().strip()
 
+    def names(self, revision: str) -> bool:
+        """Whether `revision` names an object, there or not."""
+        return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision).returncode == 0
+
     def ignores(self, path: Path) -> bool:
         """Whether the repository's ignore rules exclude `path` itself."""
         return self._run("check-ignore", "--quiet", "--", str(path)).returncode == 0
@@ -114,6 +118,16 @@ class Repository:
                 meta, path = row.split(b"\t", 1)
                 mode, _, blob = meta.split(b" ")
                 yield GitEntry(os.fsdecode(path), _kind(mode), blob.decode())
+
+    def sizes(self, commit: str) -> Iterator[tuple[str, int]]:
+        """Yield path and size in bytes of every file of the commit below `prefix`."""
+        below = [self.prefix] if self.prefix else []
+        for row in self.git("ls-tree", "-r", "-z", "--long", "--full-tree", commit, *below).split(b"\0"):
+            if row:
+                meta, path = row.split(b"\t", 1)
+                size = meta.split()[3]
+                if size != b"-":
+                    yield os.fsdecode(path), int(size)
 
     def index(self) -> Iterator[GitEntry]:
         """Yield every entry of the index below `prefix`; of a conflict, our side."""

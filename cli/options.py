@@ -26,9 +26,9 @@ OUTPUT = click.option(
 )
 JOBS = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes and threads (default: all cores).")
 
-REPORT_OPTIONS = (
-    click.option("--format", type=click.Choice(["text", "json", "sarif"]), help="Format of the report."),
-    JOBS,
+FORMAT = click.option("--format", type=click.Choice(["text", "json", "sarif"]), help="Format of the report.")
+
+SCAN_OPTIONS = (
     click.option(
         "--rules",
         multiple=True,
@@ -50,8 +50,13 @@ REPORT_OPTIONS = (
 )
 
 
-def report_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `REPORT_OPTIONS`, in their order."""
-    for option in reversed(REPORT_OPTIONS):
+def scan_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `SCAN_OPTIONS`, in their order: what is scanned, by what, and what counts."""
+    for option in reversed(SCAN_OPTIONS):
         function = option(function)
     return function
+
+
+def report_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a scan that reports by itself."""
+    return FORMAT(JOBS(scan_options(function)))

@@ -1,5 +1,6 @@
 """One module a command; each imports click only, and the rest of what it needs when it runs."""
 
+from cli.commands.batch import batch
 from cli.commands.callgraph import callgraph
 from cli.commands.doctor import doctor
 from cli.commands.facts import facts
@@ -8,4 +9,4 @@ from cli.commands.rules import rules
 from cli.commands.run import run
 from cli.commands.scan import scan
 
-COMMANDS = (scan, hook, facts, callgraph, run, rules, doctor)
+COMMANDS = (scan, hook, batch, facts, callgraph, run, rules, doctor)

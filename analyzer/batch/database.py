@@ -1,0 +1,49 @@
+"""Everything in one SQLite file: repositories, their files and findings, made from the data sets one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from analyzer.batch import results
+from analyzer.database import FILES, FINDINGS
+from analyzer.errors import AnalyzeError
+
+FILE = "findings.sqlite"
+
+
+def merge(workspace: Path, names: Iterable[str]) -> None:
+    """Write the database of a workspace, with the repositories in this order. Raises AnalyzeError S001."""
+    import sqlite3
+
+    import sqlite_utils
+
+    path = workspace / f".tmp-{FILE}"
+    path.unlink(missing_ok=True)
+    try:
+        database = sqlite_utils.Database(path)
+        # The file is of no use before it is whole, and then it is moved into place.
+        database.execute("pragma synchronous = off")
+        with database.atomic():
+            create_tables(database)
+            for name in names:
+                (row,) = results.read(workspace, name, "coverage")
+                database["repositories"].insert({"name": name, **row})
+                for table in ("files", "findings"):
+                    rows = ({"repository": name, **row} for row in results.read(workspace, name, table))
+                    database[table].insert_all(rows)
+        database.close()
+        os.replace(path, workspace / FILE)
+    except (sqlite3.Error, OSError) as error:
+        raise AnalyzeError("S001", f"cannot write the database {workspace / FILE}: {error}") from None
+
+
+def create_tables(database: object) -> None:
+    database["repositories"].create({"name": str, **results.COVERAGE}, pk="name")
+    key = [("repository", "repositories", "name")]
+    database["files"].create({"repository": str, **FILES}, foreign_keys=key)
+    database["findings"].create({"repository": str, **FINDINGS}, foreign_keys=key)
+    database["findings"].create_index(["repository", "rule"])
+    database["findings"].create_index(["fingerprint"])
+    database["files"].create_index(["repository"])

@@ -1,0 +1,49 @@
+"""What a task is told: a repository, and how to scan it. All of it can be written as JSON for another process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analyzer.batch.plan import Target
+from analyzer.scan import ScanRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a repository may take: seconds and bytes for an attempt, and how often it is tried again."""
+
+    timeout_s: float
+    memory_bytes: int
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`workspace` and `cache` are directories that all executors reach under the same path."""
+
+    target: Target
+    workspace: str
+    cache: str
+    limits: Limits
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+    rules_dirs: tuple[str, ...] = ()
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Job:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        target, limits = Target(**fields.pop("target")), Limits(**fields.pop("limits"))
+        return cls(target=target, limits=limits, **fields)
+
+    def request(self, threads: int) -> ScanRequest:
+        """The scan of this repository, with as many processes and threads."""
+        flags = {name: tuple(value) if isinstance(value, list) else value for name, value in self.flags.items()}
+        models, rules_dirs = (tuple(map(Path, paths)) for paths in (self.models, self.rules_dirs))
+        return ScanRequest(Path(self.target.path), self.target.commit, {**flags, "jobs": threads}, models, rules_dirs)

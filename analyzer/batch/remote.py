@@ -1,0 +1,97 @@
+"""Commits of repositories that are named by URL, fetched into bare clones in the state directory.
+
+The URL is the user's own word, so its protocol is spoken; hooks, questions and submodules are not.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from analyzer.errors import AnalyzeError
+from analyzer.git import environment
+
+COMMAND = ("git", "-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+class Unreachable(Exception):
+    """A repository that does not answer, or does not give what it has; the text is git's own word on it."""
+
+
+def fetch(url: str, revision: str, clones: Path, timeout_s: float) -> tuple[Path, str]:
+    """Return a bare repository that has the commit a revision (HEAD where "") of a URL names, and the commit.
+
+    Raises Unreachable, and AnalyzeError B004 where the repository answers but has no such branch or tag.
+    """
+    commit = resolve(url, revision or "HEAD", timeout_s)
+    clone = clones / hashlib.sha256(url.encode()).hexdigest()[:20]
+    clone.mkdir(parents=True, exist_ok=True)
+    with locked(clone):
+        if not (clone / "HEAD").exists():
+            git(clone, timeout_s, "init", "--quiet", "--bare")
+        if run(clone, timeout_s, "cat-file", "-e", commit + "^{tree}").returncode:
+            where = f"+{commit}:refs/analyze/{commit}"
+            git(clone, timeout_s, "fetch", "--quiet", "--depth=1", "--no-tags", "--", url, where)
+    return clone, commit
+
+
+def resolve(url: str, revision: str, timeout_s: float) -> str:
+    """Return the commit that a branch, a tag or a full hash names in a repository."""
+    if COMMIT.fullmatch(revision):
+        return revision
+    wanted = [f"refs/tags/{revision}^{{}}", f"refs/tags/{revision}", f"refs/heads/{revision}", revision]
+    listed = git(Path("/"), timeout_s, "ls-remote", "--", url, *wanted)
+    found = {name: commit for commit, name in (line.split("\t", 1) for line in listed.splitlines())}
+    for name in wanted:
+        if name in found:
+            return found[name]
+    if revision == "HEAD":
+        raise Unreachable("the repository has no commit")
+    help = "name a branch, a tag, or all 40 digits of a commit"
+    raise AnalyzeError("B004", f"unknown revision '{revision}' in {url}", help=help)
+
+
+def git(directory: Path, timeout_s: float, *arguments: str) -> str:
+    done = run(directory, timeout_s, *arguments)
+    if done.returncode:
+        words = done.stderr.strip().splitlines() or [f"git {arguments[0]} failed"]
+        raise Unreachable(words[0].removeprefix("fatal: "))
+    return done.stdout
+
+
+def run(directory: Path, timeout_s: float, *arguments: str) -> subprocess.CompletedProcess[str]:
+    env = environment(in_hook=False) | {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+    env.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+    try:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=directory,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+        )
+    except FileNotFoundError:
+        raise AnalyzeError("G003", "git is not installed", help="apt-get install git") from None
+    except subprocess.TimeoutExpired:
+        raise Unreachable(f"no answer within {timeout_s:g} s") from None
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """One at a time works on a clone, of all threads and processes."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,42 @@
+"""What a user asks of a batch. Nothing heavy is imported here: PySpark is when a batch begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analyzer.errors import AnalyzeError
+
+if TYPE_CHECKING:
+    from analyzer.batch.summary import Summary
+
+Progress = Callable[[str, int, int | None], None]
+Watch = Callable[[int, int, Mapping[str, float]], None]
+"""Told how many repositories are done, of how many, and which are running since when."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """`flags` are those of a scan; without `memory_bytes`, tasks that run together share most of a machine's memory."""
+
+    listing: Path
+    output: Path
+    master: str = "local[*]"
+    cache: Path | None = None
+    timeout_s: float = 1800
+    memory_bytes: int | None = None
+    retries: int = 1
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    models: tuple[Path, ...] = ()
+    rules_dirs: tuple[Path, ...] = ()
+
+
+def run_batch(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
+    """Scan the repositories that are not done yet, and complete the output. Raises AnalyzeError; A004 without Spark."""
+    try:
+        from analyzer.batch.run import run
+    except ImportError as error:
+        raise AnalyzeError("A004", f"analyze batch needs {error.name}", help="pip install 'datalyze[spark]'") from None
+    return run(request, progress, watch)

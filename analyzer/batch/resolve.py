@@ -1,0 +1,98 @@
+"""From the list to commits: what a revision names now, and how large it is.
+
+What is wrong with the list (no repository, no such revision) ends the batch before anything is scanned. A repository
+that is there and cannot be read is a problem of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import facts
+from analyzer.batch.listing import Listed, is_repository
+from analyzer.batch.plan import Target
+from analyzer.batch.remote import COMMIT, Unreachable, fetch
+from analyzer.collect import Progress
+from analyzer.errors import AnalyzeError
+from analyzer.git import Repository
+
+AT_ONCE = 8
+
+
+def resolve_all(listed: Iterable[Listed], clones: Path, timeout_s: float, progress: Progress) -> list[Target]:
+    """Return the repositories at their commits, fetched if need be, in the order of the list.
+
+    Raises AnalyzeError: B003 for what is no repository, B004 for a revision that it does not have, G003 without git.
+    """
+    items = list(listed)
+    targets = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        futures = [pool.submit(partial(resolve, item, clones, timeout_s)) for item in items]
+        try:
+            for number, future in enumerate(futures):
+                progress("Resolving", number, len(items))
+                targets.append(future.result())
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    progress("Resolving", len(items), len(items))
+    return targets
+
+
+def resolve(item: Listed, clones: Path, timeout_s: float) -> Target:
+    try:
+        if item.is_url:
+            path, commit = fetch(item.source, item.revision, clones, timeout_s)
+        else:
+            path, commit = local(item)
+        size = size_of(path, commit)
+    except Unreachable as error:
+        return Target(item.name, item.source, item.revision, problem=f"cannot be read: {error}")
+    except AnalyzeError as error:
+        if error.code in ("B003", "B004", "G003"):
+            raise
+        return Target(item.name, item.source, item.revision, problem=f"cannot be read: {error.message}")
+    return Target(item.name, item.source, item.revision, commit, size, path=str(path.resolve()))
+
+
+def local(item: Listed) -> tuple[Path, str]:
+    path = Path(item.source)
+    if not path.is_dir():
+        help = "paths are relative to the working directory; REV goes behind an @"
+        raise AnalyzeError("B003", f"no such directory: {item.source}", help=help)
+    try:
+        repository = Repository(path.resolve())
+    except AnalyzeError as error:
+        if error.code == "G001" and not is_repository(path):
+            help = f"git init && git commit it first, or scan it by itself: analyze scan {item.source}"
+            raise AnalyzeError("B003", f"{item.source} is no git repository", help=help) from None
+        if error.code == "G001":
+            raise Unreachable("git does not take it for a repository") from None
+        raise
+    if repository.prefix and is_repository(path):  # Git passed it over, and found another one around it.
+        raise Unreachable("git does not take it for a repository")
+    return path, commit_of(repository, item)
+
+
+def commit_of(repository: Repository, item: Listed) -> str:
+    """The commit of a local repository that the list names."""
+    try:
+        return repository.resolve(item.revision or "HEAD")
+    except AnalyzeError as error:
+        if not item.revision:
+            raise Unreachable("it has no commit at HEAD, or not all objects") from None
+        if not COMMIT.fullmatch(item.revision) and repository.names(item.revision):
+            raise Unreachable(f"the object of revision '{item.revision}' is missing or damaged") from None
+        raise AnalyzeError("B004", error.message, help=error.help) from None
+
+
+def size_of(path: Path, commit: str) -> int:
+    """The bytes of all files that have an extractor; 0 where they cannot be listed: the scan will say why."""
+    try:
+        sizes = Repository(path.resolve()).sizes(commit)
+        return sum(n_bytes for file, n_bytes in sizes if facts.language_of(file))
+    except AnalyzeError:
+        return 0

@@ -1,0 +1,177 @@
+"""A batch in order: the list → commits → one task a repository on Spark → the data sets, and what is made of them."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark import TaskContext
+from pyspark.errors import PySparkException
+
+from analyzer.batch import database, task
+from analyzer.batch.job import Job, Limits
+from analyzer.batch.listing import read_listing
+from analyzer.batch.page import render_page
+from analyzer.batch.plan import Plan, Target, digests
+from analyzer.batch.request import BatchRequest, Watch
+from analyzer.batch.resolve import resolve_all
+from analyzer.batch.results import publish, write_failure
+from analyzer.batch.summary import Summary, summarise
+from analyzer.batch.workspace import Workspace, failed_in, is_finished, opened
+from analyzer.collect import Progress
+from analyzer.errors import AnalyzeError
+from analyzer.state import StateDirectory, write_atomically
+from engine.database import EvaluationError
+from engine.spark.evaluate import cause
+from engine.spark.session import session
+from engine.storage.memory import machine_bytes
+
+SHARE_OF_MEMORY = 0.8
+LOOK_EVERY_S = 0.5
+
+
+def run(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
+    """Scan the repositories that are not done yet, and complete the output. Raises AnalyzeError."""
+    began = time.monotonic()
+    state = StateDirectory(request.cache / "analyze" if request.cache else None)
+    try:
+        if state.warning:
+            raise AnalyzeError("A003", state.warning, help="name a directory for facts with --cache")
+        plan = planned(request, state.path, progress)
+        output = request.output.absolute()
+        if is_finished(output, plan) and not failed_in(output):
+            return summarise(output, output)
+        limits = Limits(request.timeout_s, request.memory_bytes or fair_share(request.master), request.retries)
+        with opened(output, plan, [limits.timeout_s, limits.memory_bytes, limits.retries]) as workspace:
+            took = scan_missing(workspace, request, limits, state.path.parent, watch)
+            return completed(workspace, took, began, progress)
+    finally:
+        state.close()
+
+
+def planned(request: BatchRequest, state: Path, progress: Progress) -> Plan:
+    """Resolve the list."""
+    listed = read_listing(request.listing)
+    names = digests(request.models, request.rules_dirs)
+    targets = resolve_all(listed, state / "clones", request.timeout_s, progress)
+    return Plan(tuple(targets), {name: value for name, value in request.flags.items() if value is not None}, names)
+
+
+def fair_share(master: str) -> int:
+    """What a task may take when nothing is said: its part of the machine's memory, in whole GB from 2 on."""
+    cores = len(os.sched_getaffinity(0))
+    inside = master.partition("[")[2].partition("]")[0].split(",")[0]
+    at_once = int(inside) if inside.isdigit() else cores
+    share = int(SHARE_OF_MEMORY * machine_bytes() / max(1, at_once))
+    return share // 2**30 * 2**30 if share >= 2**31 else share
+
+
+def scan_missing(
+    workspace: Workspace, request: BatchRequest, limits: Limits, cache: Path, watch: Watch
+) -> dict[str, Any]:
+    """Scan what has no results yet, the largest first; return what the run took."""
+    for target in missing_in(workspace):
+        if target.problem:
+            publish_failure(workspace.directory, target)
+    missing = missing_in(workspace)
+    if not missing:
+        return {"scanned": 0}
+    common = partial(
+        Job,
+        workspace=str(workspace.directory),
+        cache=str(cache.absolute()),
+        limits=limits,
+        flags=workspace.plan.flags,
+        models=tuple(str(path.absolute()) for path in request.models),
+        rules_dirs=tuple(str(path.absolute()) for path in request.rules_dirs),
+    )
+    with watched(workspace, len(workspace.plan.targets), watch):
+        took = on_spark(request.master, [common(target) for target in missing])
+    left = sorted({target.name for target in missing} - workspace.finished())
+    if left:
+        message = f"Spark has ended, and left no result of {', '.join(left[:5])}{', …' * (len(left) > 5)}"
+        help = f"all executors must reach {workspace.directory} and {cache} under these paths"
+        raise AnalyzeError("B008", message, help=help)
+    known = workspace.costs()
+    costs = [known[target.name] for target in missing]
+    busy, processor = (round(sum(cost[name] for cost in costs), 3) for name in ("elapsed_s", "processor_s"))
+    return took | {"busy_s": busy, "processor_s": processor, "scanned": len(missing)}
+
+
+def missing_in(workspace: Workspace) -> list[Target]:
+    """What has no results yet, in the order to scan it: none of the large ones should be left to the end."""
+    done = workspace.finished()
+    missing = (target for target in workspace.plan.targets if target.name not in done)
+    return sorted(missing, key=lambda target: (-target.n_bytes, target.name))
+
+
+def publish_failure(workspace: Path, target: Target) -> None:
+    """Publish that a repository could not be resolved."""
+    with task.directory_for(workspace, target.name) as attempt:
+        write_failure(target, target.problem, attempt)
+        publish(attempt, target.name, workspace)
+
+
+def on_spark(master: str, jobs: Sequence[Job]) -> dict[str, Any]:
+    """Run a task for each job, in this order as slots become free. Raises AnalyzeError B007."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # Spark's own children inherit it.
+    began = time.monotonic()
+    try:
+        with session(master) as spark:
+            started = time.monotonic()
+            spark.sparkContext.parallelize(jobs, len(jobs)).foreach(run_job)
+            ended = time.monotonic()
+            slots = spark.sparkContext.defaultParallelism
+    except EvaluationError as error:
+        raise AnalyzeError("B007", str(error)) from None
+    except (PySparkException, Py4JError) as error:
+        help = "start the command again: what is done is kept"
+        raise AnalyzeError("B007", f"Spark gave up: {cause(str(error))}", help=help) from None
+    return {"session_s": round(started - began, 3), "tasks_s": round(ended - started, 3), "slots": slots}
+
+
+def run_job(job: Job) -> None:
+    """The task of a repository, with as many threads as Spark gives it cores."""
+    context = TaskContext.get()
+    task.run(job, context.cpus() if context else 1)
+
+
+@contextmanager
+def watched(workspace: Workspace, total: int, watch: Watch) -> Iterator[None]:
+    """Tell `watch` from time to time how far the tasks are."""
+    over = threading.Event()
+
+    def look() -> None:
+        while True:
+            watch(len(workspace.finished()), total, workspace.running())
+            if over.wait(LOOK_EVERY_S):
+                return
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def completed(workspace: Workspace, took: dict[str, Any], began: float, progress: Progress) -> Summary:
+    """Write what is made from all results, and turn the workspace into the output."""
+    progress("Merging", 0, None)
+    merge_began = time.monotonic()
+    database.merge(workspace.directory, [target.name for target in workspace.plan.targets])
+    ended = time.monotonic()
+    took |= {"merge_s": round(ended - merge_began, 3), "elapsed_s": round(ended - began, 3)}
+    timings = {"run": took, "repositories": workspace.costs()}
+    summary = summarise(workspace.directory, workspace.output, timings)
+    write_atomically(workspace.directory / "summary.html", render_page(summary).encode("utf-8", "backslashreplace"))
+    workspace.finish(timings)
+    return summary

@@ -1,0 +1,54 @@
+"""The process of one repository: `python -P -m analyzer.batch.scanned THREADS PARENT` in a directory that has job.json.
+
+It writes the results beside that, and last `outcome.json`: what the scan cost, or why there are no results. Where that
+file is missing, the process did not come to its end.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from analyzer.batch.isolate import confine
+
+JOB = "job.json"
+OUTCOME = "outcome.json"
+
+
+def main(threads: int, parent: int) -> None:
+    here = Path.cwd()
+    confine(json.loads((here / JOB).read_text())["limits"]["memory_bytes"], parent)
+    try:
+        outcome = scanned(here, threads)
+    except MemoryError:
+        outcome = {"out_of_memory": True}
+    (here / OUTCOME).write_text(json.dumps(outcome))
+
+
+def scanned(here: Path, threads: int) -> dict[str, Any]:
+    """Scan the repository, write its results; return what it cost, or the error that ended it."""
+    from analyzer.batch.job import Job
+    from analyzer.batch.results import write
+    from analyzer.errors import AnalyzeError, NotEnoughMemory
+    from analyzer.scan import scan
+
+    job = Job.load(here / JOB)
+    try:
+        result = scan(job.request(threads))
+    except NotEnoughMemory:
+        return {"out_of_memory": True}
+    except AnalyzeError as error:
+        return {"error": f"{error.message} [{error.code}]"}
+    except Exception as error:
+        if isinstance(error, MemoryError):
+            raise
+        return {"error": f"internal error: {type(error).__name__}: {error}", "may_be_tried_again": True}
+    write(result.report, job.target, result.config.fail_on, here)
+    n_contents = len({(file.language, file.blob) for file in result.report.files})
+    return {"extracted": result.extracted, "contents": n_contents, "phases_s": result.phases_s}
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,125 @@
+"""What Spark runs for a repository: attempts, each in a process of its own, until its results are published.
+
+A task never raises for what is wrong with a repository: that becomes the repository's result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import analyzer
+from analyzer.batch.isolate import Ended, run_isolated
+from analyzer.batch.job import Job
+from analyzer.batch.results import part, publish, write_failure
+from analyzer.batch.scanned import JOB, OUTCOME
+from analyzer.state import write_atomically
+
+RUNNING, ATTEMPTS, COSTS = "running", "attempts", "costs"
+MAX_DETAIL = 2000
+
+
+def run(job: Job, threads: int) -> None:
+    """Scan a repository and publish its results, or the failure of its last attempt. Done already, do nothing."""
+    workspace, name = Path(job.workspace), job.target.name
+    if (workspace / part(name, "coverage")).exists():
+        return
+    with announced(workspace, name), directory_for(workspace, name) as attempt:
+        costs: dict[str, Any] = {"attempts": 0, "elapsed_s": 0.0, "processor_s": 0.0, "peak_bytes": 0}
+        reason = "not tried"
+        while reason and costs["attempts"] <= job.limits.retries:
+            ended, outcome = attempted(job, attempt, threads)
+            reason, is_final = judged(job, ended, outcome)
+            add(costs, ended, outcome, reason, attempt)
+            if is_final:
+                break
+        if reason:
+            write_failure(job.target, reason, attempt)
+        save_costs(workspace, name, costs | {"limits": limits_of(job)})
+        publish(attempt, name, workspace)
+
+
+def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, dict[str, Any]]:
+    """Run the scan; return how its process ended and what it says."""
+    (attempt / OUTCOME).unlink(missing_ok=True)
+    job.save(attempt / JOB)
+    command = [sys.executable, "-P", "-m", "analyzer.batch.scanned", str(threads), str(os.getpid())]
+    ended = run_isolated(command, attempt, environment(job), job.limits.timeout_s)
+    try:
+        return ended, json.loads((attempt / OUTCOME).read_text())
+    except (OSError, ValueError):
+        return ended, {}
+
+
+def environment(job: Job) -> dict[str, str]:
+    """The environment of a scan: our own code, the cache of the batch, and as many threads as it is told."""
+    top = str(Path(analyzer.__file__).parents[1])
+    path = os.pathsep.join([top, *filter(None, [os.environ.get("PYTHONPATH")])])
+    own = {"PYTHONSAFEPATH": "1", "PYTHONPATH": path, "XDG_CACHE_HOME": job.cache}
+    return {**os.environ, **own, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def judged(job: Job, ended: Ended, outcome: dict[str, Any]) -> tuple[str, bool]:
+    """Return why an attempt failed ("": it did not), and whether another one would end alike."""
+    if outcome.get("out_of_memory"):
+        return f"needs more than {size_text(job.limits.memory_bytes)} of memory", False
+    if error := outcome.get("error"):
+        return error, not outcome.get("may_be_tried_again")
+    return ended.failure or ("" if outcome else "ended without a result"), False
+
+
+def add(costs: dict[str, Any], ended: Ended, outcome: dict[str, Any], reason: str, attempt: Path) -> None:
+    """Add what an attempt took to the costs of the repository."""
+    costs["attempts"] += 1
+    costs["elapsed_s"] = round(costs["elapsed_s"] + ended.elapsed_s, 3)
+    costs["processor_s"] = round(costs["processor_s"] + ended.processor_s, 3)
+    costs["peak_bytes"] = max(costs["peak_bytes"], ended.peak_bytes)
+    costs |= outcome
+    if reason:
+        detail = (attempt / "stderr").read_bytes()[-MAX_DETAIL:].decode("utf-8", "replace").strip()
+        costs.setdefault("failed_attempts", []).append({"reason": reason, "stderr": detail})
+
+
+def limits_of(job: Job) -> list[float]:
+    """The limits as a failure remembers them: under others it is worth another try."""
+    return [job.limits.timeout_s, job.limits.memory_bytes, job.limits.retries]
+
+
+def save_costs(workspace: Path, name: str, costs: dict[str, Any]) -> None:
+    write_atomically(workspace / COSTS / f"{name}.json", (json.dumps(costs, sort_keys=True) + "\n").encode())
+
+
+@contextmanager
+def announced(workspace: Path, name: str) -> Iterator[None]:
+    """A file says what is running, and since when."""
+    path = workspace / RUNNING / name
+    write_atomically(path, str(time.time()).encode())
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def directory_for(workspace: Path, name: str) -> Iterator[Path]:
+    """A directory for attempts, on the disk of the workspace, so that results need only be moved."""
+    (workspace / ATTEMPTS).mkdir(parents=True, exist_ok=True)
+    path = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=workspace / ATTEMPTS))
+    try:
+        yield path
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(path)
+
+
+def size_text(n_bytes: int) -> str:
+    """A number of bytes as the command line takes it."""
+    return f"{n_bytes / 2**30:.3g}G" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.3g}M"

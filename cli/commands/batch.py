@@ -1,0 +1,49 @@
+"""`analyze batch`: many repositories on Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.options import Size, scan_options
+
+
+@click.command()
+@click.argument("repos", type=click.Path(path_type=Path))
+@click.option("--master", default="local[*]", metavar="URL", help="Spark's master (default: local[*], this machine).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where results go.")
+@click.option("--cache", type=click.Path(path_type=Path), metavar="DIR", help="Facts shared by all (default: yours).")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=1800, metavar="SECONDS", help="For one repository.")
+@click.option("--memory", type=Size(), metavar="SIZE", help="For one repository (default: its part of the machine's).")
+@click.option("--retries", type=click.IntRange(min=0), default=1, metavar="N", help="More attempts (default: 1).")
+@scan_options
+def batch(
+    repos: Path,
+    master: str,
+    output: Path,
+    cache: Path | None,
+    timeout: float,
+    memory: int | None,
+    retries: int,
+    **flags: Any,
+) -> None:
+    """Scan the repositories that REPOS lists, each by itself, on Spark.
+
+    REPOS is a directory of git repositories, or a file with a path or URL a line: [NAME=]PATH[@REV]. Results are in DIR
+    when all is done; a batch that was cut off goes on where it was when it is started again.
+    """
+    from analyzer.batch.request import BatchRequest, run_batch
+    from analyzer.scan import ScanRequest
+    from cli.batch import BatchBars, print_summary
+    from cli.output import terminal
+
+    scan = ScanRequest.from_flags(repos, None, flags)
+    request = BatchRequest(
+        repos, output, master, cache, timeout, memory, retries, scan.flags, scan.models, scan.rules_dirs
+    )
+    with BatchBars() as bars:
+        summary = run_batch(request, bars.phase, bars.watch)
+    print_summary(summary, terminal())
+    raise SystemExit(summary.exit_code)

@@ -1,0 +1,142 @@
+"""A batch on Spark: one repository fails alone, and one that is killed half-way ends as if it had not been."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow.dataset
+import pytest
+
+from analyzer.batch import results
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+CHECK = "py/sql-injection"
+APP = """\
+import sqlite3
+from flask import request
+
+def user():
+    sqlite3.connect("users.db").cursor().execute("SELECT * FROM users WHERE name = '" + request.args["name"] + "'")
+"""
+VENDORED = {f"lib/{name}.py": f"def {name}(x):\n    return x + 1\n" for name in ("a", "b", "c", "d")}
+TIMED = {"timings.json", "summary.html"}
+
+
+@pytest.fixture
+def listing(repositories, tmp_path):
+    """Two sound repositories that share files, one of them twice, and a damaged one."""
+    repositories.make("app", {"app.py": APP, **VENDORED})
+    repositories.make("fork", {"other.py": APP + "\n" * 3, **VENDORED})
+    repositories.commit("fork", {"more.py": "y = 1\n"})
+    repositories.make("damaged", {"a.py": "x = 1\n"})
+    repositories.damage("damaged")
+    top = repositories.top
+    path = tmp_path / "list"
+    path.write_text(f"{top}/app\n{top}/fork\nbefore={top}/fork@main~1\n{top}/damaged  # beyond repair\n")
+    return path
+
+
+def contents(directory):
+    """The bytes of all files that depend on the plan alone."""
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files if path.name not in TIMED}
+
+
+def test_one_that_was_killed_goes_on_and_ends_with_the_same_bytes(listing, analyze, tmp_path):
+    rules = ("--rules", CHECK)
+
+    def batch(output):
+        return analyze("batch", listing, "--master", "local[1]", "-o", output, *rules)
+
+    whole = subprocess.run(**batch(tmp_path / "whole"))
+    assert whole.returncode == 3, whole.stderr
+    assert "4: 3 complete, 0 incomplete, 1 failed" in whole.stdout
+    # app.py, other.py, more.py and four vendored files, of which each of three repositories has its own.
+    assert "16, 7 different; 7 extracted (9 extractions saved by sharing" in " ".join(whole.stdout.split())
+
+    unfinished = tmp_path / "killed.unfinished"
+    process = subprocess.Popen(**batch(tmp_path / "killed"))
+    while len(done := published(unfinished)) < 2 and process.poll() is None:
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert "damaged" in done and len(done) < 4
+    assert not (tmp_path / "killed").exists()
+    for _ in range(300):
+        if not working_in(unfinished):
+            break
+        time.sleep(0.1)
+    assert not working_in(unfinished)
+
+    resumed = subprocess.run(**batch(tmp_path / "killed"))
+    assert resumed.returncode == 3, resumed.stderr
+    assert f"{4 - len(done)} scanned in" in resumed.stdout
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    assert not unfinished.exists()
+    after = published(tmp_path / "killed")
+    assert {name: after[name] for name in done} == done
+    check_outputs(tmp_path / "whole")
+
+    # Started again, it tries the failure again, for which no Spark is needed, and leaves the rest as it is.
+    again = subprocess.run(**analyze("batch", listing, "--master", "no master", "-o", tmp_path / "killed", *rules))
+    assert again.returncode == 3, again.stderr
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    assert {name: stamp for name, stamp in published(tmp_path / "killed").items() if name != "damaged"} == {
+        name: stamp for name, stamp in after.items() if name != "damaged"
+    }
+
+
+def published(directory):
+    """The repositories that are done, and what tells a file from one that was written again."""
+    found = {}
+    for path in directory.glob("coverage/repository=*/part-0.parquet"):
+        status = path.stat()
+        found[path.parent.name.partition("=")[2]] = (status.st_ino, status.st_mtime_ns)
+    return found
+
+
+def working_in(directory):
+    """The processes whose working directory is there or below."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if link.readlink().is_relative_to(directory):
+                found.append(link.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+def check_outputs(output):
+    """All outputs tell the same."""
+    found = pyarrow.dataset.dataset(output / "findings", partitioning="hive").to_table().to_pylist()
+    assert sorted((row["repository"], row["file"], row["line"]) for row in found) == [
+        *[("app", "app.py", 5), ("before", "other.py", 5), ("fork", "other.py", 5)]
+    ]
+    files = pyarrow.dataset.dataset(output / "files", partitioning="hive").to_table()
+    assert files.num_rows == 16
+    (row,) = results.read(output, "damaged", "coverage")
+    assert row["status"] == "failed" and row["reason"].startswith("cannot be read")
+    with sqlite3.connect(output / "findings.sqlite") as database:
+        assert database.execute("select repository, rule from findings order by 1").fetchall() == [
+            *[("app", CHECK), ("before", CHECK), ("fork", CHECK)]
+        ]
+        assert database.execute("select count(*) from files").fetchone() == (16,)
+        assert database.execute("select name from repositories where status = 'failed'").fetchall() == [("damaged",)]
+    assert sorted(os.listdir(output / "sarif")) == ["app.sarif", "before.sarif", "damaged.sarif", "fork.sarif"]
+    page = (output / "summary.html").read_text()
+    assert CHECK in page and "cannot be read" in page
+    assert not re.search(r"<script|src=|https?://", page)
+
+
+def test_a_master_that_does_not_answer_is_said_in_a_line(listing, analyze, tmp_path):
+    done = subprocess.run(**analyze("batch", listing, "--master", "spark://127.0.0.1:1", "-o", tmp_path / "out"))
+    assert done.returncode == 2
+    assert done.stderr.startswith("error[B007]: no Spark master answers at spark://127.0.0.1:1")
+    assert not (tmp_path / "out").exists()
