@@ -1,12 +1,15 @@
 """Checkpoints of a group: what a member holds after a stratum, or in the middle of a fixpoint, on storage all reach.
 
 A checkpoint counts once every member has written its part and the first one has said so in a file of its own. Files
-are written under another name and moved. Members that start again go on from the last one that counts.
+are written under another name and moved. Members that start again go on from the last one that counts. Members of an
+attempt that was given up may still write: each attempt has files of its own, named by a token, and ids of symbols hold
+for what was made from the same facts, so later checkpoints are kept apart by those they come from.
 """
 
 from __future__ import annotations
 
 import pickle
+from secrets import token_hex
 from time import monotonic
 
 from pyarrow import fs
@@ -23,27 +26,39 @@ class Checkpoints:
         self.last_s = monotonic()
         self.system.create_dir(self.root, recursive=True)
         found = self.system.get_file_info(fs.FileSelector(self.root)) if group.rank == 0 else []
-        self.present = set(of_first(group, [info.base_name for info in found]))
+        present = [info.base_name for info in found]
+        self.token, self.present = of_first(group, (token_hex(4), frozenset(present)))
+        self.origin = ""
+
+    def begin_from(self, name: str) -> None:
+        """Keep what comes apart from what does not come from this checkpoint, which there is."""
+        self.origin = f"{self.read(name).decode()}-"
 
     def save(self, name: str, value: object) -> None:
         """Write this member's part of a checkpoint. All members call it together."""
-        self.write(f"{name}.{self.group.rank}", pickle.dumps(value, protocol=5))
+        name = self.origin + name
+        self.write(f"{name}.{self.token}.{self.group.rank}", pickle.dumps(value, protocol=5))
         self.group.exchange([None] * self.group.size)
         if self.group.rank == 0:
-            self.write(name, b"")
+            self.write(name, self.token.encode())
+        self.group.exchange([None] * self.group.size)
         self.last_s = monotonic()
-
-    def write(self, name: str, content: bytes) -> None:
-        with self.system.open_output_stream(f"{self.root}/_{name}") as out:
-            out.write(content)
-        self.system.move(f"{self.root}/_{name}", f"{self.root}/{name}")
 
     def load(self, name: str) -> object | None:
         """Return this member's part of a checkpoint that was there when the run began."""
+        name = self.origin + name
         if name not in self.present:
             return None
-        with self.system.open_input_stream(f"{self.root}/{name}.{self.group.rank}") as file:
-            return pickle.loads(file.read())
+        return pickle.loads(self.read(f"{name}.{self.read(name).decode()}.{self.group.rank}"))
+
+    def write(self, name: str, content: bytes) -> None:
+        with self.system.open_output_stream(f"{self.root}/_{name}.{self.token}") as out:
+            out.write(content)
+        self.system.move(f"{self.root}/_{name}.{self.token}", f"{self.root}/{name}")
+
+    def read(self, name: str) -> bytes:
+        with self.system.open_input_stream(f"{self.root}/{name}") as file:
+            return file.read()
 
     @property
     def is_due(self) -> bool:

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 
 from engine.cluster.group import Parcel
@@ -36,8 +37,11 @@ class Mesh:
                 there, _, port = addresses[other].rpartition(":")
                 self._join(other, Client((there, int(port)), authkey=key))
                 self.peers[other].send(rank)
-            for _ in range(rank + 1, size):
-                connection = listener.accept()
+            while len(self.peers) < size - 1:
+                try:
+                    connection = listener.accept()
+                except (AuthenticationError, EOFError, OSError):
+                    continue  # A stranger. A member that is lost is found out by the others, and by Spark.
                 self._join(connection.recv(), connection)
 
     def _join(self, other: int, connection: Connection) -> None:

@@ -56,9 +56,10 @@ def run(
                 checkpoints=None if checkpoints is None else absolute(checkpoints),
                 homes=homes,
             )
+            complete = f"{unfinished}/{reports[0].token}"
             for name in outputs:
-                system.open_output_stream(f"{unfinished}/{name}/_SUCCESS").close()
-                system.move(f"{unfinished}/{name}", f"{root}/{name}.{format}")
+                system.open_output_stream(f"{complete}/{name}/_SUCCESS").close()
+                system.move(f"{complete}/{name}", f"{root}/{name}.{format}")
         finally:
             if system.get_file_info(unfinished).type != fs.FileType.NotFound:
                 system.delete_dir(unfinished)

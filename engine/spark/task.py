@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from secrets import token_hex
 from time import perf_counter
 
 import pyarrow
@@ -14,6 +15,7 @@ from pyspark import BarrierTaskContext
 from engine.cluster import member as evaluation
 from engine.cluster.checkpoint import Checkpoints
 from engine.cluster.dictionary import Dictionary
+from engine.cluster.group import of_first
 from engine.cluster.member import Member
 from engine.database import Database, EvaluationError
 from engine.io.errors import FactsError
@@ -44,7 +46,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Files:
-    """Results are written to `directory`/RELATION, a part for each member, in a `format` of `results.FORMATS`."""
+    """Results are written to `directory`/TOKEN/RELATION, a part for each member, in a `format` of `results.FORMATS`.
+
+    The token is of the attempt: members of one that Spark has given up may still be writing.
+    """
 
     relations: tuple[str, ...]
     directory: str
@@ -57,6 +62,7 @@ class Report:
 
     rank: int
     host: str
+    token: str = ""
     error: str = ""
     n_derived: int = 0
     n_rows: dict[str, int] = field(default_factory=dict)
@@ -75,8 +81,10 @@ def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Ite
     try:
         member, dictionary = evaluate(job, tables, group, report)
         begin = perf_counter()
+        report.token = of_first(group, token_hex(4))
         for name in files.relations:
-            save(results.FORMATS[files.format](results.rows_of(member, dictionary, name)), files, name, group.rank)
+            content = results.FORMATS[files.format](results.rows_of(member, dictionary, name))
+            save(content, files, f"{files.directory}/{report.token}/{name}", group.rank)
         report.seconds["results"] = perf_counter() - begin
     except (EvaluationError, FactsError) as error:
         report.error = str(error)
@@ -130,15 +138,17 @@ def read(job: Job, tables: facts.Tables, group: Mesh, checkpoints: Checkpoints |
         if checkpoints is not None:
             texts = database.symbols.texts(range(len(database.symbols)))
             checkpoints.save("facts", (texts, database.records, database.relations, dictionary))
+            checkpoints.begin_from("facts")
         return database, dictionary
+    checkpoints.begin_from("facts")
     texts, records, relations, dictionary = saved
     dictionary.group = group
     return Database(Symbols(texts), records, relations), dictionary
 
 
-def save(content: bytes, files: Files, name: str, rank: int) -> None:
-    """Write this member's part; whoever does it again writes the same file."""
-    system, root = fs.FileSystem.from_uri(files.directory)
-    system.create_dir(f"{root}/{name}", recursive=True)
-    with system.open_output_stream(f"{root}/{name}/part-{rank:05}.{files.format}") as out:
+def save(content: bytes, files: Files, directory: str, rank: int) -> None:
+    """Write this member's part."""
+    system, root = fs.FileSystem.from_uri(directory)
+    system.create_dir(root, recursive=True)
+    with system.open_output_stream(f"{root}/part-{rank:05}.{files.format}") as out:
         out.write(content)

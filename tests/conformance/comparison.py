@@ -134,10 +134,11 @@ class OnSpark(Configuration):
         }
         with tempfile.TemporaryDirectory() as directory:
             files = Files(tuple(program.relations), directory, "parquet")
-            evaluate.write(program, self.session, frames, files, members=self.threads, complete_rows=0)
+            reports = evaluate.write(program, self.session, frames, files, members=self.threads, complete_rows=0)
+            complete = Path(directory) / reports[0].token
             interner = Interner(program.records, Symbols(), program.number_bits)
             found = {
-                name: parquetfile.read(Input(relation, Path(directory) / name, {}, interner))
+                name: parquetfile.read(Input(relation, complete / name, {}, interner))
                 for name, relation in program.relations.items()
             }
             return engine.Result(interner.symbols, interner.tables(), found)

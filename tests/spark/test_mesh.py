@@ -1,7 +1,10 @@
 """The group over sockets."""
 
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client
 
 import numpy as np
 import pytest
@@ -64,3 +67,30 @@ def test_a_member_that_is_gone_ends_the_others():
     for future in meshes(3, work)[1:]:
         with pytest.raises(ConnectionError, match="has lost another one"):
             future.result()
+
+
+def test_strangers_are_not_let_in():
+    addresses, barrier = [None] * 2, threading.Barrier(3)
+
+    def member(rank):
+        def meet(address):
+            addresses[rank] = address
+            barrier.wait()
+            barrier.wait()
+            return addresses
+
+        mesh = Mesh(rank, 2, "127.0.0.1", b"key", meet)
+        return mesh.exchange([rank] * 2)
+
+    with ThreadPoolExecutor(3) as pool:
+        futures = [pool.submit(member, rank) for rank in range(2)]
+        barrier.wait()
+        host, _, port = addresses[0].rpartition(":")
+        # The stranger stands in line first; it is answered when the member begins to accept.
+        stranger = pool.submit(Client, (host, int(port)), authkey=b"guess")
+        hung_up = socket.create_connection((host, int(port)))
+        hung_up.close()
+        barrier.wait()
+        with pytest.raises(AuthenticationError):
+            stranger.result()
+        assert [future.result() for future in futures] == [[0, 1], [0, 1]]
