@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import facts
-from analyzer import worker
 from analyzer.claims import Claims
 from analyzer.config import Config
 from analyzer.discover import Discovery, discover, size_reason
 from analyzer.errors import AnalyzeError
-from analyzer.pool import Pool, Task
+from analyzer.machine import Machine
+from analyzer.pool import Task
 from analyzer.report import Problem, SourceFile
 from analyzer.state import FactCache, blob_hash
 from analyzer.trees import Tree
@@ -36,9 +36,9 @@ class Collected:
     extracted: int = 0
 
 
-def collect(tree: Tree, config: Config, directory: Path, jobs: int, progress: Progress = silent) -> Collected:
+def collect(tree: Tree, config: Config, directory: Path, machine: Machine, progress: Progress = silent) -> Collected:
     """Return the facts of every file of `tree` that is to be analysed, and what was left out."""
-    return _Collector(tree, config, directory, progress).run(jobs)
+    return _Collector(tree, config, directory, progress).run(machine)
 
 
 @dataclass(slots=True)
@@ -55,13 +55,12 @@ class _Collector:
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     put_off: list[Task] = field(default_factory=list)
 
-    def run(self, jobs: int) -> Collected:
+    def run(self, machine: Machine) -> Collected:
         self.found = discover(self.tree, self.config)
         self.cache = FactCache(self.directory, facts.version())
         self.claims = Claims(self.directory / "facts")
-        pool = Pool(worker.extract, jobs, self.config.extract_timeout_s)
         try:
-            extracted = self.extract(pool, self.missing()) + self.extract(pool, self.left_by_others())
+            extracted = self.extract(machine, self.missing()) + self.extract(machine, self.left_by_others())
         except ChildProcessError as error:
             raise AnalyzeError("S002", f"facts cannot be extracted: {error}", help="analyze doctor") from None
         finally:
@@ -71,10 +70,10 @@ class _Collector:
         mounted = facts.mount((source.path, self.facts[key_of(source)]) for source in files)
         return Collected(files, mounted, self.found.skipped, self.found.problems, extracted)
 
-    def extract(self, pool: Pool, tasks: Iterator[Task]) -> int:
+    def extract(self, machine: Machine, tasks: Iterator[Task]) -> int:
         """Extract what the cache does not hold; return how many blobs that were."""
         n_extracted = 0
-        with closing(pool.run(tasks)) as outcomes:
+        with closing(machine.extract(tasks, self.config.extract_timeout_s)) as outcomes:
             for outcome in outcomes:
                 n_extracted += 1
                 self.claims.release(outcome.key)

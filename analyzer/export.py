@@ -12,6 +12,7 @@ from analyzer.callgraph import render
 from analyzer.collect import Collected, Progress, collect, silent
 from analyzer.config import Config
 from analyzer.errors import AnalyzeError
+from analyzer.machine import ThisMachine
 from analyzer.program import compile_cached, evaluate_program
 from analyzer.report import Problem
 from analyzer.scan import default_jobs, load_config, open_tree
@@ -39,7 +40,7 @@ def call_graph(path: Path, jobs: int | None, progress: Progress = silent) -> dic
     sources = [engine.Source(name, text) for name, text in library.analysis()]
     with _collected(path, None, jobs, progress) as (collected, state):
         program = compile_cached([engine.Source("facts/schema.dl", facts.schema_text()), *sources], state.path)
-        result = evaluate_program(program, collected.mounted, jobs or default_jobs())
+        result = evaluate_program(program, collected.mounted, ThisMachine(jobs or default_jobs()))
     callers, callees = (result.symbols.texts(column) for column in result.relation("call_edge"))
     return render(zip(callers, callees, strict=True))
 
@@ -52,7 +53,7 @@ def _collected(
     tree, state = open_tree(path, revision), StateDirectory()
     try:
         config: Config = load_config(tree).override(jobs=jobs)
-        yield collect(tree, config, state.path, config.jobs or default_jobs(), progress), state
+        yield collect(tree, config, state.path, ThisMachine(config.jobs or default_jobs()), progress), state
     finally:
         tree.close()
         state.close()

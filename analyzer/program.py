@@ -13,6 +13,7 @@ from typing import Any
 import engine
 import facts
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
+from analyzer.machine import Machine
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
@@ -70,12 +71,12 @@ def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
     return bool(wrong)
 
 
-def evaluate_program(program: engine.CheckedProgram, mounted: facts.Mounted, threads: int) -> engine.Result:
+def evaluate_program(program: engine.CheckedProgram, mounted: facts.Mounted, machine: Machine) -> engine.Result:
     """Evaluate a program on facts. Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory."""
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     try:
-        return engine.evaluate(program, database, threads=threads, widenings=[bounds(mounted)])
+        return machine.evaluate(program, database, [bounds(mounted)])
     except OutOfMemory:
         raise NotEnoughMemory from None
     except engine.EvaluationError as error:

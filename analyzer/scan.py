@@ -15,6 +15,7 @@ from analyzer.assemble import assemble
 from analyzer.collect import Progress, collect, silent
 from analyzer.config import Config, parse_config
 from analyzer.errors import AnalyzeError
+from analyzer.machine import Machine, ThisMachine
 from analyzer.report import Problem, Report
 from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
@@ -23,23 +24,27 @@ from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """What a user asked for on the command line; `flags` override the configuration of the scanned tree."""
+    """What a user asked for on the command line; `flags` override the configuration of the scanned tree.
+
+    `master` names a master of Spark to scan on, if it is not to be this machine.
+    """
 
     path: Path
     revision: str | None = None
     flags: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[Path, ...] = ()
     rules_dirs: tuple[Path, ...] = ()
+    master: str | None = None
 
     @classmethod
     def from_flags(cls, path: Path, revision: str | None, flags: Mapping[str, Any]) -> ScanRequest:
         """Take apart the options that commands share; lists may be given as repeated options or with commas."""
         rest = dict(flags)
-        models, rules_dirs = rest.pop("models", ()), rest.pop("rules_dir", ())
+        models, rules_dirs, master = rest.pop("models", ()), rest.pop("rules_dir", ()), rest.pop("master", None)
         rest["rules"] = tuple(
             part.strip() for item in rest.get("rules", ()) for part in item.split(",") if part.strip()
         )
-        return cls(path, revision, rest, tuple(models), tuple(rules_dirs))
+        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master)
 
 
 @dataclass(slots=True)
@@ -75,6 +80,20 @@ def default_jobs() -> int:
     return len(os.sched_getaffinity(0))
 
 
+@contextmanager
+def machine_for(request: ScanRequest, config: Config) -> Iterator[Machine]:
+    """Where the work is done: on this machine, or on Spark where the request names a master."""
+    if request.master is None:
+        yield ThisMachine(config.jobs or default_jobs())
+        return
+    try:
+        from analyzer.batch.cluster import cluster
+    except ImportError as error:
+        raise AnalyzeError("A004", f"Spark needs {error.name}", help="pip install 'datalyze[spark]'") from None
+    with cluster(request.master) as machine:
+        yield machine
+
+
 def scan_tree(
     tree: Tree, request: ScanRequest, progress: Progress = silent, only: Collection[str] | None = None
 ) -> ScanResult:
@@ -83,19 +102,19 @@ def scan_tree(
 
     clock = Clock()
     config = load_config(tree).override(**request.flags)
-    jobs = config.jobs or default_jobs()
     state = StateDirectory()
     try:
         with clock("rules"):
             book = load_rulebook(tree, config, request)
             program = compile_rulebook(book, state.path)
-        with clock("facts"):
-            collected = collect(tree, config, state.path, jobs, progress)
-            if state.warning:
-                collected.problems.append(Problem(state.warning, level="warning"))
-        progress("Evaluating rules", 0, None)
-        with clock("analysis"):
-            result = evaluate_program(program, collected.mounted, jobs)
+        with machine_for(request, config) as machine:
+            with clock("facts"):
+                collected = collect(tree, config, state.path, machine, progress)
+                if state.warning:
+                    collected.problems.append(Problem(state.warning, level="warning"))
+            progress("Evaluating rules", 0, None)
+            with clock("analysis"):
+                result = evaluate_program(program, collected.mounted, machine)
         with clock("report"):
             report = assemble(tree, book, collected, result, only)
     finally:

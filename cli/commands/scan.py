@@ -19,8 +19,23 @@ from cli.options import OUTPUT, report_options
     "--stats", type=click.Path(path_type=Path), metavar="FILE", help="Write costs per stratum and rule, JSON."
 )
 @click.option("--db", type=click.Path(path_type=Path), metavar="FILE", help="Add findings, files and run to SQLite.")
-def scan(path: Path, rev: str | None, output: Path | None, stats: Path | None, db: Path | None, **flags: Any) -> None:
+@click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to scan.")
+@click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
+def scan(
+    path: Path,
+    rev: str | None,
+    output: Path | None,
+    stats: Path | None,
+    db: Path | None,
+    engine: str,
+    master: str | None,
+    **flags: Any,
+) -> None:
     """Report findings in PATH, a directory or a file (default: the current directory)."""
+    if engine == "local" and master is not None:
+        raise click.UsageError("--master goes only with --engine spark")
+    if engine == "spark":
+        flags["master"] = master or "local[2]"
     from analyzer.scan import ScanRequest, scan
     from cli.output import deliver
     from cli.progress import Bars

@@ -18,11 +18,12 @@ from engine.cluster.checkpoint import Checkpoints
 from engine.cluster.division import Division
 from engine.cluster.group import Group, gather, of_first
 from engine.cluster.supersteps import Supersteps
-from engine.database import Columns, Database
+from engine.database import Columns, Database, Widening
 from engine.language.program import CheckedProgram, Stratum
 from engine.language.walk import all_atoms
 from engine.local.evaluate import Evaluation, fitting_columns
 from engine.local.execution import Execution, Options
+from engine.local.recursion import LimitReached
 from engine.plan.linearise import linearise
 from engine.plan.rule import Absent, Compute, Fold, Match, Record, Rule, relations_of
 from engine.plan.transfer import transfer_constraints
@@ -56,8 +57,9 @@ class Member(Evaluation):
         complete_rows: int,
         checkpoints: Checkpoints | None,
         homes: Mapping[str, tuple[int, ...]],
+        widenings: Sequence[Widening],
     ) -> None:
-        super().__init__(program, database, Execution(1, options), (), False)
+        super().__init__(program, database, Execution(1, options), widenings, False)
         self.group, self.complete_rows, self.checkpoints = group, complete_rows, checkpoints
         self.homes = homes
         self.complete: set[str] = set()
@@ -134,6 +136,8 @@ class Member(Evaluation):
             return "its rows depend on the order of evaluation"
         if not stratum.premappable or not all(relation.is_exact for relation in members):
             return "its aggregates depend on the order of evaluation"
+        if not self.execution.row_limits.keys().isdisjoint(stratum.relations):
+            return "its size is looked at after each iteration"
         if not all(relation.splits for relation in members):
             return "no column partitions an equivalence"
         rules = [self.staging.rules(clause, None, {}) for clause in stratum.clauses]
@@ -185,12 +189,25 @@ class Member(Evaluation):
         self.database = replace(self.database, relations={**self.database.relations, **facts})
         before, found = self.n_values(), None
         if self.group.rank == 0:
-            done = super().fixpoint(stratum, members)
-            found = self.news(*before), {name: self.relations[name].columns() for name in stratum.relations}, done
+            done, widened = self.within_limits(stratum, members)
+            names = (*stratum.relations, *widened)
+            found = self.news(*before), {name: self.relations[name].columns() for name in names}, done
         news, rows, done = of_first(self.group, found)
         self.learn(*news)
-        self.finish([self.whole(self.relations[name], [rows[name]]) for name in stratum.relations], complete=True)
+        self.finish([self.whole(self.relations[name], [rows[name]]) for name in rows], complete=True)
         return done
+
+    def within_limits(self, stratum: Stratum, members: Sequence[Relation]) -> tuple[StratumStatistics, set[str]]:
+        """Evaluate a stratum here, from the start again whenever it is widened; return by which relations it was."""
+        widened: set[str] = set()
+        while True:
+            try:
+                return super().fixpoint(stratum, members), widened
+            except LimitReached as reached:
+                self.widen(reached.relation)
+                widened.add(self.widenings[reached.relation.name].into)
+                for relation in members:
+                    relation.clear()
 
     def whole(self, relation: Relation, parts: Iterable[Columns]) -> Relation:
         """Return a relation of rows that are known to be distinct."""
@@ -313,6 +330,7 @@ def evaluate(
     complete_rows: int = COMPLETE_ROWS,
     checkpoints: Checkpoints | None = None,
     homes: Mapping[str, tuple[int, ...]] | None = None,
+    widenings: Sequence[Widening] = (),
 ) -> Member:
     """Evaluate a program on a member's part of the facts; every member ends with its part of each relation.
 
@@ -320,7 +338,7 @@ def evaluate(
     to partition relations by, of those that tell their rows apart; for others they are chosen.
     """
     program = transfer_constraints(program)
-    member = Member(program, database, group, options or Options(), complete_rows, checkpoints, homes or {})
+    member = Member(program, database, group, options or Options(), complete_rows, checkpoints, homes or {}, widenings)
     for stratum in program.strata:
         member.statistics.append(member.once(stratum))
     return member

@@ -1,6 +1,7 @@
 """Evaluation by several members without shared memory: the same tuples as by the oracle, each at one member."""
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from meeting import results, run
@@ -107,6 +108,27 @@ def test_a_decomposable_recursion_exchanges_its_first_tuples_only():
     assert done.rounds == (1,)
     assert sum(member.statistics[-1].tuples_sent for member in members) < len(CHAIN)
     assert rows_of(program, members, "tc") == {(x, y) for x in range(60) for y in range(x + 1, 61)}
+
+
+def test_a_limit_widens_as_on_one_machine():
+    text = NON_LINEAR.replace("tc(y, z).", "tc(y, z), !stop(x).", 1) + ".decl stop(x: number)\n"
+    program = engine.compile([text])
+    database = tuples.encode(program, {"edge": CHAIN})
+
+    def widening():
+        divisors = iter([7, 3])
+
+        def choose(rows):
+            divisor = next(divisors, None)
+            return None if divisor is None else np.unique(rows[:1, rows[0] % divisor == 0])[None, :]
+
+        return engine.Widening("tc", 200, "stop", choose)
+
+    local = engine.evaluate(program, database, threads=1, widenings=[widening()])
+    expected = tuples.decode(program, local, ["tc", "stop", "end"])
+    assert expected["stop"]
+    members = run(program, database, 3, options=TINY, widenings=[widening()])
+    assert {name: rows_of(program, members, name) for name in expected} == expected
 
 
 def test_columns_to_partition_by_can_be_given():

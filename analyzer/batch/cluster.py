@@ -1,0 +1,80 @@
+"""One repository on a cluster: its files are extracted by tasks of Spark, its rules evaluated by members of a group.
+
+The driver reads the tree, gives facts their places and makes the report, as for a scan on one machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import islice
+
+from pyspark.sql import SparkSession
+
+import engine
+import facts
+from analyzer import worker
+from analyzer.errors import AnalyzeError
+from analyzer.machine import READ
+from analyzer.pool import Outcome, Pool, Task
+from analyzer.state import FactCache
+from engine.spark import encoded
+from engine.spark.session import session
+
+WAVE_BYTES = 64 << 20
+WAVE_TASKS = 1 << 14
+SLICES = 4
+"""Each core has so many tasks in a wave: files differ in what they cost."""
+
+
+class Cluster:
+    """A machine made of the executors of a session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+
+    def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
+        """Extract in waves; what executors have made is put into the cache here, too, where they do not share it."""
+        source = iter(tasks)
+        n_slices = SLICES * self.spark.sparkContext.defaultParallelism
+        while wave := list(drawn(source)):
+            directories = {task.key: task.arguments[0] for task in wave}
+            spread = self.spark.sparkContext.parallelize(wave, min(n_slices, len(wave)))
+            for outcome in spread.mapPartitions(partial(extracted, timeout_s)).toLocalIterator(prefetchPartitions=True):
+                cache = FactCache(directories[outcome.key], facts.version())
+                if not outcome.error and not cache.load(*outcome.key):
+                    cache.save(*outcome.key, outcome.value)
+                yield outcome
+
+    def evaluate(
+        self, program: engine.CheckedProgram, database: engine.Database, widenings: Sequence[engine.Widening]
+    ) -> engine.Result:
+        return encoded.evaluate(program, self.spark, database, READ, widenings=widenings)
+
+
+@contextmanager
+def cluster(master: str) -> Iterator[Cluster]:
+    """A cluster while the block runs. Raises AnalyzeError where there can be no session."""
+    try:
+        entered = session(master)
+        with entered as spark:
+            yield Cluster(spark)
+    except engine.EvaluationError as error:
+        raise AnalyzeError("V001", str(error)) from None
+
+
+def drawn(tasks: Iterator[Task]) -> Iterator[Task]:
+    """The tasks of one wave."""
+    n_bytes = 0
+    for task in islice(tasks, WAVE_TASKS):
+        n_bytes += task.size
+        yield task
+        if n_bytes >= WAVE_BYTES:
+            return
+
+
+def extracted(timeout_s: float, tasks: Iterable[Task]) -> Iterator[Outcome]:
+    """Extract in a process of its own, which may crash or hang at the cost of one file."""
+    with closing(Pool(worker.extract, 1, timeout_s).run(tasks)) as outcomes:
+        yield from outcomes
