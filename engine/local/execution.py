@@ -26,8 +26,9 @@ from engine.storage.relation import SMALL_ROWS, Relation
 class Options:
     """The sizes at which the evaluator changes its ways; they change no result.
 
-    `partition_rows`: a partition with more rows is split, so that its table fits in the second-level cache, but in
-    local fixpoints only when its delta has `delta_rows`, for each part must keep enough to do at once.
+    `partition_rows`: in local fixpoints a partition with more rows is split, so that its table fits in the second-level
+    cache, when its delta has `delta_rows`, for each part must keep enough to do at once. `split_rows`: in rounds a
+    partition with more rows is split; each round visits all parts, so they pay only when they are much larger.
     `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
     sizes of partitions. `exchange_bits`: an exchange begins with 2**exchange_bits partitions, but four for each worker
     at least; `queue_batches`: a queue's room.
@@ -39,6 +40,7 @@ class Options:
     chunk_rows: int = 1 << 14
     inbox_rows: int = 1 << 11
     partition_rows: int = 1 << 17
+    split_rows: int = 1 << 20
     delta_rows: int = 1 << 15
     max_bits: int = 8
     exchange_bits: int = 2
@@ -114,7 +116,7 @@ class Execution:
         """Insert rows that are not known to be distinct."""
         step, take = self.options.chunk_rows, relation.every
         rows, lo, hi = block
-        while (hi - lo) >> relation.bits > self.options.partition_rows // 2 and self.can_split(relation):
+        while (hi - lo) >> relation.bits > self.options.split_rows // 2 and self.can_split(relation):
             relation.split(min(relation.bits + 4, self.options.max_bits))
         if relation.bits == 0:
             relation.insert(rows, lo, hi, take)
@@ -191,7 +193,7 @@ class Execution:
             if self.can_split(relation):
                 largest = max(relation.partitions, key=lambda partition: partition.n)
                 axis = largest.matrix_axis
-                outgrown = largest.n > options.partition_rows
+                outgrown = largest.n > options.split_rows
                 if axis is not None and relation.bits == 0:
                     # A row of a matrix is no longer than it is wide: no value makes a partition too large.
                     relation.discriminating = np.array([axis])

@@ -115,10 +115,13 @@ class Relation:
             return self.partitions[0].find(rows, n, take)
         found, parts = np.empty(n, np.bool_), np.empty(n, np.int32)
         partition_of(rows, 0, n, take[self.discriminating], self.bits, parts)
-        for p in np.unique(parts):
-            at = np.flatnonzero(parts == p)
-            picked = np.ascontiguousarray(rows[take][:, at])
-            found[at] = self.partitions[p].find(picked, len(at), self.every)
+        order = np.argsort(parts.astype(np.uint16), kind="stable")
+        grouped, ends = rows[take][:, order], np.cumsum(np.bincount(parts, minlength=len(self.partitions)))
+        lo = 0
+        for partition, hi in zip(self.partitions, ends.tolist(), strict=True):
+            if hi > lo:
+                found[order[lo:hi]] = partition.find(np.ascontiguousarray(grouped[:, lo:hi]), hi - lo, self.every)
+            lo = hi
         return found
 
     def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> Arrangement:

@@ -90,7 +90,14 @@ def partitioned(partitions: int) -> Options:
     """Options that split relations as early as possible, into so many partitions (a power of 2), on small chunks."""
     bits = partitions.bit_length() - 1
     return Options(
-        chunk_rows=1024, inbox_rows=32, partition_rows=64, delta_rows=1, max_bits=bits, alone_rows=0, wave_tasks=4
+        chunk_rows=1024,
+        inbox_rows=32,
+        partition_rows=64,
+        split_rows=64,
+        delta_rows=1,
+        max_bits=bits,
+        alone_rows=0,
+        wave_tasks=4,
     )
 
 

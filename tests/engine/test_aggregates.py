@@ -12,9 +12,17 @@ from engine.local.execution import Options
 from engine.local.policy import GLOBAL, Dws, Ssp
 
 TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
+    chunk_rows=5,
+    inbox_rows=2,
+    partition_rows=6,
+    split_rows=6,
+    delta_rows=1,
+    max_bits=5,
+    alone_rows=0,
+    wave_tasks=3,
+    min_sampled=2,
 )
-MEDIUM = Options(chunk_rows=16, inbox_rows=4, partition_rows=20, delta_rows=4, max_bits=3, alone_rows=8)
+MEDIUM = Options(chunk_rows=16, inbox_rows=4, partition_rows=20, split_rows=20, delta_rows=4, max_bits=3, alone_rows=8)
 FULL_QUEUES = replace(TINY, exchange_bits=3, queue_batches=1)
 BACKENDS = {
     "one thread": (1, GLOBAL, Options()),

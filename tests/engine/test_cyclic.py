@@ -14,7 +14,9 @@ from engine.local.policy import GLOBAL, Dws, Ssp
 from engine.plan import order
 
 # So that joins are sampled, and chunks cut, whatever the size.
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, min_sampled=2)
+TINY = Options(
+    chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, max_bits=5, alone_rows=0, min_sampled=2
+)
 DECLARED = """
 .decl e(a: number, b: number)
 .decl t(a: number, b: number, c: number)

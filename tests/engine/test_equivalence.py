@@ -10,7 +10,9 @@ from engine import reference, tuples
 from engine.local.execution import Options
 from engine.storage.equivalence import Equivalence
 
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3)
+TINY = Options(
+    chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3
+)
 BACKENDS = [(1, Options()), (1, TINY), (2, TINY)]
 EDGES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=12)
 

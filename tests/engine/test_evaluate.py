@@ -15,7 +15,15 @@ from engine.local.policy import GLOBAL, Dws, Policy, Ssp
 
 # Sizes so small that every buffer fills up, every partition splits and every chunk is cut.
 TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
+    chunk_rows=5,
+    inbox_rows=2,
+    partition_rows=6,
+    split_rows=6,
+    delta_rows=1,
+    max_bits=5,
+    alone_rows=0,
+    wave_tasks=3,
+    min_sampled=2,
 )
 BACKENDS = {
     "one thread": (1, GLOBAL, Options()),

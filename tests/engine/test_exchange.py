@@ -12,7 +12,14 @@ from engine.local.owner import Owner
 from engine.local.policy import GLOBAL, Dws, Ssp
 
 TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, alone_rows=0, exchange_bits=3, queue_batches=1, min_sampled=2
+    chunk_rows=5,
+    inbox_rows=2,
+    partition_rows=6,
+    split_rows=6,
+    alone_rows=0,
+    exchange_bits=3,
+    queue_batches=1,
+    min_sampled=2,
 )
 POLICIES = [Ssp(0), Ssp(2), Dws()]
 HEADER = ".decl arc(x: number, y: number)\n"

@@ -8,7 +8,9 @@ from engine import tuples
 from engine.local.execution import Options
 from engine.local.policy import GLOBAL, Dws, Ssp
 
-TINY = Options(chunk_rows=7, inbox_rows=2, partition_rows=6, alone_rows=0, exchange_bits=3, queue_batches=1)
+TINY = Options(
+    chunk_rows=7, inbox_rows=2, partition_rows=6, split_rows=6, alone_rows=0, exchange_bits=3, queue_batches=1
+)
 RUNS = [(Ssp(0), 2), (Ssp(2), 3), (Dws(), 1), (Dws(), 2), (Dws(), 3)]
 N = 30
 

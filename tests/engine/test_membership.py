@@ -10,7 +10,15 @@ from engine.local.execution import Options
 from engine.local.policy import GLOBAL, Dws, Ssp
 
 TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
+    chunk_rows=5,
+    inbox_rows=2,
+    partition_rows=6,
+    split_rows=6,
+    delta_rows=1,
+    max_bits=5,
+    alone_rows=0,
+    wave_tasks=3,
+    min_sampled=2,
 )
 BACKENDS = {
     "one thread": (1, Options(), GLOBAL),

@@ -8,7 +8,9 @@ import engine
 from engine import reference, tuples
 from engine.local.execution import Options
 
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3)
+TINY = Options(
+    chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3
+)
 BACKENDS = [(1, Options()), (1, TINY), (2, TINY)]
 
 

@@ -14,7 +14,9 @@ import engine
 from engine import reference, tuples
 from engine.local.execution import Options
 
-TINY = Options(chunk_rows=7, inbox_rows=3, partition_rows=9, delta_rows=1, max_bits=4, alone_rows=0, wave_tasks=2)
+TINY = Options(
+    chunk_rows=7, inbox_rows=3, partition_rows=9, split_rows=9, delta_rows=1, max_bits=4, alone_rows=0, wave_tasks=2
+)
 SEEDS = range(4)
 
 

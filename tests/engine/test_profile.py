@@ -64,7 +64,7 @@ def test_facts_are_charged_to_no_rule():
     many = {(i, i) for i in range(40)}
     from engine.local.execution import Options
 
-    tiny = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, max_bits=5, alone_rows=0)
+    tiny = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, max_bits=5, alone_rows=0)
     database = tuples.encode(program, CHAIN | {"more": many})
     found = rules(engine.evaluate(program, database, threads=1, options=tiny, profile=True))
     assert found["path(x, y) :- edge(x, y)."]["rows_out"] == N

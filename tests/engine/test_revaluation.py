@@ -15,7 +15,15 @@ from engine.local.revaluation import RevaluedRule
 
 EAGER = Options(matched_reads=0)
 TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=4, alone_rows=0, wave_tasks=3, matched_reads=1
+    chunk_rows=5,
+    inbox_rows=2,
+    partition_rows=6,
+    split_rows=6,
+    delta_rows=1,
+    max_bits=4,
+    alone_rows=0,
+    wave_tasks=3,
+    matched_reads=1,
 )
 BACKENDS = {
     "one thread": (1, GLOBAL, EAGER),

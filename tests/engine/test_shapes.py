@@ -15,7 +15,15 @@ from engine.storage import memory
 from engine.storage.arrangement import Arrangement, Block
 
 TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3, min_sampled=2
+    chunk_rows=5,
+    inbox_rows=2,
+    partition_rows=6,
+    split_rows=6,
+    delta_rows=1,
+    max_bits=5,
+    alone_rows=0,
+    wave_tasks=3,
+    min_sampled=2,
 )
 BACKENDS = [(1, Options()), (2, TINY)]
 RANDOM = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)

@@ -21,6 +21,7 @@ TINY = Options(
     chunk_rows=5,
     inbox_rows=2,
     partition_rows=6,
+    split_rows=6,
     delta_rows=1,
     max_bits=5,
     alone_rows=0,
@@ -234,7 +235,7 @@ def test_same_generation_is_cut_where_degrees_are_high_and_there_is_much_to_do(n
 
 def test_two_threads_divide_an_auxiliary_relation_by_the_column_that_its_join_carries_over():
     """Only so can rows go to their partitions before the join, and become bits of few rows of a matrix there."""
-    options = Options(partition_rows=1 << 12, alone_rows=0, wave_tasks=1)
+    options = Options(partition_rows=1 << 12, split_rows=1 << 12, alone_rows=0, wave_tasks=1)
     plan = evaluated(SAME_GENERATION, {"arc": random_arcs(400, 12)}, threads=2, options=options).plan
     (made,) = [r for s in plan.strata for r in s.relations if r.name == "sg&0"]
     assert made.discriminating == ("1",) and made.partitions > 1, "sg&0(x, b) :- arc(a, x), sg(a, b)."
