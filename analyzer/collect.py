@@ -58,7 +58,7 @@ class _Collector:
     def run(self, machine: Machine) -> Collected:
         self.found = discover(self.tree, self.config)
         self.cache = FactCache(self.directory, facts.version())
-        self.claims = Claims(self.directory / "facts")
+        self.claims = Claims(self.directory)
         try:
             extracted = self.extract(machine, self.missing()) + self.extract(machine, self.left_by_others())
         except ChildProcessError as error:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 
 from engine.cluster.group import Parcel
 from engine.database import EvaluationError
+
+PATIENCE_S = 5.0
+"""A member that fails waits so long for those to whom it is sending something."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,18 @@ class Mesh:
             for other, connection in self.peers.items():
                 found[other] = connection.recv()
                 if isinstance(found[other], Failure):
+                    self._pass_on(found[other], sent)
                     raise EvaluationError(found[other].message)
             sent.result()
         except (EOFError, OSError) as error:
             raise ConnectionError(f"member {self.rank} of {self.size} has lost another one: {error}") from error
         return found
+
+    def _pass_on(self, failure: Failure, sent: Future) -> None:
+        """Tell the others, who may look to this member first, and find it gone. What is being sent goes before."""
+        with suppress(OSError, TimeoutError):
+            sent.result(timeout=PATIENCE_S)
+            self.fail(failure.message)
 
     def _send(self, parcels: Sequence[Parcel]) -> None:
         for other, connection in self.peers.items():

@@ -80,7 +80,7 @@ def test_what_another_process_extracts_just_now_is_waited_for(run, repositories,
     repositories.make("app", {"a.py": "x = 1\n", "lib.py": VENDORED})
     data = VENDORED.encode()
     own = FactCache(state_directory, facts.version()).path("python", blob_hash(b"x = 1\n"))
-    claims = Claims(state_directory / "facts")
+    claims = Claims(state_directory)
     assert claims.claim(("python", blob_hash(data)))
 
     def finish_when_only_that_is_missing():
