@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.language.syntax import Atom
 from engine.local.aggregates import Aggregate
 from engine.local.aggregates import Fold as FoldOperator
 from engine.local.atoms import Atoms
@@ -44,7 +45,7 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
     Atoms of relations in `recursive` before that position read earlier iterations only.
     """
     first = None if delta is None else rule.body[delta]
-    steps = order(rule.body, first, (), rule.head, bindings.sizes)
+    steps = order(rule.body, first, (), rule.head, bindings.sizes, hinted(rule, delta, recursive))
     builder = Builder(rule.wide, bindings)
     if delta is not None:
         earlier = (x for x in rule.body[:delta] if isinstance(x, Match) and x.relation in recursive)
@@ -59,6 +60,24 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
     except Unsatisfiable:
         return Plan(None, None, None, (), tuple(steps), never=True)
     return Plan(builder.source, builder.scan, builder.seed, fused(builder.operators), tuple(steps), tuple(builder.ends))
+
+
+def hinted(rule: Rule, delta: int | None, recursive: frozenset[str]) -> Sequence[Match]:
+    """The atoms of a rule in the order that its `.plan` has for this variant; nothing if it has none.
+
+    Version 0 is that of a rule without recursion, or with the delta in its first recursive atom, version 1 with it in
+    the second, and so on, as in Soufflé. A rule whose body was rewritten has other atoms: the hint is not for it.
+    """
+    if rule.clause is None or not rule.clause.plan:
+        return ()
+    atoms = [x for x in rule.body if isinstance(x, Match)]
+    written = [x.relation for x in rule.clause.body if isinstance(x, Atom)]
+    moving = [x for x in atoms if x.relation in recursive]
+    version = 0 if delta is None else next(i for i, x in enumerate(moving) if x is rule.body[delta])
+    positions = dict(rule.clause.plan).get(version, ())
+    if [x.relation for x in atoms] != written or len(positions) != len(atoms):
+        return ()
+    return [atoms[position - 1] for position in positions]
 
 
 class Builder(Atoms, Values):

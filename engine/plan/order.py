@@ -65,13 +65,21 @@ class Step:
 
 
 def order(
-    body: Sequence[Literal], first: Match | None, bound: Iterable[str], wanted: Iterable[Operand], sizes: Sizes
+    body: Sequence[Literal],
+    first: Match | None,
+    bound: Iterable[str],
+    wanted: Iterable[Operand],
+    sizes: Sizes,
+    hint: Sequence[Match] = (),
 ) -> list[Step]:
     """Return the literals in an order in which each is evaluable, cheap by the expected number of rows.
 
     `first`, if given, comes first (the delta); else every positive atom is tried as the first. After it, the next atom
     is the one with the smallest fan-out; filters run as soon as they can, values that only the head needs come last.
+    A `hint` holds all atoms in the order in which they are to come, but for `first`.
     """
+    if hint:
+        return Search(body, set(bound), set(wanted), sizes, None).follow(first or hint[0], hint)
     matches = [literal for literal in body if isinstance(literal, Match)]
     starts = [first] if first is not None or not matches else matches
     if len(matches) <= 1:
@@ -111,12 +119,25 @@ class Search:
             else:
                 self.match(best)
             self.take_ready()
+        return self.cost, self.rest()
+
+    def follow(self, first: Match, hint: Sequence[Match]) -> list[Step]:
+        """Take the atoms in a given order."""
+        self.first = first
+        self.take_ready(constants_only=True)
+        for literal in (first, *(x for x in hint if x is not first)):
+            self.match(literal)
+            self.take_ready()
+        return self.rest()
+
+    def rest(self) -> list[Step]:
+        """Take what only the head needs, after all atoms."""
         while self.left:
             literal = next((x for x in self.left if self.ready(x)), None)
             if literal is None:
                 raise AssertionError(f"no literal can be evaluated next: {self.left}")
             self.take(literal)
-        return self.cost, self.steps
+        return self.steps
 
     def connected(self, matches: list[Match]) -> list[Match]:
         """The atoms that share a bound term with what is there, if there is any: a cross product is the last resort."""

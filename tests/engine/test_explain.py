@@ -192,3 +192,48 @@ def test_arithmetic_for_an_extremum_is_done_by_the_join_before_it():
     """
     (variant,) = rule_of(explained(text, {"arc": {(0, 1, 5), (1, 2, 7)}}), "far").variants
     assert [step.operators for step in variant.steps] == [("scan",), ("join arc[x]",), ("compute in the join",)]
+
+
+@pytest.mark.parametrize(
+    "hint, expected",
+    [
+        ("", [("few", "many")]),
+        (".plan 0:(1,2)", [("many", "few")]),
+        (".plan 0:(2,1)", [("few", "many")]),
+    ],
+)
+def test_a_plan_is_followed_where_one_is_given(hint, expected):
+    text = f"""
+    .decl few(x: number)
+    .decl many(x: number, y: number)
+    .decl r(x: number, y: number)
+    r(x, y) :- many(x, y), few(x). {hint}
+    """
+    plan = explained(text, {"few": {(1,), (2,)}, "many": {(i, j) for i in range(60) for j in range(60)}})
+    assert [orders(variant) for variant in rule_of(plan, "r").variants] == expected
+
+
+def orders(variant):
+    return tuple(step.literal.partition("(")[0] for step in variant.steps if step.is_atom)
+
+
+def test_a_plan_has_a_version_for_each_recursive_atom():
+    text = """
+    .decl a(x: number, y: number)
+    .decl b(x: number, y: number)
+    .decl p(x: number, y: number)
+    p(x, y) :- a(x, y).
+    p(x, w) :- p(x, y), a(y, z), b(y, z), p(z, w), x < w. .plan 0:(1,3,2,4), 1:(4,3,2,1)
+    """
+    facts = {name: {(i, (i * k + 1) % 9) for i in range(9) for k in (1, 2)} for name in ("a", "b")}
+    plan = explained(text, facts)
+    assert [orders(variant) for variant in rule_of(plan, "p", 1).variants] == [
+        ("p", "b", "a", "p"),
+        ("p", "b", "a", "p"),
+    ]
+    program, without = engine.compile([text]), engine.compile([text.partition(".plan")[0]])
+    found = [
+        tuples.decode(each, engine.evaluate(each, tuples.encode(each, facts), threads=1), ["p"])
+        for each in (program, without)
+    ]
+    assert found[0] == found[1] and found[0]["p"]
