@@ -70,6 +70,8 @@ def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarra
     if column.null_count:
         row = column.is_null().index(True).as_py() + 1
         source.fail(row, f"a value is missing (type {type.name})")
+    if type.kind in INTEGERS and types.is_decimal(column.type) and not column.type.scale:
+        column = whole_numbers(source, column, type)  # Spark has no unsigned type.
     if type.kind in INTEGERS and types.is_integer(column.type):
         return source.integers(column.to_numpy(), type)
     if type.kind == "float" and (types.is_floating(column.type) or types.is_integer(column.type)):
@@ -86,6 +88,16 @@ def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarra
     rows = np.full(len(distinct.dictionary), len(indices))
     np.minimum.at(rows, indices, np.arange(len(indices)))
     return source.texts(distinct.dictionary.to_pylist(), type, rows)[indices]
+
+
+def whole_numbers(source: Input, column: pyarrow.ChunkedArray, type: Type) -> pyarrow.ChunkedArray:
+    """Return decimals without fraction as integers of 64 bits."""
+    import pyarrow
+
+    try:
+        return column.cast(pyarrow.uint64() if type.kind == "unsigned" else pyarrow.int64())
+    except pyarrow.ArrowInvalid:
+        source.fail(0, f"a column of {column.type} has a value that is no {type.kind} of 64 bits (type {type.name})")
 
 
 def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:

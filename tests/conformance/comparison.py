@@ -6,9 +6,10 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,6 +83,10 @@ class Configuration:
             return self.evaluate(program, facts)
         return evaluate_outputs(program, lambda needed: engine.load(needed, facts), **self.chosen())
 
+    def limited(self, limit_s: int) -> AbstractContextManager[None]:
+        """Raise TimeLimit when what is evaluated in the block takes longer."""
+        return time_limit(limit_s)
+
     def rows(self, program: CheckedProgram, facts: Path) -> Rows:
         return tuples.decode(program, self.evaluate(program, facts), program.relations)
 
@@ -124,17 +129,30 @@ class OnSpark(Configuration):
 
     session: SparkSession | None = None
 
-    def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
-        import pyarrow.parquet
+    @contextmanager
+    def limited(self, limit_s: int) -> Iterator[None]:
+        """Let Spark end its jobs: one that nobody waits for any more would hold all slots."""
+        timer = Timer(limit_s, self.session.sparkContext.cancelAllJobs)
+        timer.start()
+        try:
+            yield
+        except Exception as error:
+            if timer.finished.is_set():
+                raise TimeLimit(f"more than {limit_s} s") from error
+            raise
+        finally:
+            timer.cancel()
 
+    def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
         from engine.spark import evaluate
+        from engine.spark.results import table
         from engine.spark.task import Files
 
         database = engine.load(program, facts)
         printer = Printer(program.records, database.records, database.symbols)
         frames = {
             name: self.session.createDataFrame(
-                parquetfile.table_of(pyarrow, OrderedRows(program.relations[name], columns, printer))
+                table(OrderedRows(program.relations[name], columns, printer), program.number_bits)
             )
             for name, columns in database.relations.items()
             if columns.shape[1]

@@ -34,7 +34,6 @@ from comparison import (
     TimeLimit,
     difference,
     partitioned,
-    time_limit,
 )
 
 import engine
@@ -165,8 +164,9 @@ def run(case: Case, options: argparse.Namespace) -> tuple[str, str]:
         if options.compare:
             problem = compare(case, options.limit)
         else:
-            with time_limit(options.limit):
-                problem = check(case, configuration_of(options))
+            configuration = configuration_of(options)
+            with configuration.limited(options.limit):
+                problem = check(case, configuration)
         return ("passed", "") if problem is None else ("failed", problem)
     except OutsideCoreError as error:
         return "outside", str(error)

@@ -4,6 +4,7 @@ import json
 import math
 import sqlite3
 import sys
+from decimal import Decimal
 
 import pyarrow
 import pyarrow.parquet
@@ -105,6 +106,20 @@ def test_columns_of_parquet_are_read_by_name_or_else_by_position(tmp_path):
         {"r": {("b", 2), ("a", 2**32 - 1)}},
     )
     assert pyarrow.parquet.read_table(tmp_path / "out.parquet").to_pydict() == {"x": ["a", "b"], "y": [2**32 - 1, 2]}
+
+
+def test_decimals_without_a_fraction_are_integers(tmp_path):
+    """Spark has no unsigned type: it reads and writes one of 64 bits as decimal(20, 0)."""
+    declared = ".decl r(x: number, y: unsigned)\n.input r(IO=parquet)"
+    for value in (2**64 - 1, -1, 2**64):
+        table = pyarrow.table({"x": [Decimal(-5)], "y": pyarrow.array([Decimal(value)], pyarrow.decimal128(20, 0))})
+        pyarrow.parquet.write_table(table, tmp_path / "r.parquet")
+        program = engine.compile([declared], number_bits=64)
+        if value == 2**64 - 1:
+            assert tuples.decode(program, engine.load(program, tmp_path), ["r"])["r"] == {(-5, value)}
+        else:
+            with pytest.raises(engine.FactsError, match="a value that is no unsigned of 64 bits"):
+                engine.load(program, tmp_path)
 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
