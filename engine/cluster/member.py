@@ -227,7 +227,7 @@ class Member(Evaluation):
             rows[name].append(constant)
         base = f"{members[0].name}&base"
         groups = {relation.name: relation.group for relation in members}
-        linear = None if is_keyed(members[0]) else linearise(groups, members[0].arity, rules, base)
+        linear = None if members[0].is_keyed else linearise(groups, members[0].arity, rules, base)
         if linear is not None:
             rules, rows = self.begin(members[0], base, rules, linear, rows), {}
         done = self.derive(members, rules, rows)
@@ -296,11 +296,6 @@ class Member(Evaluation):
         homes = {relation.name: relation for relation in steps.relations}
         for name in homes.keys() & (saved or {}).keys():
             steps.offer(homes[name], saved[name])
-
-
-def is_keyed(relation: Relation) -> bool:
-    """Whether a relation sums or counts by contributor."""
-    return isinstance(relation, Aggregation) and any(column.keys for column in relation.shape.aggregated)
 
 
 def makes_values(body: Iterable) -> bool:

@@ -64,9 +64,9 @@ class Supersteps:
         parts = {}
         for relation in self.relations:
             homes = [relation.partitions[number] for number in self.owner.fragments]
+            if relation.is_keyed:
+                continue
             if isinstance(relation, Aggregation):
-                if any(column.keys for column in relation.shape.aggregated):
-                    continue
                 parts[relation.name] = np.concatenate([home.shown() for home in homes], axis=1)
             else:
                 parts[relation.name] = np.concatenate([home.rows[:, : home.n] for home in homes], axis=1)

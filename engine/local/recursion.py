@@ -164,7 +164,7 @@ class Component:
     def linearise(self) -> None:
         """Rewrite a rule that composes the relation with itself; `base` is to hold what the relation begins from."""
         first = self.relations[0]
-        if isinstance(first, Aggregation) and any(column.keys for column in first.shape.aggregated):
+        if first.is_keyed:
             return
         name = f"{first.name}&base"
         found = linearise({relation.name: relation.group for relation in self.relations}, first.arity, self.rules, name)

@@ -31,6 +31,7 @@ class Aggregation(Relation):
         self.group = tuple(shape.group.tolist())
         # Sums of floats are not: contributors are added in order, but what follows meanwhile may be rounded apart.
         self.is_exact = all(column.kind in ("min", "max") or column.of != "float" for column in shape.aggregated)
+        self.is_keyed = any(column.keys for column in shape.aggregated)
 
     def clear(self) -> None:
         super().clear()
@@ -49,7 +50,7 @@ class Aggregation(Relation):
     @property
     def split_when_large(self) -> bool:
         """Whether rows are looked up in tables of hashes: an array by value is as fast undivided."""
-        return any(column.keys for column in self.shape.aggregated) or isinstance(self.partitions[0].keys, HashedKeys)
+        return self.is_keyed or isinstance(self.partitions[0].keys, HashedKeys)
 
     @property
     def is_extremum(self) -> bool:

@@ -38,6 +38,8 @@ class Relation:
     """Whether a rule may find pairs of the iteration that is under way, too, when it asks for whole rows."""
     is_exact = True
     """Whether its rows are the same in whatever order they are inserted."""
+    is_keyed = False
+    """Whether it sums or counts by contributor."""
 
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
