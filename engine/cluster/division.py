@@ -48,11 +48,9 @@ class Division:
         moving = written | {guest.name for guest in guests}
         auxiliaries = Auxiliaries({name: relation.dtype == np.int64 for name, relation in bindings.relations.items()})
         self.rules = binarise(rules, moving, auxiliaries)
-        made = [(each.name, each.arity, np.int64 if each.wide else np.int32) for each in auxiliaries.made]
-        self.auxiliaries = [Relation(name, arity, np.dtype(dtype)) for name, arity, dtype in made]
+        self.auxiliaries = list(map(bindings.make, auxiliaries.made))
         self.homes = [*relations, *self.auxiliaries]
         self.bindings = bindings
-        bindings.relations.update((relation.name, relation) for relation in self.auxiliaries)
         self.columns = {relation.name: relation.group for relation in self.homes}
         self.statistics = [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
         self.first: list[tuple[int, int | None]] = []

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from engine.local.functors import Functors
 from engine.local.indexes import Indexes
+from engine.plan.auxiliary import Auxiliary
 from engine.plan.order import Sizes
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
@@ -21,3 +24,9 @@ class Bindings:
     functors: Functors
     sizes: Sizes
     indexes: Indexes = field(default_factory=Indexes)
+
+    def make(self, made: Auxiliary) -> Relation:
+        """Add an auxiliary relation, empty."""
+        relation = Relation(made.name, made.arity, np.dtype(np.int64 if made.wide else np.int32))
+        self.relations[made.name] = relation
+        return relation

@@ -114,10 +114,7 @@ class Component:
         return wide
 
     def make(self, auxiliaries: Sequence[Auxiliary]) -> None:
-        for made in auxiliaries:
-            relation = Relation(made.name, made.arity, np.dtype(np.int64 if made.wide else np.int32))
-            self.bindings.relations[made.name] = relation
-            self.made.append(relation)
+        self.made += map(self.bindings.make, auxiliaries)
 
     @property
     def is_ordered(self) -> bool:
