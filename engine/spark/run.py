@@ -41,7 +41,8 @@ def run(
     outputs = tuple(dict.fromkeys(directive.relation for directive in checked.outputs))
     system, root = opened(output)
     refuse_present(system, root, [f"{name}.{format}" for name in outputs])
-    unfinished = f"{root}/.unfinished-{token_hex(4)}"
+    hidden = f".unfinished-{token_hex(4)}"
+    unfinished = f"{root}/{hidden}"
     with session(master) as spark:
         frames, sources = evaluate.frames(checked, spark, absolute(facts))
         try:
@@ -49,7 +50,7 @@ def run(
                 checked,
                 spark,
                 frames,
-                Files(outputs, f"{output_prefix(output)}{unfinished}", format),
+                Files(outputs, within(absolute(output), hidden), format),
                 sources=sources,
                 members=members,
                 complete_rows=complete_rows,
@@ -103,13 +104,10 @@ def opened(directory: str) -> tuple[fs.FileSystem, str]:
     return system, root
 
 
-def output_prefix(directory: str) -> str:
-    """What stands before a path in the URI of a directory, up to where `opened` begins it."""
-    scheme, separator, rest = directory.partition("://")
-    if not separator:
-        return ""
-    authority = rest.partition("/")[0] if scheme in ("hdfs", "viewfs") else ""
-    return f"{scheme}://{authority}"
+def within(directory: str, name: str) -> str:
+    """A name in a directory; the query of a URI, which says how to reach it, stays at the end."""
+    path, mark, query = directory.partition("?") if "://" in directory else (directory, "", "")
+    return f"{path.rstrip('/')}/{name}{mark}{query}"
 
 
 def refuse_present(system: fs.FileSystem, root: str, names: Iterable[str]) -> None:

@@ -84,7 +84,7 @@ def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Ite
         report.token = of_first(group, token_hex(4))
         for name in files.relations:
             content = results.FORMATS[files.format](results.rows_of(member, dictionary, name))
-            save(content, files, f"{files.directory}/{report.token}/{name}", group.rank)
+            save(content, files, f"{report.token}/{name}", group.rank)
         report.seconds["results"] = perf_counter() - begin
     except (EvaluationError, FactsError) as error:
         report.error = str(error)
@@ -147,8 +147,8 @@ def read(job: Job, tables: facts.Tables, group: Mesh, checkpoints: Checkpoints |
 
 
 def save(content: bytes, files: Files, directory: str, rank: int) -> None:
-    """Write this member's part."""
-    system, root = fs.FileSystem.from_uri(directory)
-    system.create_dir(root, recursive=True)
-    with system.open_output_stream(f"{root}/part-{rank:05}.{files.format}") as out:
+    """Write this member's part to a directory below that of `files`."""
+    system, root = fs.FileSystem.from_uri(files.directory)
+    system.create_dir(f"{root}/{directory}", recursive=True)
+    with system.open_output_stream(f"{root}/{directory}/part-{rank:05}.{files.format}") as out:
         out.write(content)
