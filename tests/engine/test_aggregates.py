@@ -1,7 +1,6 @@
 """Aggregates in heads: the engine against the oracle, on random programs and facts."""
 
-from dataclasses import replace
-
+import backends
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,29 +8,10 @@ from hypothesis import HealthCheck, given, settings
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
+from engine.local.policy import GLOBAL
 
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    min_sampled=2,
-)
 MEDIUM = Options(chunk_rows=16, inbox_rows=4, partition_rows=20, split_rows=20, delta_rows=4, max_bits=3, alone_rows=8)
-FULL_QUEUES = replace(TINY, exchange_bits=3, queue_batches=1)
-BACKENDS = {
-    "one thread": (1, GLOBAL, Options()),
-    "tiny": (1, GLOBAL, TINY),
-    "tiny, two threads": (2, GLOBAL, TINY),
-    "medium": (2, GLOBAL, MEDIUM),
-    "ssp": (3, Ssp(1), FULL_QUEUES),
-    "dws": (2, Dws(), FULL_QUEUES),
-}
+BACKENDS = {**backends.BACKENDS, "medium": (2, GLOBAL, MEDIUM)}
 
 HEADER = """
 .decl arc(x: number, y: number, w: number)

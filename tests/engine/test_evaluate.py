@@ -6,30 +6,15 @@ from statistics import median
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from backends import ROUNDS, TINY
 from hypothesis import HealthCheck, given, settings
 
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Policy, Ssp
+from engine.local.policy import Dws, Policy, Ssp
 
 # Sizes so small that every buffer fills up, every partition splits and every chunk is cut.
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    min_sampled=2,
-)
-BACKENDS = {
-    "one thread": (1, GLOBAL, Options()),
-    "tiny": (1, GLOBAL, TINY),
-    "tiny, two threads": (2, GLOBAL, TINY),
-}
 
 
 @st.composite
@@ -247,7 +232,7 @@ def test_random_programs_answer_as_the_oracle(case, exchange):
     program = engine.compile([text])
     expected = reference.evaluate(program, facts)
     iterations = 0
-    for name, (threads, policy, options) in {**BACKENDS, "exchange": exchange}.items():
+    for name, (threads, policy, options) in {**ROUNDS, "exchange": exchange}.items():
         database = tuples.encode(program, facts)
         result = engine.evaluate(program, database, threads=threads, policy=policy, options=options)
         found = tuples.decode(program, result, program.relations)

@@ -1,7 +1,6 @@
 """Least and greatest values of dense groups: joins that contribute to them directly, against the oracle."""
 
-from dataclasses import replace
-
+import backends
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -10,28 +9,11 @@ from hypothesis import HealthCheck, given, settings
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
+from engine.local.policy import GLOBAL
 from engine.storage.keys import HashedKeys
 from engine.storage.pairkeys import PairKeys, denser
 
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    min_sampled=2,
-)
-BACKENDS = {
-    "one thread": (1, GLOBAL, Options()),
-    "tiny": (1, GLOBAL, TINY),
-    "shared": (3, GLOBAL, Options(delta_rows=8, alone_rows=0)),
-    "ssp": (3, Ssp(1), replace(TINY, exchange_bits=3, queue_batches=1)),
-    "dws": (2, Dws(), replace(TINY, exchange_bits=3, queue_batches=1)),
-}
+BACKENDS = {**backends.BACKENDS, "shared": (3, GLOBAL, Options(delta_rows=8, alone_rows=0))}
 HEADER = """
 .decl arc(x: number, y: number, w: number)
 .decl start(x: number, d: number)

@@ -1,35 +1,14 @@
 """Compositions of a relation with itself, made linear: which rules are, and that they answer as the oracle."""
 
-from dataclasses import replace
-
 import hypothesis.strategies as st
 import pytest
+from backends import BACKENDS
 from hypothesis import HealthCheck, given, settings
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
 from engine.plan.flatten import flatten
 from engine.plan.linearise import linearise
-
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    min_sampled=2,
-)
-BACKENDS = {
-    "one thread": (1, GLOBAL, Options()),
-    "tiny, two threads": (2, GLOBAL, TINY),
-    "ssp": (3, Ssp(1), replace(TINY, exchange_bits=3, queue_batches=1)),
-    "dws": (2, Dws(), replace(TINY, exchange_bits=3, queue_batches=1)),
-}
 
 HEADER = """
 .decl arc(x: number, y: number, w: number)

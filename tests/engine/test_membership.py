@@ -2,31 +2,12 @@
 
 import hypothesis.strategies as st
 import pytest
+from backends import BACKENDS
 from hypothesis import HealthCheck, given, settings
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
 
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    min_sampled=2,
-)
-BACKENDS = {
-    "one thread": (1, Options(), GLOBAL),
-    "tiny": (1, TINY, GLOBAL),
-    "tiny, two threads": (2, TINY, GLOBAL),
-    "tiny, two threads, ssp": (2, TINY, Ssp(1)),
-    "tiny, three threads, dws": (3, TINY, Dws()),
-}
 CLOSING = """
 .decl edge(x: number, y: number)
 .decl path(x: number, y: number)
@@ -47,7 +28,7 @@ NODES = st.integers(-1, 5)
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(edges=st.sets(st.tuples(NODES, NODES), min_size=2, max_size=30))
 def test_rows_asked_for_in_their_own_recursion_are_those_of_the_oracle(backend, edges):
-    threads, options, policy = BACKENDS[backend]
+    threads, policy, options = BACKENDS[backend]
     database = tuples.encode(PROGRAM, {"edge": edges})
     result = engine.evaluate(PROGRAM, database, threads=threads, options=options, policy=policy)
     expected = reference.evaluate(PROGRAM, {"edge": edges})

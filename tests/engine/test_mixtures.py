@@ -1,31 +1,11 @@
 """Equivalences, choices, limits, counters and records that feed one another: the engine against the oracle."""
 
 import hypothesis.strategies as st
+from backends import BACKENDS
 from hypothesis import HealthCheck, given, settings
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
-
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    min_sampled=2,
-)
-BACKENDS = {
-    "one thread": (1, Options(), GLOBAL),
-    "tiny": (1, TINY, GLOBAL),
-    "tiny, two threads": (2, TINY, GLOBAL),
-    "tiny, two threads, ssp": (2, TINY, Ssp(1)),
-    "tiny, two threads, dws": (2, TINY, Dws()),
-}
 
 DECLARED = """
 .type Pair = [first: number, second: Pair]
@@ -102,7 +82,7 @@ def test_mixtures_answer_as_the_oracle(recursive, final, facts):
     rules = [rule for rule in (*RECURSIVE, *FINAL) if rule in recursive | final]
     program = engine.compile([DECLARED + "\n".join(rules)])
     expected = reference.evaluate(program, facts)
-    for name, (threads, options, policy) in BACKENDS.items():
+    for name, (threads, policy, options) in BACKENDS.items():
         database = tuples.encode(program, facts)
         result = engine.evaluate(program, database, threads=threads, options=options, policy=policy)
         found = tuples.decode(program, result, program.relations)

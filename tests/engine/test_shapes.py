@@ -5,35 +5,24 @@ import tracemalloc
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from backends import ROUNDS
 from hypothesis import HealthCheck, given, settings
 
 import engine
 from engine import reference, tuples
 from engine.io import load, store
-from engine.local.execution import Options
 from engine.storage import memory
 from engine.storage.arrangement import Arrangement, Block
 
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    min_sampled=2,
-)
-BACKENDS = [(1, Options()), (2, TINY)]
 RANDOM = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 def assert_as_the_oracle(text, facts):
     program = engine.compile([text])
     expected = reference.evaluate(program, facts)
-    for threads, options in BACKENDS:
-        result = engine.evaluate(program, tuples.encode(program, facts), threads=threads, options=options)
+    for threads, policy, options in ROUNDS.values():
+        database = tuples.encode(program, facts)
+        result = engine.evaluate(program, database, threads=threads, policy=policy, options=options)
         found = tuples.decode(program, result, program.relations)
         for relation in program.relations:
             assert found[relation] == expected[relation], relation
@@ -232,8 +221,8 @@ def test_rows_of_any_width_are_found_again(arity):
     terms = ", ".join(f"c{i}" for i in range(arity))
     text = f".decl a({columns})\n.decl b({columns})\n.decl r({columns})\nr({terms}) :- a({terms}), b({terms})."
     database = engine.Database(relations={"a": rows, "b": rows[:, ::-2]})
-    for threads, options in BACKENDS:
-        result = engine.evaluate(engine.compile([text]), database, threads=threads, options=options)
+    for threads, policy, options in ROUNDS.values():
+        result = engine.evaluate(engine.compile([text]), database, threads=threads, policy=policy, options=options)
         found = {tuple(row) for row in result.relation("r").T.tolist()}
         assert found == {tuple(row) for row in rows[:, ::-2].T.tolist()}
         assert result.relation("r").shape[1] == 2 * arity
