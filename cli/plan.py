@@ -259,4 +259,4 @@ def ways(stratum: StratumStatistics) -> str:
     if stratum.policy == "broadcast":
         return "facts to all members"
     homes = [f"{name} by columns {', '.join(str(c + 1) for c in key)}" for name, key in stratum.homes.items() if key]
-    return " · ".join((["decomposed"] if stratum.local else []) + homes)
+    return " · ".join((["decomposed"] if stratum.local else []) + homes + stratum.divided)

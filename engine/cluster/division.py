@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.cluster.group import Group, of_first
+from engine.cluster.skew import Divided
 from engine.cluster.supersteps import Supersteps
 from engine.local.bindings import Bindings
 from engine.local.build import Plan, build
@@ -55,6 +56,7 @@ class Division:
         self.statistics = [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
         self.first: list[tuple[int, int | None]] = []
         self.joining: list[int] = []
+        self.divided: list[str] = []
         for number, rule in enumerate(self.rules):
             at = [
                 i for i, x in enumerate(rule.body) if isinstance(x, Match) and x.relation in moving | set(self.columns)
@@ -78,14 +80,17 @@ class Division:
             placement = place(columns, [self.rules[i] for i in self.joining], self.fixed)
         for relation in self.homes:
             relation.discriminating = np.array(placement.homes[relation.name], np.int64)
-        routes = Routes(self.homes, placement)
+        routes, guests = Routes(self.homes, placement), {guest.name: guest.columns() for guest in self.guests}
+        divided = Divided(group, guests)
         for number, ports in zip(self.joining if self.pivots is None else (), placement.joins, strict=True):
-            routes.add(self.rules[number], ports, self.statistics[number], self.bindings)
-        steps = Supersteps(group, self.homes, routes, execution)
-        names = {guest.name: guest for guest in self.guests}
+            places = divided.meet(ports, [self.bindings.relations[port.relation].dtype for port in ports])
+            routes.add(self.rules[number], places, self.statistics[number], self.bindings)
+        self.divided = list(dict.fromkeys(divided.told))
+        heavy = {channel: divided.sides[port] for port, channel in routes.numbers.items() if port in divided.sides}
+        steps = Supersteps(group, self.homes, routes, execution, heavy)
         for port, channel in routes.numbers.items():
-            if port.relation in names:
-                steps.arrive(channel, names[port.relation].columns())
+            if port.relation in guests:
+                steps.arrive(channel, guests[port.relation])
         return steps
 
     def run(self, steps: Supersteps, after: Callable[[Supersteps], None]) -> StratumStatistics:
@@ -101,6 +106,7 @@ class Division:
             done = Component(self.relations, rest, self.bindings, steps.execution, {}).run()
             done.rules += [self.statistics[i] for i, _ in self.first]
         done.rounds, done.tuples_sent = (steps.n_supersteps,), steps.n_sent
+        done.divided = self.divided
         done.homes = {relation.name: tuple(relation.discriminating.tolist()) for relation in self.relations}
         for auxiliary in self.auxiliaries:
             del self.bindings.relations[auxiliary.name]

@@ -222,7 +222,7 @@ class Member(Evaluation):
     def together(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         """Evaluate a stratum with all members; each ends with its part of the relations."""
         facts, rules, _ = self.rules(stratum, {})
-        rows = {relation.name: [self.contributions(relation)] for relation in members}
+        rows = {relation.name: self.contributions(relation) for relation in members}
         for name, constant in facts.items() if self.group.rank == 0 else ():
             rows[name].append(constant)
         base = f"{members[0].name}&base"
@@ -257,10 +257,12 @@ class Member(Evaluation):
         wide = dict.fromkeys(columns, relation.dtype == np.int64)
         return [replace(recursive, head=columns, body=(Match(base, columns),), wide=wide), recursive]
 
-    def contributions(self, relation: Relation) -> Columns:
-        """The facts of this member for a relation, as they are inserted."""
+    def contributions(self, relation: Relation) -> list[Columns]:
+        """The facts of this member for a relation, if it has any, as they are inserted."""
         rows = self.given(relation)
-        return relation.contributions(rows) if isinstance(relation, Aggregation) else rows
+        if not rows.shape[1]:
+            return []
+        return [relation.contributions(rows) if isinstance(relation, Aggregation) else rows]
 
     def derive(
         self, members: Sequence[Relation], rules: Sequence[Rule], rows: Mapping[str, Sequence[Columns]]

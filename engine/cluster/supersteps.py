@@ -7,13 +7,15 @@ parallel, Valiant 1990).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from engine.cluster.group import Group
+from engine.cluster.skew import DividedOutbox, Side
 from engine.database import Columns
-from engine.local.exchange import Routes, fragments_of
+from engine.local.exchange import Routes, fragment_of, fragments_of
 from engine.local.execution import Execution
 from engine.local.owner import Owner, owned
 from engine.storage.aggregation import Aggregation
@@ -23,18 +25,38 @@ FRAGMENT_BITS = 3
 """Each member has at least 2**FRAGMENT_BITS partitions of a relation."""
 Message = tuple[int, int, Columns]
 """A channel, the number of a fragment, and rows for it."""
+NOTHING: Mapping[int, Side] = MappingProxyType({})
 
 
 class Supersteps:
-    """The share of one member in a component; `relations` are those that its rules write, all empty."""
+    """The share of one member in a component; `relations` are those that its rules write, all empty.
 
-    def __init__(self, group: Group, relations: Sequence[Relation], routes: Routes, execution: Execution) -> None:
+    Heavy keys are divided at the channels `divided`.
+    """
+
+    def __init__(
+        self,
+        group: Group,
+        relations: Sequence[Relation],
+        routes: Routes,
+        execution: Execution,
+        divided: Mapping[int, Side] = NOTHING,
+    ) -> None:
         self.group, self.relations, self.execution = group, relations, execution
         self.bits = max(execution.options.exchange_bits, (group.size - 1).bit_length() + FRAGMENT_BITS)
         self.outgoing: list[list[Message]] = [[] for _ in range(group.size)]
         self.n_supersteps = self.n_sent = 0
         self.owner = Owner(group.rank, routes.channels, self.bits, execution, self.post, group.size)
-        self.owner.fragments = owned(group.rank, group.size, fragments_of(relations, routes, self.bits))
+        fragments = fragments_of(relations, routes, self.bits)
+        self.homes = owned(group.rank, group.size, fragments)
+        # What heavy keys have meets apart, in a fragment of each member.
+        cells = range(1 << self.bits, (1 << self.bits) + (group.size if divided else 0))
+        fragments.update((number, fragment_of([], routes, number)) for number in cells)
+        self.owner.fragments = owned(group.rank, group.size, fragments)
+        for channel, side in divided.items():
+            self.owner.outboxes[channel] = DividedOutbox(self.owner.outboxes[channel], side, group.size)
+        for outbox in self.owner.outboxes:
+            outbox.n_fragments = len(fragments)
 
     def offer(self, relation: Relation, rows: Columns) -> None:
         """Send rows to the home of a relation, wherever that is."""
@@ -63,7 +85,7 @@ class Supersteps:
         """
         parts = {}
         for relation in self.relations:
-            homes = [relation.partitions[number] for number in self.owner.fragments]
+            homes = [relation.partitions[number] for number in self.homes]
             if relation.is_keyed:
                 continue
             if isinstance(relation, Aggregation):

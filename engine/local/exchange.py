@@ -28,6 +28,7 @@ from engine.local.team import Worker
 from engine.plan.discriminate import Placement, Port
 from engine.plan.rule import Match, Rule
 from engine.result import RuleStatistics, StratumStatistics
+from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
 
@@ -44,9 +45,8 @@ class Routes:
             home = self.open(Port(relation.name, placement.homes[relation.name]), relation, len(relation.every))
             self.homes[relation.name] = self.channels[home]
 
-    def number(self, relation: Relation, key: tuple[int, ...]) -> int:
+    def number(self, relation: Relation, port: Port) -> int:
         """Return the number of a channel, which is made on first demand; a relation's home sends it what is new."""
-        port = Port(relation.name, key)
         if port not in self.numbers:
             self.open(port, relation, relation.arity)
             if relation.name in self.homes:
@@ -62,7 +62,7 @@ class Routes:
     def add(self, rule: Rule, ports: Sequence[Port], statistics: RuleStatistics, bindings: Bindings) -> None:
         """Plan the variants of a recursive rule, one for each port its atoms arrive at."""
         relations = {port.relation: bindings.relations[port.relation] for port in ports}
-        numbers = [self.number(relations[port.relation], port.key) for port in ports]
+        numbers = [self.number(relations[port.relation], port) for port in ports]
         recursive = frozenset(c.relation.name for c in self.channels)
         atoms = [i for i, x in enumerate(rule.body) if isinstance(x, Match) and x.relation in recursive]
         for at, number in zip(atoms, numbers, strict=True):
@@ -82,16 +82,17 @@ def fragments_of(relations: Sequence[Relation], routes: Routes, bits: int) -> di
             relation.split(bits)
         for home in relation.partitions:
             home.reopen()
+    return {n: fragment_of([relation.partitions[n] for relation in relations], routes, n) for n in range(1 << bits)}
+
+
+def fragment_of(homes: Sequence[Partition], routes: Routes, number: int) -> Fragment:
+    """Return a fragment at which nothing has arrived yet."""
     of = {number: c.relation for c in routes.channels for number in c.slots}
-    fragments = {}
-    for number in range(1 << bits):
-        arrangements = [of[slot.number].arranged_apart(slot.key) for slot in routes.slots]
-        for arrangement in arrangements:
-            if len(arrangement.payload):
-                arrangement.build_arena(())
-        homes = [relation.partitions[number] for relation in relations]
-        fragments[number] = Fragment(number, homes, arrangements, len(routes.channels))
-    return fragments
+    arrangements = [of[slot.number].arranged_apart(slot.key) for slot in routes.slots]
+    for arrangement in arrangements:
+        if len(arrangement.payload):
+            arrangement.build_arena(())
+    return Fragment(number, homes, arrangements, len(routes.channels))
 
 
 class Exchange:

@@ -26,12 +26,13 @@ class Outbox:
 
     def __init__(self, number: int, channel: Channel, bits: int, room: int, deliver: Deliver) -> None:
         self.number, self.channel, self.bits, self.room, self.deliver = number, channel, bits, room, deliver
+        self.n_fragments = 1 << bits
         self.boxes: Boxes | None = None
         self.recent: Recent | None = None
 
     def open(self) -> Boxes:
         if self.boxes is None:
-            n, relation = 1 << self.bits, self.channel.relation
+            n, relation = self.n_fragments, self.channel.relation
             rows = np.empty((n, self.channel.width, self.room), relation.dtype)
             self.boxes = Boxes(rows, np.zeros(n, np.int64), np.ones(n, np.int32))
             self.recent = recent_rows(relation)
@@ -52,7 +53,11 @@ class Outbox:
             self.recent = None
 
     def put(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> None:
-        boxes, parts, at = self.open(), self.parts(rows, lo, hi, take), lo
+        self.box(rows, lo, hi, take, self.parts(rows, lo, hi, take))
+
+    def box(self, rows: Columns, lo: int, hi: int, take: np.ndarray, parts: np.ndarray) -> None:
+        """Put row i into the box of fragment parts[i - lo]."""
+        boxes, at = self.open(), lo
         while (at := scatter(rows, at, hi, take, parts[at - lo :], at, boxes.rows, boxes.counts)) < hi:
             self.flush_to(int(parts[at - lo]))
 

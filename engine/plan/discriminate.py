@@ -27,10 +27,14 @@ NOTHING: Mapping[str, Columns] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A place where tuples of a relation arrive: partitions by a hash of the columns `key`."""
+    """A place where tuples of a relation arrive: partitions by a hash of the columns `key`.
+
+    Ports that differ in nothing but `apart` are different places.
+    """
 
     relation: str
     key: Columns
+    apart: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@
 
 All on `local[N]`, in one run. Seconds of Spark hold facts through its shuffle and evaluation, but no output; those of
 the local engine evaluation alone. The session's start is printed by itself. Then the supersteps of programs that need
-many, and transitive closure of 4,000 arcs by DataFrames: as textbooks have it, and as well as we could (base relation
-cached and broadcast, new rows by an anti-join, lineage cut, two shuffle partitions).
+many, a join of which one key makes most, and transitive closure of 4,000 arcs by DataFrames: as textbooks have it, and
+as well as we could (base relation cached and broadcast, new rows by an anti-join, lineage cut, two shuffle partitions).
 """
 
 import argparse
@@ -37,6 +37,7 @@ CHAINS = {
     "non-linear": "tc(x, y) :- arc(x, y). tc(x, z) :- tc(x, y), tc(y, z).",
     "one start": "reach(0). reach(y) :- reach(x), arc(x, y).",
 }
+TWO = "tc(x, z) :- arc(x, y), arc(y, z)."
 SIXTY_FOUR = Options(exchange_bits=6)
 
 
@@ -56,6 +57,7 @@ def main():
         chain = {"arc": np.stack([nodes[:-1], nodes[1:]])}
         for name, rule in CHAINS.items():
             compare(spark, f"chain, {name}", HEAD + rule, chain, options)
+        hub(spark, options)
         if not options.no_loops:
             loops(spark, options)
 
@@ -75,10 +77,10 @@ def frame_of(spark, rows):
     return spark.createDataFrame(pyarrow.table({f"c{i}": column for i, column in enumerate(rows)}))
 
 
-def on_spark(spark, program, frames, folder):
+def on_spark(spark, program, frames, folder, **how):
     """Return the seconds of one run, and what the members report."""
     began = time.perf_counter()
-    reports = evaluate.write(program, spark, frames, Files((), folder, "parquet"), options=SIXTY_FOUR)
+    reports = evaluate.write(program, spark, frames, Files((), folder, "parquet"), options=SIXTY_FOUR, **how)
     return time.perf_counter() - began, reports
 
 
@@ -93,7 +95,29 @@ def warm_up(spark, options):
     print(f"first run: {time.perf_counter() - began:.1f} s")
 
 
-def compare(spark, name, source, facts, options):
+def hub(spark, options):
+    """Paths of two arcs in a graph where a tenth of the arcs meet one node, too large to be everywhere."""
+    n = round(4000 * options.scale)
+    rest = graphs.gnp(20 * n, 0.0000112 * 4000 / n)
+    nodes, none = np.arange(1, n + 1, dtype=np.int32), np.zeros(n, np.int32)
+    arcs = np.unique(np.concatenate([rest, np.stack([nodes, none]), np.stack([none, nodes])], axis=1), axis=1)
+    into, out = (np.bincount(column, minlength=20 * n) for column in (arcs[1], arcs[0]))
+    pairs = into.astype(np.int64) * out
+    facts, folder = {"arc": arcs}, tempfile.TemporaryDirectory()
+    with folder:
+        program, frame = engine.compile([HEAD + TWO]), frame_of(spark, arcs)
+        _, reports = on_spark(spark, program, {"arc": frame}, folder.name, complete_rows=n)
+    shares = [sum(r.produced for s in report.statistics for r in s.rules if r.relation == "tc") for report in reports]
+    if sum(shares) != pairs.sum():
+        raise SystemExit(f"hub: {sum(shares)} pairs of arcs joined, there are {pairs.sum()}")
+    compare(spark, "hub, two arcs", HEAD + TWO, facts, options, complete_rows=n)
+    told = [line for s in reports[0].statistics for line in s.divided]
+    hub_share, busiest = pairs.max() / pairs.sum(), max(shares) / sum(shares)
+    print(f"hub: {hub_share:.0%} of the pairs of arcs meet there; the busiest member joins {busiest:.0%} of all pairs")
+    print(f"     {'; '.join(told)}", flush=True)
+
+
+def compare(spark, name, source, facts, options, **how):
     program = engine.compile([source])
     frames = {relation: frame_of(spark, rows).cache() for relation, rows in facts.items()}
     for frame in frames.values():
@@ -104,7 +128,7 @@ def compare(spark, name, source, facts, options):
         local = engine.evaluate(program, engine.Database(relations=facts), threads=options.cores)
         here.append(time.perf_counter() - began)
         with tempfile.TemporaryDirectory() as folder:
-            seconds, reports = on_spark(spark, program, frames, folder)
+            seconds, reports = on_spark(spark, program, frames, folder, **how)
         there.append(seconds)
     rows = sum(s.rows for s in local.statistics if any(r not in facts for r in s.relations))
     found = sum(n for relation, n in reports[0].n_rows.items() if relation not in facts)
