@@ -94,7 +94,7 @@ def answer(
         database = Database(Symbols(given.texts), given.records, relations)
         done = evaluation.evaluate(job.program, database, group, Options(), job.complete_rows, widenings=widenings)
     except EvaluationError as error:
-        group.fail(str(error))
+        group.fail(error)
         raise
     finally:
         group.close()

@@ -48,8 +48,8 @@ def write(
     """Evaluate a program and write its results; return what the members report, in their order.
 
     With `checkpoints`, a directory that all executors reach, a run that was cut off goes on where it was, if program,
-    facts and the number of members are the same. Raises EvaluationError for what is wrong with the program or its
-    facts, and where Spark gives up.
+    facts and the number of members are the same. Raises FactsError for facts that do not fit, EvaluationError for what
+    is wrong with the program, and where Spark gives up.
     """
     n = members or spark.sparkContext.defaultParallelism
     job, rows = prepared(program, spark, facts, sources, complete_rows)
@@ -58,9 +58,9 @@ def write(
         job = replace(job, checkpoints=f"{checkpoints.rstrip('/')}/{fingerprint(program, facts, n)}")
     done = rows.repartition(n).mapInArrow(partial(task.write, job, files), task.REPORT, barrier=True)
     reports = sorted((pickle.loads(row.report) for row in collected(done.repartition(1))), key=lambda r: r.rank)
-    wrong = [report.error for report in reports if report.error]
-    if wrong:
-        raise EvaluationError(wrong[0])
+    for report in reports:
+        if report.error is not None:
+            raise report.error
     if job.checkpoints is not None:
         system, root = fs.FileSystem.from_uri(job.checkpoints)
         system.delete_dir(root)

@@ -11,7 +11,6 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 
 from engine.cluster.group import Parcel
-from engine.database import EvaluationError
 
 PATIENCE_S = 5.0
 """A member that fails waits so long for those to whom it is sending something."""
@@ -21,7 +20,7 @@ PATIENCE_S = 5.0
 class Failure:
     """Sent instead of a parcel by a member that cannot go on."""
 
-    message: str
+    error: Exception
 
 
 class Mesh:
@@ -61,7 +60,7 @@ class Mesh:
                 found[other] = connection.recv()
                 if isinstance(found[other], Failure):
                     self._pass_on(found[other], sent)
-                    raise EvaluationError(found[other].message)
+                    raise found[other].error
             sent.result()
         except (EOFError, OSError) as error:
             raise ConnectionError(f"member {self.rank} of {self.size} has lost another one: {error}") from error
@@ -71,17 +70,17 @@ class Mesh:
         """Tell the others, who may look to this member first, and find it gone. What is being sent goes before."""
         with suppress(OSError, TimeoutError):
             sent.result(timeout=PATIENCE_S)
-            self.fail(failure.message)
+            self.fail(failure.error)
 
     def _send(self, parcels: Sequence[Parcel]) -> None:
         for other, connection in self.peers.items():
             connection.send(parcels[other])
 
-    def fail(self, message: str) -> None:
-        """Tell the others that this member cannot go on: their next exchange raises EvaluationError."""
+    def fail(self, error: Exception) -> None:
+        """Tell the others why this member cannot go on: their next exchange raises the same."""
         for connection in self.peers.values():
             try:
-                connection.send(Failure(message))
+                connection.send(Failure(error))
             except OSError:
                 pass
 

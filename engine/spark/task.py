@@ -58,12 +58,12 @@ class Files:
 
 @dataclass
 class Report:
-    """What a member says at its end: `error` is what a user is to read, `n_derived` the rows whose home it was."""
+    """What a member says at its end: `error` is for the user, `n_derived` the rows whose home it was."""
 
     rank: int
     host: str
     token: str = ""
-    error: str = ""
+    error: EvaluationError | FactsError | None = None
     n_derived: int = 0
     n_rows: dict[str, int] = field(default_factory=dict)
     statistics: list[StratumStatistics] = field(default_factory=list)
@@ -87,8 +87,8 @@ def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Ite
             save(content, files, f"{report.token}/{name}", group.rank)
         report.seconds["results"] = perf_counter() - begin
     except (EvaluationError, FactsError) as error:
-        report.error = str(error)
-        group.fail(report.error)
+        report.error = error
+        group.fail(error)
     finally:
         group.close()
     yield pyarrow.RecordBatch.from_pydict({"report": pyarrow.array([pickle.dumps(report)], pyarrow.binary())})
@@ -102,7 +102,7 @@ def answer(job: Job, name: str, batches: Iterable[pyarrow.RecordBatch]) -> Itera
         member, dictionary = evaluate(job, tables, group, Report(group.rank, group.host))
         yield from results.table(results.rows_of(member, dictionary, name), job.program.number_bits).to_batches()
     except (EvaluationError, FactsError) as error:
-        group.fail(str(error))
+        group.fail(error)
         raise
     finally:
         group.close()

@@ -5,11 +5,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.database import EvaluationError
+from engine import FactsError
 from engine.spark.mesh import Mesh
 
 
@@ -49,14 +50,15 @@ def test_parcels_arrive_in_the_order_of_members():
 def test_a_failure_is_told_to_all():
     def work(mesh):
         if mesh.rank == 1:
-            mesh.fail("a number is no number")
+            mesh.fail(FactsError("edge.facts", 0, "a number is no number"))
             return
         mesh.exchange([None] * mesh.size)
 
     futures = meshes(3, work)
     for rank in (0, 2):
-        with pytest.raises(EvaluationError, match="a number is no number"):
+        with pytest.raises(FactsError, match="edge.facts: a number is no number") as caught:
             futures[rank].result()
+        assert caught.value.path == Path("edge.facts")
 
 
 def test_a_member_that_is_gone_ends_the_others():
