@@ -25,7 +25,11 @@ SETTINGS = {
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     # Members of a barrier stage hold their slots to the end: none may be taken away meanwhile.
     "spark.dynamicAllocation.enabled": "false",
+    # No module of the directory that an executor runs in is imported.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+ATTEMPTS = 4
+"""How often a task may fail on this machine: as often as on a cluster."""
 
 
 @contextmanager
@@ -34,13 +38,14 @@ def session(master: str) -> Iterator[object]:
     need_java()
     need_master(master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYTHONSAFEPATH"] = "1"  # On this machine workers inherit it.
     logging = Path(__file__).with_name("log4j2.properties")
     os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-Dlog4j2.configurationFile={logging.as_uri()}")
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master(master).appName("analyze")
+    builder = SparkSession.builder.master(lasting(master)).appName("analyze")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     try:
@@ -52,6 +57,13 @@ def session(master: str) -> Iterator[object]:
         yield spark
     finally:
         spark.stop()
+
+
+def lasting(master: str) -> str:
+    """A master of this machine alone with tasks that are tried again: by itself it ends with the first that fails."""
+    cores = "1" if master == "local" else master.removeprefix("local[").removesuffix("]")
+    is_plain = master == "local" or re.fullmatch(r"local\[(\d+|\*)\]", master)
+    return f"local[{cores},{ATTEMPTS}]" if is_plain else master
 
 
 def need_java() -> None:

@@ -133,6 +133,21 @@ def parents():
     return found
 
 
+@pytest.fixture
+def python_workers_below():
+    """The workers of Python that a process has started through Spark: children of their daemon."""
+
+    def found(pid):
+        above, lines = parents(), processes()
+        below = {pid}
+        for _ in range(8):
+            below |= {child for child, parent in above.items() if parent in below}
+        daemons = {process for process in below if "pyspark.daemon" in lines.get(process, "")}
+        return [process for process in daemons if above[process] in daemons]
+
+    return found
+
+
 def is_in(pid, directory):
     try:
         return Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(directory)

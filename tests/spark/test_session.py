@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from engine import EvaluationError
-from engine.spark.session import need_java, need_master
+from engine.spark.session import lasting, need_java, need_master
 
 
 def test_a_master_that_does_not_answer_is_named():
@@ -20,6 +20,21 @@ def test_a_master_that_answers_will_do():
         need_master(f"spark://127.0.0.1:{server.getsockname()[1]}")
     for master in ("local", "local[2]", "local-cluster[2,1,1024]", "yarn", "k8s://https://cluster:6443"):
         need_master(master)
+
+
+@pytest.mark.parametrize(
+    ("master", "expected"),
+    [
+        ("local", "local[1,4]"),
+        ("local[2]", "local[2,4]"),
+        ("local[*]", "local[*,4]"),
+        ("local[2,1]", "local[2,1]"),
+        ("local-cluster[2,1,1024]", "local-cluster[2,1,1024]"),
+        ("yarn", "yarn"),
+    ],
+)
+def test_tasks_of_one_machine_are_tried_as_often_as_those_of_a_cluster(master, expected):
+    assert lasting(master) == expected
 
 
 @pytest.mark.parametrize("master", ["foo", "localhost:7077", "local[2"])

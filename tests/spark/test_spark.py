@@ -189,11 +189,30 @@ def analyze(*arguments):
     return subprocess.Popen([sys.executable, "-c", "from cli import main; main()", *map(str, arguments)], text=True)
 
 
-def test_a_killed_driver_goes_on_from_its_checkpoint(chain, tmp_path):
+@pytest.fixture
+def on_this_machine(chain, tmp_path):
+    """The arguments of a run whose checkpoints are in the directory `state`."""
     (tmp_path / "chain.dl").write_text(CHAIN)
-    checkpoints = tmp_path / "state"
-    command = ["run", tmp_path / "chain.dl", "-F", chain, "-D", tmp_path / "out", "--engine", "spark"]
-    command += ["--master", "local[2]", "--checkpoint", checkpoints]
+    return [
+        *("run", tmp_path / "chain.dl", "-F", chain, "-D", tmp_path / "out"),
+        *("--engine", "spark", "--master", "local[2]", "--checkpoint", tmp_path / "state"),
+    ]
+
+
+def test_a_worker_killed_on_one_machine_changes_nothing(on_this_machine, tmp_path, python_workers_below):
+    running = analyze(*on_this_machine)
+    while running.poll() is None and not list((tmp_path / "state").glob("*/*-stratum-0")):
+        threading.Event().wait(0.01)
+    killed = python_workers_below(running.pid)
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    assert killed
+    assert running.wait() == 0
+    assert right(tmp_path / "out")
+
+
+def test_a_killed_driver_goes_on_from_its_checkpoint(on_this_machine, tmp_path):
+    checkpoints, command = tmp_path / "state", on_this_machine
     first = analyze(*command)
     while first.poll() is None and not list(checkpoints.glob("*/*-stratum-0")):
         threading.Event().wait(0.01)
