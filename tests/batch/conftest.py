@@ -9,6 +9,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 SAFE = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", "-c", "gc.auto=0")
+TIMED = {"timings.json", "summary.html"}
 DATES = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
 
 
@@ -45,6 +46,11 @@ class Repositories:
             path.chmod(0o600)
             path.write_bytes(b"junk")
 
+    def lose(self, name, file):
+        """Remove the content of a file from the objects."""
+        blob = git(self.top / name, "rev-parse", f"HEAD:{file}")
+        (self.top / name / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+
 
 @pytest.fixture
 def repositories(tmp_path):
@@ -61,3 +67,13 @@ def analyze(state_directory):
         return {"args": command, "env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
     return arguments
+
+
+@pytest.fixture
+def contents():
+    def contents(directory):
+        """The bytes of all files of an output that depend on the plan alone."""
+        files = (path for path in directory.rglob("*") if path.is_file())
+        return {str(path.relative_to(directory)): path.read_bytes() for path in files if path.name not in TIMED}
+
+    return contents

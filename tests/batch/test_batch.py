@@ -24,7 +24,6 @@ def user():
     sqlite3.connect("users.db").cursor().execute("SELECT * FROM users WHERE name = '" + request.args["name"] + "'")
 """
 VENDORED = {f"lib/{name}.py": f"def {name}(x):\n    return x + 1\n" for name in ("a", "b", "c", "d")}
-TIMED = {"timings.json", "summary.html"}
 
 
 @pytest.fixture
@@ -41,13 +40,7 @@ def listing(repositories, tmp_path):
     return path
 
 
-def contents(directory):
-    """The bytes of all files that depend on the plan alone."""
-    files = (path for path in directory.rglob("*") if path.is_file())
-    return {str(path.relative_to(directory)): path.read_bytes() for path in files if path.name not in TIMED}
-
-
-def test_one_that_was_killed_goes_on_and_ends_with_the_same_bytes(listing, analyze, tmp_path):
+def test_one_that_was_killed_goes_on_and_ends_with_the_same_bytes(listing, analyze, contents, tmp_path):
     rules = ("--rules", CHECK)
 
     def batch(output):

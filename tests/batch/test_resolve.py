@@ -21,6 +21,13 @@ def test_revisions_name_commits_and_sizes_count_what_has_an_extractor(repositori
     assert {target.problem for target in found} == {""}
 
 
+def test_files_that_a_partial_clone_has_not_have_no_size(repositories, tmp_path):
+    repositories.make("a", {"a.py": "x = 1\n", "far.py": "y = 22\n"})
+    repositories.lose("a", "far.py")
+    (found,) = resolve([f"{repositories.top}/a"], tmp_path / "clones")
+    assert (found.n_bytes, found.problem) == (6, "")
+
+
 def test_a_url_is_fetched_and_later_found_again(repositories, tmp_path):
     old = repositories.make("a", {"a.py": "x = 1\n"})
     new = repositories.commit("a", {"a.py": "x = 22\n"})
