@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import tempfile
 from pathlib import Path
 
@@ -83,9 +84,13 @@ def _digest(payload: bytes) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write `data` to `path`: readers see the old file or the new one, also after a crash of this process."""
+    """Write `data` to `path`: readers see the old file or the new one, also after a crash of this process.
+
+    Who may read it is up to the umask, as for any file: executors and readers of a report may be other users.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+    name = path.parent / f".tmp-{secrets.token_hex(8)}"
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)

@@ -10,15 +10,21 @@ import click
 
 
 class Size(click.ParamType):
-    """A number of bytes: 500M, 2G, 1.5G."""
+    """A number of bytes, `least` or more: 500M, 2G, 1.5G."""
 
     name = "size"
+
+    def __init__(self, least: str = "") -> None:
+        self.least = least
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
         found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", value.strip(), re.IGNORECASE)
         if found is None or float(found[1]) == 0:
             self.fail(f"{value!r} is not a size such as 500M or 2G", param, ctx)
-        return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+        n_bytes = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+        if self.least and n_bytes < Size().convert(self.least, param, ctx):
+            self.fail(f"{value!r} is less than {self.least}, the least that it takes", param, ctx)
+        return n_bytes
 
 
 OUTPUT = click.option(

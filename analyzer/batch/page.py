@@ -20,7 +20,7 @@ body { margin: 0; background: var(--back); color: var(--ink); font: 14px/1.5 sys
 main { max-width: 1120px; margin: 0 auto; padding: 32px 24px 64px }
 h1 { font-size: 24px; margin: 0 } h2 { font-size: 16px; margin: 0 0 12px }
 .sub { color: var(--soft); margin: 4px 0 24px }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px; margin-bottom: 20px }
+.tiles { display: flex; flex-wrap: wrap; gap: 12px; margin-bottom: 20px } .tile { flex: 1 0 auto; min-width: 100px }
 .tile, section { background: var(--card); border: 1px solid var(--line); border-radius: 10px }
 .tile { padding: 14px 16px } .tile b { display: block; font-size: 22px; white-space: nowrap }
 .tile span, .soft { color: var(--soft) }

@@ -27,6 +27,7 @@ from analyzer.batch.summary import Summary, summarise
 from analyzer.batch.workspace import Workspace, failed_in, is_finished, opened
 from analyzer.collect import Progress
 from analyzer.errors import AnalyzeError
+from analyzer.rulebook import build_rulebook, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
 from engine.database import EvaluationError
 from engine.spark.evaluate import cause
@@ -57,8 +58,9 @@ def run(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
 
 
 def planned(request: BatchRequest, state: Path, progress: Progress) -> Plan:
-    """Resolve the list."""
+    """Resolve the list. Raises AnalyzeError, also R002 for checks that are selected and not there."""
     listed = read_listing(request.listing)
+    build_rulebook(files_on_disk(request.models, request.rules_dirs), request.flags.get("rules", ()))
     names = digests(request.models, request.rules_dirs)
     targets = resolve_all(listed, state / "clones", request.timeout_s, progress)
     return Plan(tuple(targets), {name: value for name, value in request.flags.items() if value is not None}, names)

@@ -16,7 +16,9 @@ from cli.options import Size, scan_options
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where results go.")
 @click.option("--cache", type=click.Path(path_type=Path), metavar="DIR", help="Facts shared by all (default: yours).")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=1800, metavar="SECONDS", help="For one repository.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="For one repository (default: its part of the machine's).")
+@click.option(
+    "--memory", type=Size("256M"), metavar="SIZE", help="For one repository (default: its part of the machine's)."
+)
 @click.option("--retries", type=click.IntRange(min=0), default=1, metavar="N", help="More attempts (default: 1).")
 @scan_options
 def batch(

@@ -128,6 +128,22 @@ def check_outputs(output):
     assert not re.search(r"<script|src=|https?://", page)
 
 
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (("--rules", "py/no-such-check"), "error[R002]: no check fits the selector 'py/no-such-check'"),
+        (("--memory", "5"), "'5' is less than 256M"),
+    ],
+)
+def test_options_that_no_repository_could_be_scanned_with_end_it_at_once(
+    analyze, repositories, tmp_path, options, words
+):
+    repositories.make("a", {"a.py": "x = 1\n"})
+    done = subprocess.run(**analyze("batch", repositories.top, "-o", tmp_path / "out", *options))
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "out.unfinished").exists()
+
+
 def test_a_master_that_does_not_answer_is_said_in_a_line(listing, analyze, tmp_path):
     done = subprocess.run(**analyze("batch", listing, "--master", "spark://127.0.0.1:1", "-o", tmp_path / "out"))
     assert done.returncode == 2
