@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -126,9 +128,10 @@ def on_spark(master: str, jobs: Sequence[Job]) -> dict[str, Any]:
     os.environ["PYTHONSAFEPATH"] = "1"  # Spark's own children inherit it.
     began = time.monotonic()
     try:
-        with session(master) as spark:
+        # In a thread, so that Ctrl-C finds this one waiting, and not in the midst of an answer of Spark's.
+        with ThreadPoolExecutor(1) as thread, session(master) as spark:
             started = time.monotonic()
-            spark.sparkContext.parallelize(jobs, len(jobs)).foreach(run_job)
+            thread.submit(spark.sparkContext.parallelize(jobs, len(jobs)).foreach, run_job).result()
             ended = time.monotonic()
             slots = spark.sparkContext.defaultParallelism
     except EvaluationError as error:
@@ -140,7 +143,11 @@ def on_spark(master: str, jobs: Sequence[Job]) -> dict[str, Any]:
 
 
 def run_job(job: Job) -> None:
-    """The task of a repository, with as many threads as Spark gives it cores."""
+    """The task of a repository, with as many threads as Spark gives it cores.
+
+    It is the driver that Ctrl-C is for, which ends the tasks.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     context = TaskContext.get()
     task.run(job, context.cpus() if context else 1)
 

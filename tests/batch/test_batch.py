@@ -61,11 +61,7 @@ def test_one_that_was_killed_goes_on_and_ends_with_the_same_bytes(listing, analy
     assert process.returncode == -signal.SIGKILL
     assert "damaged" in done and len(done) < 4
     assert not (tmp_path / "killed").exists()
-    for _ in range(300):
-        if not working_in(unfinished):
-            break
-        time.sleep(0.1)
-    assert not working_in(unfinished)
+    assert is_left_alone(unfinished)
 
     resumed = subprocess.run(**batch(tmp_path / "killed"))
     assert resumed.returncode == 3, resumed.stderr
@@ -83,6 +79,20 @@ def test_one_that_was_killed_goes_on_and_ends_with_the_same_bytes(listing, analy
     assert {name: stamp for name, stamp in published(tmp_path / "killed").items() if name != "damaged"} == {
         name: stamp for name, stamp in after.items() if name != "damaged"
     }
+
+
+def test_interrupted_by_ctrl_c_it_says_so_in_a_line_and_leaves_nothing_running(listing, analyze, tmp_path):
+    command = analyze("batch", listing, "--master", "local[1]", "-o", tmp_path / "out", "--rules", CHECK)
+    process = subprocess.Popen(**command, start_new_session=True)
+    unfinished = tmp_path / "out.unfinished"
+    while not working_in(unfinished) and process.poll() is None:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # As a terminal does: Spark's processes get it, too.
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert errors.splitlines()[-1].startswith("interrupted; ") and "Traceback" not in errors
+    assert is_left_alone(unfinished)
+    assert not (tmp_path / "out").exists()
 
 
 def published(directory):
@@ -104,6 +114,15 @@ def working_in(directory):
         except OSError:
             continue
     return found
+
+
+def is_left_alone(directory):
+    """Whether nothing works there any more, or soon will not."""
+    for _ in range(300):
+        if not working_in(directory):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def check_outputs(output):
