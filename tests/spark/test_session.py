@@ -1,6 +1,8 @@
-"""What is said where there can be no session."""
+"""What is said where there can be no session, and what one on this machine survives."""
 
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -61,3 +63,29 @@ def test_java_that_is_too_old_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EvaluationError, match="is Java 11; set JAVA_HOME to a newer one"):
         need_java()
+
+
+DIES_ONCE = """
+import os, signal, sys
+from pathlib import Path
+from engine.spark.session import session
+
+died = Path(sys.argv[1])
+
+def dies_once(batches):
+    if not died.exists():
+        died.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield from batches
+
+with session("local[1]") as spark:
+    print(spark.range(7).mapInArrow(dies_once, "id long").count())
+"""
+
+
+@pytest.mark.xdist_group("spark")
+def test_a_task_whose_worker_dies_is_tried_again_on_one_machine(tmp_path):
+    command = [sys.executable, "-c", DIES_ONCE, tmp_path / "died"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (tmp_path / "died").exists()
+    assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
