@@ -1,0 +1,111 @@
+"""Strata that are not kept up to date but evaluated anew when an input has changed, and compared with what was there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from engine.database import Columns, Database
+from engine.incremental.tracked import NONE, Tracked
+from engine.kernels.ranks import ABSENT
+from engine.language.program import CheckedProgram, Stratum
+from engine.language.walk import all_atoms
+from engine.local.evaluate import evaluate
+from engine.local.execution import Options
+from engine.storage.records import RecordTable
+from engine.symbols import Symbols
+
+
+def obstacle(program: CheckedProgram, stratum: Stratum) -> str:
+    """Say why a stratum cannot be kept up to date tuple by tuple, if it cannot."""
+    for name in stratum.relations:
+        relation = program.relations[name]
+        if relation.aggregated:
+            return "it aggregates in heads"
+        if name in program.ordered:
+            return "its rows depend on the order of evaluation"
+        if "eqrel" in relation.qualifiers:
+            return "it is an equivalence"
+    if any(clause.counters for clause in stratum.clauses):
+        return "it counts"
+    return ""
+
+
+class Recomputed:
+    """A stratum that is evaluated as a program of its own. All of its tuples have the iteration 0.
+
+    `given` are the facts of its relations, `reason` says why they are not kept up to date.
+    """
+
+    def __init__(
+        self,
+        program: CheckedProgram,
+        stratum: Stratum,
+        relations: Mapping[str, Tracked],
+        symbols: Symbols,
+        records: Mapping[str, RecordTable],
+        threads: int,
+        options: Options,
+        reason: str,
+    ) -> None:
+        self.relations = [relations[name] for name in stratum.relations]
+        self.symbols, self.records, self.threads, self.options, self.reason = symbols, records, threads, options, reason
+        read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)} - {*stratum.relations}
+        self.inputs = [relations[name] for name in sorted(read)]
+        inputs = tuple(Stratum((relation.name,), False, ()) for relation in self.inputs)
+        needed = (*(relation.name for relation in self.inputs), *stratum.relations)
+        self.program = replace(
+            program,
+            relations={name: program.relations[name] for name in needed},
+            strata=(*inputs, stratum),
+            outputs=(),
+            printsizes=(),
+            limitsizes=tuple(d for d in program.limitsizes if d.relation in stratum.relations),
+        )
+        dtypes = {relation.name: (relation.width, relation.dtype) for relation in self.relations}
+        self.given = {name: Tracked(f"{name}!given", *shape) for name, shape in dtypes.items()}
+        self.iterations = 0
+
+    def bootstrap(self, facts: Mapping[str, Columns]) -> None:
+        self.give(facts, 0)
+        self.evaluate()
+
+    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
+        changed = self.give(deleted, ABSENT) | self.give(inserted, 0)
+        if changed or any(len(ids) for relation in self.inputs for ids in relation.changes()):
+            self.evaluate()
+
+    def give(self, facts: Mapping[str, Columns], iteration: int) -> bool:
+        """Let rows be facts, or (ABSENT) be facts no more; return whether that changes any."""
+        changed = False
+        for name, given in self.given.items():
+            if name in facts:
+                rows = facts[name]
+                ids = given.intern(rows, rows.shape[1], np.arange(given.width))
+                changed |= bool((given.later[ids] != iteration).any())
+                given.later[ids] = iteration
+        return changed
+
+    def evaluate(self) -> None:
+        facts = {relation.name: relation.columns() for relation in self.inputs}
+        facts |= {name: given.columns() for name, given in self.given.items()}
+        database = Database(self.symbols, self.records, facts)
+        result = evaluate(self.program, database, threads=self.threads, options=self.options)
+        for relation in self.relations:
+            self.replace(relation, np.asarray(result.relations[relation.name], relation.dtype))
+
+    def replace(self, relation: Tracked, rows: Columns) -> None:
+        """Let a relation hold these rows."""
+        before = relation.present()
+        after = relation.intern(np.ascontiguousarray(rows), rows.shape[1], np.arange(relation.width)).astype(np.int64)
+        gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
+        changed = np.concatenate([gone, come]) if len(gone) or len(come) else NONE
+        relation.note(changed)
+        relation.later[gone], relation.count[gone] = ABSENT, 0
+        relation.later[come], relation.count[come] = 0, 1
+        if relation.partitions[0].n > relation.partitions[0].end:
+            for update in relation.advance():
+                update()
+        relation.close_stratum()

@@ -1,0 +1,203 @@
+"""Plans that know in which iteration each instantiation of a rule derives its head, before and after a batch.
+
+The body is joined over all tuples that have ever been there. Behind each atom stands a `Stamp`, which raises the
+registers BEFORE and AFTER to the iterations of the atom's tuple in the two states and drops what holds in neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.database import Columns
+from engine.incremental.agenda import Agenda
+from engine.incremental.tracked import Tracked
+from engine.kernels.ranks import events, stamp, stamp_absent
+from engine.local.bindings import Bindings
+from engine.local.build import Builder, Plan
+from engine.local.operators import Constant, Operator
+from engine.local.values import Unsatisfiable
+from engine.plan.order import order
+from engine.plan.rule import Absent, Match, Rule
+
+if TYPE_CHECKING:
+    from engine.local.team import Worker
+
+BEFORE, AFTER = "#before", "#after"
+
+
+@dataclass
+class Epoch:
+    """What a stratum compares: in its `opening` the inputs before and after an update, later on its own batches.
+
+    `own` are the relations of the stratum; all others count as derived in iteration 0.
+    """
+
+    own: frozenset[str]
+    opening: bool = False
+    exact: bool = True
+
+    def states(self, relation: Tracked) -> tuple[np.ndarray, np.ndarray]:
+        """The iterations of a relation's tuples before and after the batch at hand."""
+        is_fixed = relation.name not in self.own and not self.opening
+        return relation.later if is_fixed else relation.earlier, relation.later
+
+
+class Stamp(Operator):
+    """Takes the iterations of an atom into account; with `untouched` it keeps what the batch has not changed.
+
+    With `current` both states are the one after the batch.
+    """
+
+    __slots__ = ("relation", "epoch", "registers", "untouched", "current", "first", "live")
+
+    def __init__(
+        self,
+        relation: Tracked,
+        epoch: Epoch,
+        registers: tuple[int, int, int],
+        *,
+        untouched: bool,
+        current: bool,
+        first: bool,
+        live: Sequence[int],
+    ) -> None:
+        self.relation, self.epoch, self.registers = relation, epoch, registers
+        self.untouched, self.current, self.first = untouched, current, first
+        self.live = np.array(live, np.int64)
+
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
+        return (self.relation.later,) * 2 if self.current else self.epoch.states(self.relation)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        earlier, later = self.states()
+        own = self.relation.name in self.epoch.own
+        return stamp(chunk, n, *self.registers, earlier, later, own, self.untouched, self.first, self.live)
+
+
+class StampAbsent(Stamp):
+    """Does the same for a negated atom, whose columns are in the registers `key`."""
+
+    __slots__ = ("key",)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        ids = self.relation.ids_of(chunk, n, self.key)
+        earlier, later = self.states()
+        _, before, after = self.registers
+        return stamp_absent(chunk, n, ids, before, after, earlier, later, self.untouched, self.first, self.live)
+
+
+class Emit(Operator):
+    """Ends a plan: writes down in the agenda what the instantiations change at their heads.
+
+    `fresh` instantiations were none before.
+    """
+
+    __slots__ = ("relation", "epoch", "agenda", "take", "before", "after", "fresh")
+
+    def __init__(
+        self, relation: Tracked, epoch: Epoch, agenda: Agenda, take: Sequence[int], before: int, after: int, fresh: bool
+    ) -> None:
+        self.relation, self.epoch, self.agenda, self.fresh = relation, epoch, agenda, fresh
+        self.take, self.before, self.after = np.array(take, np.int64), before, after
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        worker.produced += n
+        with self.agenda.lock:
+            ids = self.relation.intern(chunk, n, self.take)
+            self.write(ids, chunk, n, self.relation.earlier, self.relation.later)
+        return 0
+
+    def write(self, ids: np.ndarray, chunk: Columns, n: int, earlier: np.ndarray, later: np.ndarray) -> None:
+        times, heads, signs = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32), np.empty(2 * n, np.int8)
+        before, after = chunk[self.before, :n], chunk[self.after, :n]
+        exact = self.epoch.exact
+        m = events(ids, n, before, after, self.fresh, earlier, later, exact, times, heads, signs)
+        self.agenda.add(self.relation, times[:m], heads[:m], signs[:m])
+
+
+class EmitKnown(Emit):
+    """Ends a plan that has begun with heads that are not there: their ids are in the register `take[0]`."""
+
+    __slots__ = ()
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        worker.produced += n
+        with self.agenda.lock:
+            ids = np.ascontiguousarray(chunk[self.take[0], :n], np.int32)
+            self.write(ids, chunk, n, self.relation.later, self.relation.later)
+        return 0
+
+
+class Stamper(Builder):
+    """Builds the operators of a body with a stamp behind each atom.
+
+    The atom `given` brings the registers itself. Atoms in `untouched` must be as they were before the batch.
+    """
+
+    def __init__(self, rule: Rule, bindings: Bindings, epoch: Epoch, given: Match | None, current: bool) -> None:
+        super().__init__(rule.wide, bindings)
+        self.epoch, self.given, self.current_state = epoch, given, current
+        self.untouched: frozenset[int] = frozenset()
+        self.recursive = frozenset(bindings.relations)
+
+    def match(self, literal: Match) -> None:
+        if literal is self.given:
+            super().match(literal)
+            return
+        marker, needed = literal.terms[-1], self.needed
+        self.needed = needed | {marker}
+        super().match(literal)
+        self.needed = needed
+        relation, tuples = self.bindings.relations[literal.relation], self.register_of(marker)
+        registers, first, live = self.stamped(tuples)
+        self.operators.append(Stamp(relation, self.epoch, registers, first=first, live=live, **self.terms_of(literal)))
+
+    def absent(self, literal: Absent) -> None:
+        relation = self.bindings.relations[literal.relation]
+        self.current()
+        key = [self.register_of(term) for term in literal.terms]
+        registers, first, live = self.stamped(-1)
+        operator = StampAbsent(relation, self.epoch, registers, first=first, live=live, **self.terms_of(literal))
+        operator.key = np.array(key, np.int64)
+        self.operators.append(operator)
+
+    def terms_of(self, literal: Match | Absent) -> dict[str, bool]:
+        return {"untouched": id(literal) in self.untouched, "current": self.current_state}
+
+    def stamped(self, tuples: int) -> tuple[tuple[int, int, int], bool, list[int]]:
+        """The registers of a stamp, whether it is the first to set them, and what is in use behind it."""
+        first = AFTER not in self.env
+        if first:
+            self.env[BEFORE], self.env[AFTER] = self.new_register(BEFORE), self.new_register(AFTER)
+        registers = (tuples, self.env[BEFORE], self.env[AFTER])
+        return registers, first, self.live(*registers[1:])
+
+    def plan(self, rule: Rule, wanted: Sequence[str | int]) -> tuple[Plan, list[int]]:
+        """Return a plan without its end, and the registers of what is wanted, BEFORE and AFTER."""
+        steps = order(rule.body, self.given, (), wanted, self.bindings.sizes)
+        try:
+            self.steps([step.literal for step in steps], (*wanted, BEFORE, AFTER))
+            self.current()
+            for state in (BEFORE, AFTER):
+                self.env.setdefault(state, Constant(0))
+            registers = [self.register_of(term) for term in (*wanted, BEFORE, AFTER)]
+        except Unsatisfiable:
+            return Plan(None, None, None, (), tuple(steps), never=True), []
+        return Plan(self.source, self.scan, self.seed, tuple(self.operators), tuple(steps)), registers
+
+
+def marked(rule: Rule) -> Rule:
+    """Give each positive atom a last term for the id of its tuple."""
+    body = [
+        type(literal)(literal.relation, (*literal.terms, f"#tuple{i}")) if isinstance(literal, Match) else literal
+        for i, literal in enumerate(rule.body)
+    ]
+    return replace(rule, body=tuple(body), wide={**rule.wide, BEFORE: False, AFTER: False})
+
+
+def ended(plan: Plan, end: Emit) -> Plan:
+    return plan if plan.never else replace(plan, operators=(*plan.operators, end))

@@ -1,0 +1,183 @@
+"""Strata that are kept up to date: bootstrap and update of one component (Zhao et al., Algorithms 2 and 3, §3.3).
+
+A rule instantiation derives its head one iteration after the last of its body's tuples; a tuple has the iteration of
+its first derivation. An update goes through the iterations in which something is to be decided, the least first. When
+iteration k is reached, all tuples of earlier ones are final; those that lose their last support in k leave it, those
+that gain one in k arrive in it. Only then are the instantiations joined that these tuples take part in, in both states,
+and what they change is written into the agenda, at the iterations in which they derive their heads. So each set of
+Algorithm 3 is met once, when a tuple leaves it or arrives in it, instead of in every iteration: nothing is looked at in
+the iterations between. A tuple that leaves asks for the supports that it has as things are then (re-discovery); later
+changes to these come by the agenda.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from engine.incremental.agenda import Agenda
+from engine.incremental.stamps import Epoch
+from engine.incremental.tracked import NONE, Tracked
+from engine.incremental.variants import Context, Variant, changes, initial, presence, support
+from engine.kernels.ranks import ABSENT
+from engine.local.bindings import Bindings
+from engine.local.execution import Execution, Job
+from engine.plan.rule import Absent, Match, Rule
+from engine.result import RuleStatistics
+
+Batch = Mapping[Tracked, np.ndarray]
+"""The ids of tuples whose iteration changes, by relation."""
+
+
+class Maintained:
+    """Mutually recursive relations, or a single one, with the rules that derive them.
+
+    `permanent` are the ids of facts that stand in the program. `watch` is called between two pieces of work; it may
+    raise to give an update up.
+    """
+
+    def __init__(
+        self,
+        relations: Sequence[Tracked],
+        rules: Sequence[Rule],
+        bindings: Bindings,
+        execution: Execution,
+        exact: bool,
+        watch: Callable[[], None],
+    ) -> None:
+        self.relations, self.rules, self.execution, self.watch = relations, rules, execution, watch
+        self.names = frozenset(relation.name for relation in relations)
+        self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda())
+        self.statistics = [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in rules]
+        self.initial: list[Variant] = []
+        self.supports: dict[str, list[Variant]] = defaultdict(list)
+        self.changes: dict[str, list[Variant]] = defaultdict(list)
+        for rule, statistics in zip(rules, self.statistics, strict=True):
+            self.initial.append(initial(rule, self.context, statistics))
+            self.supports[rule.relation].append(support(rule, self.context, statistics))
+            for name, variant in changes(rule, self.context, statistics):
+                self.changes[name].append(variant)
+        literals = [x for rule in rules for x in rule.body if isinstance(x, Match | Absent)]
+        self.inputs = [bindings.relations[n] for n in dict.fromkeys(x.relation for x in literals) if n not in self.names]
+        self.permanent: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
+        self.iterations = 0
+
+    def state(self, program_facts: Mapping[str, np.ndarray]) -> None:
+        """Let facts that stand in the program be there for good."""
+        for relation in self.relations:
+            if relation.name in program_facts:
+                self.permanent[relation] = np.unique(self.insert(relation, program_facts[relation.name]))
+
+    # ---- whole evaluations
+
+    def bootstrap(self, facts: Mapping[str, np.ndarray]) -> None:
+        """Derive all from inputs and facts; there is nothing so far."""
+        for relation in self.relations:
+            if relation.name in facts:
+                self.insert(relation, facts[relation.name])
+            self.arrange(relation)
+        self.run(self.initial)
+        for relation in self.relations:
+            relation.close_batch(np.arange(relation.n_ids))
+        self.go_on()
+
+    def update(self, inserted: Mapping[str, np.ndarray], deleted: Mapping[str, np.ndarray]) -> None:
+        """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""
+        self.iterations = 0
+        own: dict[Tracked, np.ndarray] = {}
+        gone: dict[Tracked, np.ndarray] = {}
+        for relation in self.relations:
+            lost = self.delete(relation, deleted.get(relation.name))
+            come = self.insert(relation, inserted.get(relation.name))
+            batch = np.union1d(lost, come)
+            batch = batch[relation.earlier[batch] != relation.later[batch]]
+            relation.note(batch)
+            own[relation], gone[relation] = batch, lost[relation.later[lost] == ABSENT]
+        read = {relation: np.concatenate(relation.changes()) for relation in self.inputs if len(relation.changed)}
+        self.context.epoch.opening = True
+        self.propagate({**own, **{relation: ids for relation, ids in read.items() if len(ids)}}, gone)
+        self.context.epoch.opening = False
+        for relation, ids in own.items():
+            relation.close_batch(ids)
+        self.go_on()
+
+    def insert(self, relation: Tracked, rows: np.ndarray | None) -> np.ndarray:
+        """Let rows be facts; return the ids of those that were none."""
+        if rows is None:
+            return NONE
+        ids = np.unique(relation.intern(rows, rows.shape[1], np.arange(relation.width))).astype(np.int64)
+        ids = ids[relation.later[ids] != 0]
+        relation.later[ids], relation.count[ids] = 0, 1
+        return ids
+
+    def delete(self, relation: Tracked, rows: np.ndarray | None) -> np.ndarray:
+        """Let rows be facts no more; return the ids of those that were."""
+        if rows is None:
+            return NONE
+        ids = np.unique(relation.ids_of(rows, rows.shape[1], np.arange(relation.width))).astype(np.int64)
+        ids = np.setdiff1d(ids[ids >= 0], self.permanent[relation])
+        ids = ids[relation.later[ids] == 0]
+        relation.later[ids], relation.count[ids] = ABSENT, 0
+        return ids
+
+    # ---- iterations
+
+    def go_on(self) -> None:
+        """Decide one iteration after the other until nothing is left to decide."""
+        while (iteration := self.context.agenda.next()) is not None:
+            self.iterations += 1
+            decided = self.context.agenda.decide(iteration)
+            batch = {}
+            for relation, left, arrived in decided:
+                batch[relation] = np.concatenate([left, arrived]).astype(np.int64)
+                relation.note(batch[relation])
+            self.propagate(batch, {relation: left for relation, left, _ in decided})
+            for relation, ids in batch.items():
+                relation.close_batch(ids)
+        for relation in self.relations:
+            self.arrange(relation)
+            relation.close_stratum()
+
+    def propagate(self, batch: Batch, left: Batch) -> None:
+        """Join what a batch changes with all else, and look for the supports of tuples that have left."""
+        jobs: list[Variant] = []
+        for relation, ids in batch.items():
+            self.arrange(relation)
+            for variant in self.changes[relation.name] if len(ids) else ():
+                if not variant.feed.n:
+                    variant.feed.fill(self.changed_rows(relation, ids, variant.feed.name.endswith("∓")))
+                jobs.append(variant)
+        for relation, ids in left.items():
+            for variant in self.supports[relation.name] if len(ids) else ():
+                if not variant.feed.n:
+                    variant.feed.fill(relation.rows_of(ids, np.zeros(len(ids)), np.zeros(len(ids))))
+                jobs.append(variant)
+        self.run(jobs)
+        for variant in jobs:
+            variant.feed.fill(np.empty((variant.feed.arity, 0), variant.feed.dtype))
+
+    def changed_rows(self, relation: Tracked, ids: np.ndarray, negated: bool) -> np.ndarray:
+        """The rows that a variant begins with, where these tuples have changed."""
+        states = relation.earlier[ids], relation.later[ids]
+        if relation.name not in self.names:
+            states = tuple(presence(state, negated) for state in states)
+        return relation.rows_of(ids, *states)
+
+    def run(self, variants: Sequence[Variant]) -> None:
+        jobs: list[Job] = []
+        for variant in variants:
+            plan = variant.plan()
+            if plan is not None:
+                jobs.append((plan, variant.statistics, variant.blocks(plan)))
+        self.watch()
+        if jobs:
+            self.execution.run(jobs, ())
+
+    @staticmethod
+    def arrange(relation: Tracked) -> None:
+        """Add what is new in a relation to its arrangements."""
+        if relation.partitions[0].n > relation.partitions[0].end:
+            for update in relation.advance():
+                update()

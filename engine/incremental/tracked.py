@@ -1,0 +1,128 @@
+"""Relations that are kept up to date: each tuple with its iteration and the number of its supports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.hashing import find_rows, intern_rows
+from engine.kernels.ranks import ABSENT
+from engine.storage.relation import Relation
+from engine.storage.tables import RowTable
+
+
+NONE = np.empty(0, np.int64)
+
+
+class Tracked(Relation):
+    """Tuples that are or have been there; the last column of a row is its position, the tuple's id.
+
+    For each id, `later` is the iteration of its first derivation in the state that is being made, ABSENT if it has none,
+    `earlier` that in the state before, and `count` its supports: the derivations in that iteration (Zhao et al.,
+    §3.1, which keeps these two numbers). A given fact has the iteration 0. `width` is the arity without the id. Ids stay
+    as they are: a tuple that goes leaves its row behind.
+    """
+
+    splits = False
+
+    def __init__(self, name: str, width: int, dtype: np.dtype) -> None:
+        self.width = width
+        super().__init__(name, width + 1, dtype)
+        self.group = tuple(range(width))
+        self.table = RowTable()
+        self.earlier, self.later = np.full(64, ABSENT, np.int32), np.full(64, ABSENT, np.int32)
+        self.count, self.pending = np.zeros(64, np.int32), np.zeros(64, np.int32)
+        self.marked = np.zeros(64, np.bool_)
+        self.log: list[tuple[np.ndarray, np.ndarray]] = []
+        self.changed = NONE
+        """The ids of the tuples whose iteration is another than in the state before, once the stratum is done."""
+
+    # ---- tuples and ids
+
+    @property
+    def n_ids(self) -> int:
+        return self.partitions[0].n
+
+    def ids_of(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return the ids of the first n rows on the columns `take`, -1 for those that have never been there."""
+        ids = np.empty(n, np.int32)
+        find_rows(self.table.slots, rows, n, take, self.partitions[0].rows[: self.width], ids)
+        return ids
+
+    def intern(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return the ids of the first n rows on the columns `take`; new ones are absent for now."""
+        store, ids, at = self.partitions[0], np.empty(n, np.int32), 0
+        begin = store.n
+        while True:
+            limit = min(store.rows.shape[1], self.table.limit)
+            at, store.n = intern_rows(
+                self.table.slots, limit, rows, at, n, take, store.rows[: self.width], store.n, ids[at:]
+            )
+            if at == n:
+                break
+            if self.table.is_full(store.n):
+                self.table = self.table.grown(store.rows, store.n)
+            else:
+                self._widen(2 * store.n)
+        self._widen(store.n)
+        store.rows[self.width, begin : store.n] = np.arange(begin, store.n)
+        return ids
+
+    def _widen(self, capacity: int) -> None:
+        """Make room for so many ids."""
+        store = self.partitions[0]
+        if store.rows.shape[1] < capacity:
+            bigger = np.empty((self.width + 1, capacity), self.dtype)
+            bigger[:, : store.n] = store.rows[:, : store.n]
+            store.rows = bigger
+        if len(self.later) < store.rows.shape[1]:
+            size = store.rows.shape[1]
+            for name, nothing in (("earlier", ABSENT), ("later", ABSENT), ("count", 0), ("pending", 0), ("marked", 0)):
+                held = getattr(self, name)
+                bigger = np.full(size, nothing, held.dtype)
+                bigger[: len(held)] = held
+                setattr(self, name, bigger)
+
+    # ---- states
+
+    def present(self) -> np.ndarray:
+        """The ids of the tuples that are there."""
+        return np.flatnonzero(self.later[: self.n_ids] != ABSENT)
+
+    def columns(self) -> Columns:
+        """The tuples that are there, [width, n]."""
+        return np.ascontiguousarray(self.partitions[0].rows[: self.width, self.present()])
+
+    def changes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of the tuples that have been inserted and deleted since the state before."""
+        ids = self.changed
+        was, is_now = self.earlier[ids] != ABSENT, self.later[ids] != ABSENT
+        return ids[is_now & ~was], ids[was & ~is_now]
+
+    def note(self, ids: np.ndarray) -> None:
+        """Keep in mind what some tuples were before a batch that changes them."""
+        self.log.append((ids, self.earlier[ids]))
+
+    def close_batch(self, ids: np.ndarray) -> None:
+        """The consequences of a batch are drawn: what has been `later` is what comes next is compared with."""
+        self.earlier[ids] = self.later[ids]
+
+    def close_stratum(self) -> None:
+        """Let `earlier` be the iterations in the state before all batches."""
+        if self.log:
+            ids, first = np.unique(np.concatenate([ids for ids, _ in self.log]), return_index=True)
+            self.earlier[ids] = np.concatenate([was for _, was in self.log])[first]
+            self.log = []
+            self.changed = ids[self.earlier[ids] != self.later[ids]]
+
+    def close_update(self) -> None:
+        """Make the new state the old one."""
+        self.earlier[self.changed] = self.later[self.changed]
+        self.changed = NONE
+
+    def rows_of(self, ids: np.ndarray, *more: Sequence[int]) -> Columns:
+        """Return rows with their ids, and some more columns behind them."""
+        rows = self.partitions[0].rows[:, ids]
+        return np.ascontiguousarray(np.concatenate([rows, np.array(more, self.dtype).reshape(len(more), -1)]))

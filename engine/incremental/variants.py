@@ -1,0 +1,145 @@
+"""The plans of a rule: over all tuples, over the changes of one atom, and over heads that have lost their support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.incremental.agenda import Agenda
+from engine.incremental.stamps import AFTER, BEFORE, Emit, EmitKnown, Epoch, Stamper, ended, marked
+from engine.incremental.tracked import Tracked
+from engine.kernels.ranks import ABSENT
+from engine.local.bindings import Bindings
+from engine.local.build import Plan
+from engine.plan.rule import Absent, Literal, Match, Rule
+from engine.result import RuleStatistics
+from engine.storage.partition import Block
+from engine.storage.relation import Relation
+
+HEAD = "#head"
+
+
+class Feed(Relation):
+    """What a variant begins with: tuples of a relation, their ids, and the iterations to begin from in both states."""
+
+    def __init__(self, of: Tracked, suffix: str) -> None:
+        super().__init__(of.name + suffix, of.width + 3, of.dtype)
+
+    def fill(self, rows: np.ndarray) -> None:
+        """Let these rows be all there is."""
+        self.n = self.n_delta = rows.shape[1]
+        self.delta = [Block(rows, 0, self.n)] if self.n else []
+
+
+@dataclass
+class Context:
+    """What the variants of a stratum share."""
+
+    bindings: Bindings
+    epoch: Epoch
+    agenda: Agenda
+
+    def feed(self, relation: Tracked, suffix: str) -> Feed:
+        name = relation.name + suffix
+        if name not in self.bindings.relations:
+            self.bindings.relations[name] = Feed(relation, suffix)
+        return self.bindings.relations[name]
+
+
+class Variant:
+    """One way to run a rule, from a feed or (`feed` is None) from its best first atom; planned when it is first run.
+
+    It is planned again when a relation it reads has changed its size by an order of magnitude.
+    """
+
+    def __init__(
+        self, rule: Rule, context: Context, statistics: RuleStatistics, feed: Feed | None, make: Callable[[], Plan]
+    ) -> None:
+        self.statistics, self.feed, self._make = statistics, feed, make
+        self.read = [context.bindings.relations[x.relation] for x in rule.body if isinstance(x, Match)]
+        self._plan: Plan | None = None
+        self._magnitudes: list[int] = []
+
+    def plan(self) -> Plan | None:
+        """Return the plan for the sizes at hand, or None if an empty relation leaves nothing to do."""
+        if not all(relation.n for relation in self.read):
+            return None
+        magnitudes = [relation.magnitude for relation in self.read]
+        if self._plan is None or magnitudes != self._magnitudes:
+            self._magnitudes, self._plan = magnitudes, self._make()
+        return None if self._plan.never else self._plan
+
+    def blocks(self, plan: Plan) -> Sequence[Block]:
+        if plan.source is None:
+            return ()
+        return plan.source.blocks() if self.feed is None else self.feed.delta
+
+
+def initial(rule: Rule, context: Context, statistics: RuleStatistics) -> Variant:
+    """The rule over all tuples as they are now: every instantiation is new."""
+    rule = marked(rule)
+    head = context.bindings.relations[rule.relation]
+
+    def make() -> Plan:
+        stamper = Stamper(rule, context.bindings, context.epoch, None, True)
+        plan, registers = stamper.plan(rule, rule.head)
+        return ended(plan, Emit(head, context.epoch, context.agenda, *ends(registers), True))
+
+    return Variant(rule, context, statistics, None, make)
+
+
+def changes(rule: Rule, context: Context, statistics: RuleStatistics) -> Iterator[tuple[str, Variant]]:
+    """A variant for each atom, positive or negated, that begins with the tuples of it that a batch changes.
+
+    Atoms before it must be as they were, so that each instantiation is found once, by the first that has changed.
+    """
+    rule = marked(rule)
+    for at, literal in enumerate(rule.body):
+        if isinstance(literal, Match | Absent):
+            suffix = "±" if isinstance(literal, Match) else "∓"
+            feed = context.feed(context.bindings.relations[literal.relation], suffix)
+            yield literal.relation, Variant(rule, context, statistics, feed, change_plan(rule, at, feed, context))
+
+
+def change_plan(rule: Rule, at: int, feed: Feed, context: Context) -> Callable[[], Plan]:
+    literal = rule.body[at]
+    columns = literal.terms[:-1] if isinstance(literal, Match) else literal.terms
+    given = Match(feed.name, (*columns, None, BEFORE, AFTER))
+    others: tuple[Literal, ...] = (*rule.body[:at], given, *rule.body[at + 1 :])
+    changed = replace(rule, body=others)
+    head = context.bindings.relations[rule.relation]
+
+    def make() -> Plan:
+        stamper = Stamper(changed, context.bindings, context.epoch, given, False)
+        stamper.untouched = frozenset(id(x) for x in rule.body[:at])
+        plan, registers = stamper.plan(changed, rule.head)
+        return ended(plan, Emit(head, context.epoch, context.agenda, *ends(registers), False))
+
+    return make
+
+
+def support(rule: Rule, context: Context, statistics: RuleStatistics) -> Variant:
+    """The rule from its head: all supports that given heads have as things are now (re-discovery, §3.2)."""
+    rule = marked(rule)
+    feed = context.feed(context.bindings.relations[rule.relation], "?")
+    given = Match(feed.name, (*rule.head, HEAD, BEFORE, AFTER))
+    asked = replace(rule, body=(given, *rule.body), wide={**rule.wide, HEAD: False})
+    head = context.bindings.relations[rule.relation]
+
+    def make() -> Plan:
+        stamper = Stamper(asked, context.bindings, context.epoch, given, True)
+        plan, registers = stamper.plan(asked, (HEAD,))
+        return ended(plan, EmitKnown(head, context.epoch, context.agenda, *ends(registers), True))
+
+    return Variant(rule, context, statistics, feed, make)
+
+
+def ends(registers: Sequence[int]) -> tuple[Sequence[int], int, int]:
+    return (registers[:-2], registers[-2], registers[-1]) if registers else ((), 0, 0)
+
+
+def presence(iterations: np.ndarray, negated: bool) -> np.ndarray:
+    """The iterations of input tuples: 0 for those that are there (or, if negated, are not), ABSENT for the others."""
+    return np.where((iterations == ABSENT) == negated, 0, ABSENT)

@@ -1,0 +1,195 @@
+"""A program with its relations, kept up to date as facts come and go."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from engine.database import Columns, Database
+from engine.incremental.recompute import Recomputed, obstacle
+from engine.incremental.stratum import Maintained
+from engine.incremental.tracked import Tracked
+from engine.language.program import CheckedProgram, Stratum
+from engine.local.bindings import Bindings
+from engine.local.evaluate import constant_signatures, is_constant, record_table
+from engine.local.execution import Execution, Options
+from engine.local.facts import fitting_columns
+from engine.local.functors import Functors
+from engine.local.sizes import Statistics
+from engine.plan.flatten import contribution, flatten
+from engine.plan.rule import Absent, Fold, Match, Rule
+from engine.plan.values import dtype_of, encode
+from engine.storage.relation import Relation
+
+
+def nothing() -> None:
+    pass
+
+
+@dataclass
+class Change:
+    """What an update has done to a relation: its tuples inserted and deleted, [arity, n] each.
+
+    `moved` counts the tuples that stayed, but are derived in another iteration.
+    """
+
+    inserted: Columns
+    deleted: Columns
+    moved: int
+
+
+class View:
+    """The relations of a program on facts that change.
+
+    `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
+    `watch` is called between pieces of work. With `exact` a tuple's iteration is that of its first derivation, else
+    any one after those of all tuples it is derived from.
+    """
+
+    def __init__(
+        self,
+        program: CheckedProgram,
+        database: Database,
+        *,
+        threads: int | None = None,
+        options: Options | None = None,
+        exact: bool = True,
+        watch: Callable[[], None] = nothing,
+    ) -> None:
+        self.program, self.symbols = program, database.symbols
+        self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
+        self.execution = Execution(self.threads, self.options)
+        self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
+        self.exact, self.watch = exact, watch
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all tuples."""
+        bits = self.program.number_bits
+        self.relations: dict[str, Tracked] = {
+            name: Tracked(name, declared.arity, dtype_of((c.type.kind for c in declared.columns), bits))
+            for name, declared in self.program.relations.items()
+        }
+        bound: dict[str, Relation] = dict(self.relations)
+        sizes = Statistics(bound, constant_signatures(self.program), self.options.min_sampled)
+        self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), sizes)
+        self.strata: list[Maintained | Recomputed] = []
+        for stratum in self.program.strata:
+            self.strata += self.maintained(stratum)
+
+    # ---- strata
+
+    def maintained(self, stratum: Stratum) -> Iterable[Maintained | Recomputed]:
+        """Yield what keeps a stratum up to date, and before it projections of relations that it negates in part."""
+        reason = obstacle(self.program, stratum)
+        rules, facts = ([], {}) if reason else self.rules(stratum)
+        reason = reason or next(("it aggregates" for rule in rules if any(isinstance(x, Fold) for x in rule.body)), "")
+        if reason:
+            shared = (self.relations, self.symbols, self.records, self.threads, self.options)
+            yield Recomputed(self.program, stratum, *shared, reason)
+            return
+        names = {name: self.relations[name] for name in stratum.relations}
+        made: list[Maintained] = []
+        rules = [self.projected(rule, made) for rule in rules]
+        yield from made
+        kept = self.keeping([*names.values()], rules)
+        kept.state(facts)
+        yield kept
+
+    def keeping(self, relations: list[Tracked], rules: list[Rule]) -> Maintained:
+        return Maintained(relations, rules, self.bindings, self.execution, self.exact, self.watch)
+
+    def projected(self, rule: Rule, made: list[Maintained]) -> Rule:
+        """Negate projections instead of atoms with wildcards; the strata of those that there are not yet go to `made`."""
+        body = []
+        for literal in rule.body:
+            if isinstance(literal, Absent) and None in literal.terms:
+                columns = tuple(c for c, term in enumerate(literal.terms) if term is not None)
+                name = f"{literal.relation}/{','.join(map(str, columns))}"
+                if name not in self.bindings.relations:
+                    made.append(self.projection(name, self.relations[literal.relation], columns))
+                literal = Absent(name, tuple(literal.terms[c] for c in columns))
+            body.append(literal)
+        return replace(rule, body=tuple(body))
+
+    def projection(self, name: str, relation: Tracked, columns: tuple[int, ...]) -> Maintained:
+        """A stratum that holds some columns of a relation."""
+        projected = self.bindings.relations[name] = Tracked(name, len(columns), relation.dtype)
+        terms = tuple(f"x{c}" if c in columns else None for c in range(relation.width))
+        wide = {f"x{c}": relation.dtype == np.int64 for c in columns}
+        rule = Rule(name, tuple(f"x{c}" for c in columns), (Match(relation.name, terms),), wide, name)
+        return self.keeping([projected], [rule])
+
+    def rules(self, stratum: Stratum) -> tuple[list[Rule], dict[str, Columns]]:
+        """The rules of a stratum, and the facts among its clauses."""
+        constants: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+        rules = []
+        for clause in stratum.clauses:
+            if is_constant(clause):
+                terms = contribution(clause.head)
+                constants[clause.head.relation].append(tuple(encode(term, self.symbols) for term in terms))
+            else:
+                rules.append(flatten(clause, self.program, partial(encode, symbols=self.symbols)))
+        facts = {
+            name: np.array(rows, self.relations[name].dtype).reshape(len(rows), -1).T.copy()
+            for name, rows in constants.items()
+        }
+        return rules, facts
+
+    # ---- evaluation
+
+    def bootstrap(self, facts: Mapping[str, Columns]) -> None:
+        """Evaluate from scratch. Raises EvaluationError for facts that do not fit."""
+        facts = self.fitting(facts)
+        for stratum in self.strata:
+            stratum.bootstrap(facts)
+        self.close()
+
+    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
+        """Take in facts inserted and deleted; return what has changed, by relation.
+
+        What is both deleted and inserted is there afterwards; deleting what is not there changes nothing.
+        """
+        inserted, deleted = self.fitting(inserted), self.fitting(deleted)
+        for stratum in self.strata:
+            stratum.update(inserted, deleted)
+        changes = {name: change_of(relation) for name, relation in self.relations.items() if len(relation.changed)}
+        self.close()
+        return changes
+
+    def close(self) -> None:
+        for relation in self.tracked():
+            relation.close_update()
+
+    def tracked(self) -> list[Tracked]:
+        """All relations, projections included."""
+        return [relation for relation in self.bindings.relations.values() if isinstance(relation, Tracked)]
+
+    def fitting(self, facts: Mapping[str, Columns]) -> dict[str, Columns]:
+        """Facts in the form in which relations store them."""
+        return {
+            name: np.require(fitting_columns(self.shape(name), columns), self.relations[name].dtype, ["C"])
+            for name, columns in facts.items()
+            if name in self.relations
+        }
+
+    def shape(self, name: str) -> Relation:
+        return Relation(name, self.relations[name].width, self.relations[name].dtype)
+
+    def columns(self, name: str) -> Columns:
+        """The tuples of a relation, [arity, n]."""
+        return self.relations[name].columns()
+
+    def close_team(self) -> None:
+        self.execution.team.close()
+
+
+def change_of(relation: Tracked) -> Change:
+    inserted, deleted = relation.changes()
+    store = relation.partitions[0].rows[: relation.width]
+    return Change(store[:, inserted], store[:, deleted], len(relation.changed) - len(inserted) - len(deleted))
