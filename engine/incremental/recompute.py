@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from engine.database import Columns, Database
-from engine.incremental.tracked import NONE, Tracked
+from engine.incremental.tracked import Tracked
 from engine.kernels.ranks import ABSENT
 from engine.language.program import CheckedProgram, Stratum
 from engine.language.walk import all_atoms
@@ -71,6 +71,8 @@ class Recomputed:
     def bootstrap(self, facts: Mapping[str, Columns]) -> None:
         self.give(facts, 0)
         self.evaluate()
+        for relation in self.relations:
+            relation.begin()
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         changed = self.give(deleted, ABSENT) | self.give(inserted, 0)
@@ -99,13 +101,10 @@ class Recomputed:
     def replace(self, relation: Tracked, rows: Columns) -> None:
         """Let a relation hold these rows."""
         before = relation.present()
-        after = relation.intern(np.ascontiguousarray(rows), rows.shape[1], np.arange(relation.width)).astype(np.int64)
+        after = relation.intern(np.ascontiguousarray(rows), rows.shape[1], np.arange(relation.width))
         gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
-        changed = np.concatenate([gone, come]) if len(gone) or len(come) else NONE
-        relation.note(changed)
-        relation.later[gone], relation.count[gone] = ABSENT, 0
-        relation.later[come], relation.count[come] = 0, 1
-        if relation.partitions[0].n > relation.partitions[0].end:
-            for update in relation.advance():
-                update()
+        relation.note(np.concatenate([gone, come]))
+        relation.enter(gone, ABSENT)
+        relation.enter(come, 0)
+        relation.arrange()
         relation.close_stratum()

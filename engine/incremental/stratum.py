@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from engine.database import Columns
 from engine.incremental.agenda import Agenda
 from engine.incremental.stamps import Epoch
 from engine.incremental.tracked import NONE, Tracked
@@ -60,67 +61,69 @@ class Maintained:
             for name, variant in changes(rule, self.context, statistics):
                 self.changes[name].append(variant)
         literals = [x for rule in rules for x in rule.body if isinstance(x, Match | Absent)]
-        self.inputs = [bindings.relations[n] for n in dict.fromkeys(x.relation for x in literals) if n not in self.names]
+        self.inputs = [
+            bindings.relations[n] for n in dict.fromkeys(x.relation for x in literals) if n not in self.names
+        ]
         self.permanent: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
         self.iterations = 0
 
-    def state(self, program_facts: Mapping[str, np.ndarray]) -> None:
+    def keep(self, facts: Mapping[str, Columns]) -> None:
         """Let facts that stand in the program be there for good."""
         for relation in self.relations:
-            if relation.name in program_facts:
-                self.permanent[relation] = np.unique(self.insert(relation, program_facts[relation.name]))
+            if relation.name in facts:
+                self.permanent[relation] = np.unique(self.insert(relation, facts))
 
     # ---- whole evaluations
 
-    def bootstrap(self, facts: Mapping[str, np.ndarray]) -> None:
+    def bootstrap(self, facts: Mapping[str, Columns]) -> None:
         """Derive all from inputs and facts; there is nothing so far."""
         for relation in self.relations:
-            if relation.name in facts:
-                self.insert(relation, facts[relation.name])
-            self.arrange(relation)
+            self.insert(relation, facts)
+            relation.arrange()
         self.run(self.initial)
         for relation in self.relations:
-            relation.close_batch(np.arange(relation.n_ids))
+            relation.begin()
         self.go_on()
+        for relation in self.relations:
+            relation.begin()
 
-    def update(self, inserted: Mapping[str, np.ndarray], deleted: Mapping[str, np.ndarray]) -> None:
+    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""
         self.iterations = 0
         own: dict[Tracked, np.ndarray] = {}
         gone: dict[Tracked, np.ndarray] = {}
         for relation in self.relations:
-            lost = self.delete(relation, deleted.get(relation.name))
-            come = self.insert(relation, inserted.get(relation.name))
+            lost, come = self.delete(relation, deleted), self.insert(relation, inserted)
             batch = np.union1d(lost, come)
-            batch = batch[relation.earlier[batch] != relation.later[batch]]
-            relation.note(batch)
-            own[relation], gone[relation] = batch, lost[relation.later[lost] == ABSENT]
+            own[relation] = batch[relation.earlier[batch] != relation.later[batch]]
+            gone[relation] = lost[relation.later[lost] == ABSENT]
+            relation.note(own[relation])
         read = {relation: np.concatenate(relation.changes()) for relation in self.inputs if len(relation.changed)}
         self.context.epoch.opening = True
-        self.propagate({**own, **{relation: ids for relation, ids in read.items() if len(ids)}}, gone)
+        self.propagate({**own, **read}, gone)
         self.context.epoch.opening = False
         for relation, ids in own.items():
             relation.close_batch(ids)
         self.go_on()
+        for relation in self.relations:
+            relation.close_stratum()
 
-    def insert(self, relation: Tracked, rows: np.ndarray | None) -> np.ndarray:
+    def insert(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
         """Let rows be facts; return the ids of those that were none."""
+        rows = facts.get(relation.name)
         if rows is None:
             return NONE
-        ids = np.unique(relation.intern(rows, rows.shape[1], np.arange(relation.width))).astype(np.int64)
-        ids = ids[relation.later[ids] != 0]
-        relation.later[ids], relation.count[ids] = 0, 1
-        return ids
+        return relation.enter(relation.intern(rows, rows.shape[1], np.arange(relation.width)), 0)
 
-    def delete(self, relation: Tracked, rows: np.ndarray | None) -> np.ndarray:
+    def delete(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
         """Let rows be facts no more; return the ids of those that were."""
+        rows = facts.get(relation.name)
         if rows is None:
             return NONE
-        ids = np.unique(relation.ids_of(rows, rows.shape[1], np.arange(relation.width))).astype(np.int64)
-        ids = np.setdiff1d(ids[ids >= 0], self.permanent[relation])
-        ids = ids[relation.later[ids] == 0]
-        relation.later[ids], relation.count[ids] = ABSENT, 0
-        return ids
+        ids = np.setdiff1d(
+            relation.ids_of(rows, rows.shape[1], np.arange(relation.width)), [-1, *self.permanent[relation]]
+        )
+        return relation.enter(ids[relation.later[ids] == 0], ABSENT)
 
     # ---- iterations
 
@@ -128,23 +131,21 @@ class Maintained:
         """Decide one iteration after the other until nothing is left to decide."""
         while (iteration := self.context.agenda.next()) is not None:
             self.iterations += 1
-            decided = self.context.agenda.decide(iteration)
-            batch = {}
-            for relation, left, arrived in decided:
-                batch[relation] = np.concatenate([left, arrived]).astype(np.int64)
+            batch, gone = {}, {}
+            for relation, left, arrived in self.context.agenda.decide(iteration):
+                batch[relation], gone[relation] = np.concatenate([left, arrived]), left
                 relation.note(batch[relation])
-            self.propagate(batch, {relation: left for relation, left, _ in decided})
+            self.propagate(batch, gone)
             for relation, ids in batch.items():
                 relation.close_batch(ids)
         for relation in self.relations:
-            self.arrange(relation)
-            relation.close_stratum()
+            relation.arrange()
 
     def propagate(self, batch: Batch, left: Batch) -> None:
         """Join what a batch changes with all else, and look for the supports of tuples that have left."""
         jobs: list[Variant] = []
         for relation, ids in batch.items():
-            self.arrange(relation)
+            relation.arrange()
             for variant in self.changes[relation.name] if len(ids) else ():
                 if not variant.feed.n:
                     variant.feed.fill(self.changed_rows(relation, ids, variant.feed.name.endswith("∓")))
@@ -174,10 +175,3 @@ class Maintained:
         self.watch()
         if jobs:
             self.execution.run(jobs, ())
-
-    @staticmethod
-    def arrange(relation: Tracked) -> None:
-        """Add what is new in a relation to its arrangements."""
-        if relation.partitions[0].n > relation.partitions[0].end:
-            for update in relation.advance():
-                update()

@@ -8,12 +8,12 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.hashing import find_rows, intern_rows
-from engine.kernels.ranks import ABSENT
+from engine.kernels.ranks import ABSENT, differing, enter
 from engine.storage.relation import Relation
 from engine.storage.tables import RowTable
 
 
-NONE = np.empty(0, np.int64)
+NONE = np.empty(0, np.int32)
 
 
 class Tracked(Relation):
@@ -111,11 +111,28 @@ class Tracked(Relation):
 
     def close_stratum(self) -> None:
         """Let `earlier` be the iterations in the state before all batches."""
-        if self.log:
-            ids, first = np.unique(np.concatenate([ids for ids, _ in self.log]), return_index=True)
-            self.earlier[ids] = np.concatenate([was for _, was in self.log])[first]
-            self.log = []
-            self.changed = ids[self.earlier[ids] != self.later[ids]]
+        for ids, was in reversed(self.log):
+            self.earlier[ids] = was
+        ids = np.concatenate([ids for ids, _ in self.log]) if self.log else NONE
+        found = np.empty(len(ids), np.int32)
+        self.changed = found[: differing(ids, self.earlier, self.later, self.marked, found)]
+        self.log = []
+
+    def begin(self) -> None:
+        """Let the new state be what later ones are compared with: nothing was there before."""
+        self.earlier[: self.n_ids] = self.later[: self.n_ids]
+        self.log, self.changed = [], NONE
+
+    def enter(self, ids: np.ndarray, iteration: int) -> np.ndarray:
+        """Let tuples be facts, of iteration 0, or (ABSENT) not be there; return those that were not."""
+        changed = np.empty(len(ids), np.int32)
+        return changed[: enter(ids, iteration, self.later, self.count, changed)]
+
+    def arrange(self) -> None:
+        """Add what is new to the arrangements."""
+        if self.partitions[0].n > self.partitions[0].end:
+            for update in self.advance():
+                update()
 
     def close_update(self) -> None:
         """Make the new state the old one."""

@@ -98,7 +98,7 @@ class View:
         rules = [self.projected(rule, made) for rule in rules]
         yield from made
         kept = self.keeping([*names.values()], rules)
-        kept.state(facts)
+        kept.keep(facts)
         yield kept
 
     def keeping(self, relations: list[Tracked], rules: list[Rule]) -> Maintained:
@@ -148,7 +148,6 @@ class View:
         facts = self.fitting(facts)
         for stratum in self.strata:
             stratum.bootstrap(facts)
-        self.close()
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
         """Take in facts inserted and deleted; return what has changed, by relation.

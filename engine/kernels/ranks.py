@@ -127,3 +127,32 @@ def settle(iteration, touched, n, pending, marked, count, later, left, arrived):
             arrived[n_arrived] = h
             n_arrived += 1
     return n_left, n_arrived
+
+
+@kernel
+def enter(ids, iteration, later, count, changed):
+    """Let tuples be facts, of iteration 0, or (ABSENT) not be there; write those that were not to `changed`."""
+    n = 0
+    for i in range(len(ids)):
+        h = ids[i]
+        if h >= 0 and later[h] != iteration:
+            later[h] = iteration
+            count[h] = 0 if iteration == ABSENT else 1
+            changed[n] = h
+            n += 1
+    return n
+
+
+@kernel
+def differing(ids, earlier, later, marked, found):
+    """Write each of the ids once whose iterations differ; return how many."""
+    n = 0
+    for i in range(len(ids)):
+        h = ids[i]
+        if earlier[h] != later[h] and not marked[h]:
+            marked[h] = True
+            found[n] = h
+            n += 1
+    for i in range(n):
+        marked[found[i]] = False
+    return n

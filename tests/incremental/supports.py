@@ -33,8 +33,10 @@ def instantiations(body, tables, bindings):
     if isinstance(literal, Match):
         for row in tables[literal.relation]:
             extended = dict(bindings)
-            if all(t is None or (t if isinstance(t, int) else extended.setdefault(t, v)) == v
-                   for t, v in zip(literal.terms, row, strict=True)):
+            if all(
+                t is None or (t if isinstance(t, int) else extended.setdefault(t, v)) == v
+                for t, v in zip(literal.terms, row, strict=True)
+            ):
                 for found, used in instantiations(rest, tables, extended):
                     yield found, ((literal.relation, row), *used)
     elif isinstance(literal, Compare) and literal.op == "=" and literal.left not in bindings:

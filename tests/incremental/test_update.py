@@ -78,7 +78,9 @@ def state(view):
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sets(st.sampled_from(RULES), min_size=1), facts, st.lists(update, max_size=3), st.booleans(), st.integers(1, 2))
+@given(
+    st.sets(st.sampled_from(RULES), min_size=1), facts, st.lists(update, max_size=3), st.booleans(), st.integers(1, 2)
+)
 def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, threads):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
     view = View(program, Database(), threads=threads, options=TINY, exact=exact)
@@ -92,7 +94,9 @@ def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, t
         was = reference.evaluate(program, before)
         for name in expected:
             change = changes.get(name)
-            found = [set(), set()] if change is None else [set(zip(*c.tolist())) for c in (change.inserted, change.deleted)]
+            found = (
+                [set(), set()] if change is None else [set(zip(*c.tolist())) for c in (change.inserted, change.deleted)]
+            )
             if program.relations[name].arity:
                 assert found == [expected[name] - was[name], was[name] - expected[name]]
         if exact:
