@@ -2,5 +2,6 @@
 
 What flows in: a checked program, facts, and then facts inserted and deleted. What flows out: relations as columns, and
 the tuples that each update has inserted and deleted.
-`view` (a program) → `stratum` or `recompute` (a component) → `variants`, `stamps` (plans of rules) → `tracked`, `agenda`.
+`policy` (update or bootstrap) → `view` (a program) → `stratum` or `recompute` (a component) → `variants` and `stamps`
+(plans of rules) → `tracked` and `agenda` (what is stored, and what is to be decided).
 """

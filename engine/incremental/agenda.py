@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,13 @@ Events = tuple[np.ndarray, np.ndarray]
 
 
 class Agenda:
-    """Events by iteration and relation. Who adds some holds the `lock`."""
+    """Events by iteration and relation. Who adds some holds the `lock`.
 
-    def __init__(self) -> None:
-        self.lock = Lock()
+    `watch` is called whenever some are to be added, and for each iteration; it may raise to give up.
+    """
+
+    def __init__(self, watch: Callable[[], None]) -> None:
+        self.lock, self.watch = Lock(), watch
         self._events: dict[int, dict[Tracked, list[Events]]] = {}
 
     def add(self, relation: Tracked, times: np.ndarray, heads: np.ndarray, signs: np.ndarray) -> None:
@@ -48,6 +52,7 @@ class Agenda:
     def decide(self, iteration: int) -> list[tuple[Tracked, np.ndarray, np.ndarray]]:
         """Return the relations in which tuples leave or arrive in an iteration, with the ids of both."""
         found = []
+        self.watch()
         for relation, events in self._events.pop(iteration).items():
             touched, n = np.empty(min(sum(len(h) for h, _ in events), relation.n_ids), np.int32), 0
             for heads, signs in events:

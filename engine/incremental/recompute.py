@@ -1,4 +1,4 @@
-"""Strata that are not kept up to date but evaluated anew when an input has changed, and compared with what was there."""
+"""Strata that are evaluated anew when an input has changed, and compared with what was there."""
 
 from __future__ import annotations
 
@@ -90,9 +90,13 @@ class Recomputed:
                 given.later[ids] = iteration
         return changed
 
+    def facts(self) -> dict[str, Columns]:
+        """The facts of the last state, or of one that an update has begun to make."""
+        return {name: given.columns() for name, given in self.given.items()}
+
     def evaluate(self) -> None:
         facts = {relation.name: relation.columns() for relation in self.inputs}
-        facts |= {name: given.columns() for name, given in self.given.items()}
+        facts |= self.facts()
         database = Database(self.symbols, self.records, facts)
         result = evaluate(self.program, database, threads=self.threads, options=self.options)
         for relation in self.relations:

@@ -105,6 +105,7 @@ class Emit(Operator):
         self.take, self.before, self.after = np.array(take, np.int64), before, after
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        self.agenda.watch()
         worker.produced += n
         with self.agenda.lock:
             ids = self.relation.intern(chunk, n, self.take)
@@ -125,6 +126,7 @@ class EmitKnown(Emit):
     __slots__ = ()
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        self.agenda.watch()
         worker.produced += n
         with self.agenda.lock:
             ids = np.ascontiguousarray(chunk[self.take[0], :n], np.int32)

@@ -48,9 +48,9 @@ class Maintained:
         exact: bool,
         watch: Callable[[], None],
     ) -> None:
-        self.relations, self.rules, self.execution, self.watch = relations, rules, execution, watch
+        self.relations, self.rules, self.execution = relations, rules, execution
         self.names = frozenset(relation.name for relation in relations)
-        self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda())
+        self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
         self.statistics = [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in rules]
         self.initial: list[Variant] = []
         self.supports: dict[str, list[Variant]] = defaultdict(list)
@@ -125,6 +125,10 @@ class Maintained:
         )
         return relation.enter(ids[relation.later[ids] == 0], ABSENT)
 
+    def facts(self) -> dict[str, Columns]:
+        """The facts of the last state."""
+        return {relation.name: relation.facts() for relation in self.relations}
+
     # ---- iterations
 
     def go_on(self) -> None:
@@ -172,6 +176,5 @@ class Maintained:
             plan = variant.plan()
             if plan is not None:
                 jobs.append((plan, variant.statistics, variant.blocks(plan)))
-        self.watch()
         if jobs:
             self.execution.run(jobs, ())

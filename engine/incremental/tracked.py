@@ -12,17 +12,16 @@ from engine.kernels.ranks import ABSENT, differing, enter
 from engine.storage.relation import Relation
 from engine.storage.tables import RowTable
 
-
 NONE = np.empty(0, np.int32)
 
 
 class Tracked(Relation):
     """Tuples that are or have been there; the last column of a row is its position, the tuple's id.
 
-    For each id, `later` is the iteration of its first derivation in the state that is being made, ABSENT if it has none,
-    `earlier` that in the state before, and `count` its supports: the derivations in that iteration (Zhao et al.,
-    §3.1, which keeps these two numbers). A given fact has the iteration 0. `width` is the arity without the id. Ids stay
-    as they are: a tuple that goes leaves its row behind.
+    For each id, `later` is the iteration of its first derivation in the state that is being made, ABSENT if it has
+    none, `earlier` that in the state before, and `count` its supports: the derivations in that iteration (Zhao et al.,
+    §3.1, which keeps these two numbers). A given fact has the iteration 0. `width` is the arity without the id. Ids
+    stay as they are: a tuple that goes leaves its row behind.
     """
 
     splits = False
@@ -94,6 +93,10 @@ class Tracked(Relation):
     def columns(self) -> Columns:
         """The tuples that are there, [width, n]."""
         return np.ascontiguousarray(self.partitions[0].rows[: self.width, self.present()])
+
+    def facts(self) -> Columns:
+        """The facts of the state before, [width, n]."""
+        return self.partitions[0].rows[: self.width, np.flatnonzero(self.earlier[: self.n_ids] == 0)]
 
     def changes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids of the tuples that have been inserted and deleted since the state before."""

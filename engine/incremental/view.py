@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,9 +15,10 @@ from engine.database import Columns, Database
 from engine.incremental.recompute import Recomputed, obstacle
 from engine.incremental.stratum import Maintained
 from engine.incremental.tracked import Tracked
+from engine.kernels.ranks import ABSENT
 from engine.language.program import CheckedProgram, Stratum
 from engine.local.bindings import Bindings
-from engine.local.evaluate import constant_signatures, is_constant, record_table
+from engine.local.evaluate import RelationColumns, constant_signatures, is_constant, record_table
 from engine.local.execution import Execution, Options
 from engine.local.facts import fitting_columns
 from engine.local.functors import Functors
@@ -24,11 +26,12 @@ from engine.local.sizes import Statistics
 from engine.plan.flatten import contribution, flatten
 from engine.plan.rule import Absent, Fold, Match, Rule
 from engine.plan.values import dtype_of, encode
+from engine.result import Result
 from engine.storage.relation import Relation
 
 
 def nothing() -> None:
-    pass
+    """Let work go on."""
 
 
 @dataclass
@@ -47,7 +50,7 @@ class View:
     """The relations of a program on facts that change.
 
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
-    `watch` is called between pieces of work. With `exact` a tuple's iteration is that of its first derivation, else
+    With `exact` a tuple's iteration is that of its first derivation, else
     any one after those of all tuples it is derived from.
     """
 
@@ -59,18 +62,13 @@ class View:
         threads: int | None = None,
         options: Options | None = None,
         exact: bool = True,
-        watch: Callable[[], None] = nothing,
     ) -> None:
         self.program, self.symbols = program, database.symbols
         self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
         self.execution = Execution(self.threads, self.options)
         self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
-        self.exact, self.watch = exact, watch
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget all tuples."""
-        bits = self.program.number_bits
+        self.exact, self.watch = exact, nothing
+        bits = program.number_bits
         self.relations: dict[str, Tracked] = {
             name: Tracked(name, declared.arity, dtype_of((c.type.kind for c in declared.columns), bits))
             for name, declared in self.program.relations.items()
@@ -102,10 +100,10 @@ class View:
         yield kept
 
     def keeping(self, relations: list[Tracked], rules: list[Rule]) -> Maintained:
-        return Maintained(relations, rules, self.bindings, self.execution, self.exact, self.watch)
+        return Maintained(relations, rules, self.bindings, self.execution, self.exact, lambda: self.watch())
 
     def projected(self, rule: Rule, made: list[Maintained]) -> Rule:
-        """Negate projections instead of atoms with wildcards; the strata of those that there are not yet go to `made`."""
+        """Negate projections instead of atoms with wildcards; strata of those that are not there yet go to `made`."""
         body = []
         for literal in rule.body:
             if isinstance(literal, Absent) and None in literal.terms:
@@ -155,11 +153,46 @@ class View:
         What is both deleted and inserted is there afterwards; deleting what is not there changes nothing.
         """
         inserted, deleted = self.fitting(inserted), self.fitting(deleted)
-        for stratum in self.strata:
-            stratum.update(inserted, deleted)
+        try:
+            for stratum in self.strata:
+                stratum.update(inserted, deleted)
+        except BaseException:
+            for relation in self.tracked():
+                relation.close_stratum()
+            raise
         changes = {name: change_of(relation) for name, relation in self.relations.items() if len(relation.changed)}
         self.close()
         return changes
+
+    @contextmanager
+    def watched(self, watch: Callable[[], None]) -> Iterator[None]:
+        """Call `watch` between pieces of work. What it raises ends a bootstrap or an update.
+
+        After an update that has not ended, the view still knows the state before (`next_facts`, `difference`), but
+        is not to be updated any more.
+        """
+        self.watch = watch
+        try:
+            yield
+        finally:
+            self.watch = nothing
+
+    def empty(self) -> View:
+        """A view of the same program, symbols and records, without tuples."""
+        database = Database(self.symbols, self.records, {})
+        return View(self.program, database, threads=self.threads, options=self.options, exact=self.exact)
+
+    def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:
+        """The facts of the last state, and those inserted and deleted since."""
+        inserted, deleted = self.fitting(inserted), self.fitting(deleted)
+        facts = {name: rows for stratum in self.strata for name, rows in stratum.facts().items()}
+        for name in {*inserted, *deleted}:
+            held = Tracked(name, self.relations[name].width, self.relations[name].dtype)
+            for rows, iteration in ((facts.get(name), 0), (deleted.get(name), ABSENT), (inserted.get(name), 0)):
+                if rows is not None:
+                    held.enter(held.intern(rows, rows.shape[1], np.arange(held.width)), iteration)
+            facts[name] = held.columns()
+        return facts
 
     def close(self) -> None:
         for relation in self.tracked():
@@ -180,12 +213,37 @@ class View:
     def shape(self, name: str) -> Relation:
         return Relation(name, self.relations[name].width, self.relations[name].dtype)
 
+    def result(self) -> Result:
+        """All relations, put together when asked for."""
+        records = {name: table.columns for name, table in self.records.items()}
+        return Result(self.symbols, records, RelationColumns(self.relations))
+
     def columns(self, name: str) -> Columns:
         """The tuples of a relation, [arity, n]."""
         return self.relations[name].columns()
 
     def close_team(self) -> None:
         self.execution.team.close()
+
+
+def difference(old: View, new: View) -> dict[str, Change]:
+    """What has changed from the last state of a view to that of another one of the same program."""
+    changes = {}
+    for name, relation in new.relations.items():
+        before = old.relations[name]
+        inserted = lacking(relation, relation.later, before, before.earlier)
+        deleted = lacking(before, before.earlier, relation, relation.later)
+        if inserted.size or deleted.size or inserted.shape[1] or deleted.shape[1]:
+            changes[name] = Change(inserted, deleted, 0)
+    return changes
+
+
+def lacking(relation: Tracked, iterations: np.ndarray, other: Tracked, others: np.ndarray) -> Columns:
+    """The tuples that are there by `iterations`, but not in another relation by `others`."""
+    there = np.flatnonzero(iterations[: relation.n_ids] != ABSENT)
+    rows = np.ascontiguousarray(relation.partitions[0].rows[: relation.width, there])
+    ids = other.ids_of(rows, rows.shape[1], np.arange(relation.width))
+    return rows[:, (ids < 0) | (others[ids] == ABSENT)]
 
 
 def change_of(relation: Tracked) -> Change:

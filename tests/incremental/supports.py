@@ -29,7 +29,10 @@ def instantiations(body, tables, bindings):
         yield bindings, ()
         return
     literal, *rest = body
-    value = lambda term: term if isinstance(term, int) else bindings[term]
+
+    def value(term):
+        return term if isinstance(term, int) else bindings[term]
+
     if isinstance(literal, Match):
         for row in tables[literal.relation]:
             extended = dict(bindings)

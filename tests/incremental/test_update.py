@@ -2,13 +2,13 @@
 
 import hypothesis.strategies as st
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from supports import check, stored
 
 import engine
 from engine import reference, tuples
 from engine.database import Database
+from engine.incremental.policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
 from engine.incremental.view import View
 from engine.local.execution import Options
 
@@ -60,9 +60,10 @@ EDB = {
 }
 facts = st.fixed_dictionaries({name: st.sets(row, max_size=12 if name == "edge" else 3) for name, row in EDB.items()})
 update = st.tuples(facts, facts)
+chosen_rules = st.sets(st.sampled_from(RULES), min_size=1)
 
 
-def columns(program, symbols, rows):
+def columns(program, rows):
     return {
         name: np.array(sorted(found), np.int32).reshape(len(found), program.relations[name].arity).T
         for name, found in rows.items()
@@ -77,29 +78,81 @@ def state(view):
     return {relation.name: stored(relation) for relation in view.tracked()}
 
 
+def rows_of(change):
+    """The tuples inserted and deleted, of a relation with columns."""
+    return set(zip(*change.inserted.tolist(), strict=True)), set(zip(*change.deleted.tolist(), strict=True))
+
+
+def assert_changes(program, changes, before, after):
+    for name, relation in program.relations.items():
+        if relation.arity:
+            found = rows_of(changes[name]) if name in changes else (set(), set())
+            assert found == (after[name] - before[name], before[name] - after[name]), name
+        else:
+            found = [(c.inserted.shape[1], c.deleted.shape[1]) for c in [changes.get(name)] if c is not None]
+            assert (found or [(0, 0)]) == [(len(after[name] - before[name]), len(before[name] - after[name]))]
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    st.sets(st.sampled_from(RULES), min_size=1), facts, st.lists(update, max_size=3), st.booleans(), st.integers(1, 2)
-)
+@given(chosen_rules, facts, st.lists(update, max_size=3), st.booleans(), st.integers(1, 2))
 def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, threads):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
     view = View(program, Database(), threads=threads, options=TINY, exact=exact)
-    view.bootstrap(columns(program, None, facts))
+    view.bootstrap(columns(program, facts))
+    expected = reference.evaluate(program, facts)
     for inserted, deleted in updates:
-        changes = view.update(columns(program, None, inserted), columns(program, None, deleted))
-        before, facts = facts, applied(facts, inserted, deleted)
-        check(view, exact)
+        changes = view.update(columns(program, inserted), columns(program, deleted))
+        facts, before = applied(facts, inserted, deleted), expected
         expected = reference.evaluate(program, facts)
+        check(view, exact)
         assert {name: set(rows) for name, rows in state(view).items() if name in expected} == expected
-        was = reference.evaluate(program, before)
-        for name in expected:
-            change = changes.get(name)
-            found = (
-                [set(), set()] if change is None else [set(zip(*c.tolist())) for c in (change.inserted, change.deleted)]
-            )
-            if program.relations[name].arity:
-                assert found == [expected[name] - was[name], was[name] - expected[name]]
+        assert_changes(program, changes, before, expected)
         if exact:
             fresh = View(program, Database(), threads=1, options=TINY)
-            fresh.bootstrap(columns(program, None, facts))
+            fresh.bootstrap(columns(program, facts))
             assert state(fresh) == state(view)
+
+
+ANEW = (
+    ".type Pair = [first: number, rest: Pair]",
+    ".decl least(x: number, d: number)",
+    "least(x, min<0>) :- mark(x). least(y, min<d>) :- least(x, c), edge(x, y), d = c + 1.",
+    ".decl out(x: number, n: number)",
+    "out(x, n) :- edge(x, _), n = count : { left(x, _) }.",
+    ".decl same(x: number, y: number) eqrel",
+    "same(x, y) :- left(x, y), !mark(y).",
+    ".decl chosen(x: number, y: number) choice-domain x",
+    ".decl picked(x: number)",
+    "chosen(x, y) :- left(x, y). picked(y) :- chosen(x, y), !alone(x).",
+    ".decl list(p: Pair, n: number)",
+    "list([x, nil], 1) :- mark(x). list([x, p], n + 1) :- list(p, n), p = [y, _], edge(y, x), n < 3.",
+    ".decl word(s: symbol, n: number)",
+    'word("a", n) :- least(_, n). word(cat(s, to_string(x)), n - 1) :- word(s, n), n > 0, edge(n, x).',
+    ".decl long(s: symbol)",
+    "long(s) :- word(s, _), strlen(s) > 1, !word(cat(s, s), _).",
+    ".decl above(x: number)",
+    "above(x) :- out(x, n), n > 1. above(y) :- above(x), same(x, y), list([y, _], _).",
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    chosen_rules,
+    facts,
+    st.lists(update, max_size=3),
+    st.booleans(),
+    st.sampled_from([UpdateOnly(), BootstrapOnly(), Elastic(), Elastic(0.0), Elastic(1e9), Predicted(), Raced()]),
+)
+def test_the_whole_language_by_any_policy(rules, facts, updates, exact, policy):
+    """Some strata of these programs are evaluated anew. Time decides between update and bootstrap, not the result."""
+    program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
+    maintainer = Maintainer(View(program, Database(), threads=1, options=TINY, exact=exact), policy)
+    maintainer.bootstrap(columns(program, facts))
+    for inserted, deleted in updates:
+        outcome = maintainer.apply(columns(program, inserted), columns(program, deleted))
+        facts = applied(facts, inserted, deleted)
+        view = maintainer.view
+        found = tuples.decode(program, view.result(), program.relations)
+        assert found == reference.evaluate(program, facts)
+        if policy.name in ("update", "bootstrap"):
+            assert outcome.strategy == policy.name
