@@ -32,6 +32,9 @@ class Feed(Relation):
         self.n = self.n_delta = rows.shape[1]
         self.delta = [Block(rows, 0, self.n)] if self.n else []
 
+    def blocks(self) -> list[Block]:
+        return self.delta
+
 
 @dataclass
 class Context:

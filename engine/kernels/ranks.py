@@ -66,8 +66,8 @@ def events(ids, n, before, after, fresh, earlier, later, exact, times, heads, si
 
     before[i] and after[i] are the largest iterations of the bodies in the two states; an instantiation derives its head
     one iteration later. It is a support of its head from the iteration on that the head has in the state where that is
-    least: later ones are not counted. `fresh` ones were none before. If not `exact`, supports count that derive the head
-    no later than it stands.
+    least: later ones are not counted. `fresh` ones were none before. If not `exact`, all supports count that derive the
+    head no later than it stands.
     """
     m = 0
     for i in range(n):
