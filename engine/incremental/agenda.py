@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.kernels.ranks import collect, settle
+from engine.kernels.ranks import account, collect, settle
 
 if TYPE_CHECKING:
     from engine.incremental.tracked import Tracked
@@ -19,48 +19,73 @@ Events = tuple[np.ndarray, np.ndarray]
 
 
 class Agenda:
-    """Events by iteration and relation. Who adds some holds the `lock`.
+    """Supports gained and lost, by iteration and relation. Who accounts for some holds the `lock`.
 
-    `watch` is called whenever some are to be added, and for each iteration; it may raise to give up.
+    Those of the iteration that comes next are added up in the relations at once, others wait as events. `watch` is
+    called whenever there are some, and for each iteration; it may raise to give up.
     """
 
     def __init__(self, watch: Callable[[], None]) -> None:
         self.lock, self.watch = Lock(), watch
         self._events: dict[int, dict[Tracked, list[Events]]] = {}
+        self._coming: set[Tracked] = set()
+        self.iteration = 0
 
-    def add(self, relation: Tracked, times: np.ndarray, heads: np.ndarray, signs: np.ndarray) -> None:
-        """Write down events at the iterations `times`."""
-        if not len(times):
-            return
-        if times[0] == times[-1] and (times == times[0]).all():
-            self._put(int(times[0]), relation, heads, signs)
-            return
+    def account(
+        self,
+        relation: Tracked,
+        heads: np.ndarray,
+        states: tuple[np.ndarray, np.ndarray],
+        iterations: tuple[np.ndarray, np.ndarray],
+        *,
+        fresh: bool,
+        exact: bool,
+    ) -> None:
+        """Account for instantiations with these heads; see `kernels.ranks.account`.
+
+        `states` are the largest iterations of their bodies before and after, `iterations` those of the relation.
+        """
+        n = len(heads)
+        times, late, signs = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32), np.empty(2 * n, np.int8)
+        sums = (relation.pending, relation.marked, relation.touched, relation.n_touched)
+        coming = self.iteration + 1
+        relation.n_touched, m = account(heads, n, *states, fresh, *iterations, exact, coming, *sums, times, late, signs)
+        if relation.n_touched:
+            self._coming.add(relation)
+        if m:
+            self._wait(relation, times[:m], late[:m], signs[:m])
+
+    def _wait(self, relation: Tracked, times: np.ndarray, heads: np.ndarray, signs: np.ndarray) -> None:
         order = np.argsort(times, kind="stable")
         times, heads, signs = times[order], heads[order], signs[order]
-        begins = np.flatnonzero(np.diff(times, prepend=-1))
+        begins = np.flatnonzero(np.diff(times, prepend=-1)).tolist()
         for lo, hi in zip(begins, [*begins[1:], len(times)], strict=True):
-            self._put(int(times[lo]), relation, heads[lo:hi], signs[lo:hi])
-
-    def _put(self, iteration: int, relation: Tracked, heads: np.ndarray, signs: np.ndarray) -> None:
-        at = self._events.setdefault(iteration, defaultdict(list))
-        at[relation].append((heads.copy(), signs.copy()))
+            at = self._events.setdefault(int(times[lo]), defaultdict(list))
+            at[relation].append((heads[lo:hi], signs[lo:hi]))
 
     def next(self) -> int | None:
-        """The next iteration that something is written down for."""
-        return min(self._events, default=None)
+        """The next iteration in which something is to be decided."""
+        return self.iteration + 1 if self._coming else min(self._events, default=None)
+
+    def close(self) -> None:
+        """All is decided: begin with iteration 1 the next time."""
+        self.iteration = 0
 
     def decide(self, iteration: int) -> list[tuple[Tracked, np.ndarray, np.ndarray]]:
         """Return the relations in which tuples leave or arrive in an iteration, with the ids of both."""
-        found = []
         self.watch()
-        for relation, events in self._events.pop(iteration).items():
-            touched, n = np.empty(min(sum(len(h) for h, _ in events), relation.n_ids), np.int32), 0
+        self.iteration, found = iteration, []
+        waiting = self._events.pop(iteration, {})
+        for relation, events in waiting.items():
             for heads, signs in events:
-                n = collect(heads, signs, relation.pending, relation.marked, touched, n)
+                sums = (relation.pending, relation.marked, relation.touched, relation.n_touched)
+                relation.n_touched = collect(heads, signs, *sums)
+        for relation in dict.fromkeys([*self._coming, *waiting]):
+            n, relation.n_touched = relation.n_touched, 0
             left, arrived = np.empty(n, np.int32), np.empty(n, np.int32)
-            n_left, n_arrived = settle(
-                iteration, touched, n, relation.pending, relation.marked, relation.count, relation.later, left, arrived
-            )
+            sums = (relation.touched, n, relation.pending, relation.marked)
+            n_left, n_arrived = settle(iteration, *sums, relation.count, relation.later, left, arrived)
             if n_left or n_arrived:
                 found.append((relation, left[:n_left], arrived[:n_arrived]))
+        self._coming = set()
         return found

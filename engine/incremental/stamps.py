@@ -15,7 +15,7 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.agenda import Agenda
 from engine.incremental.tracked import Tracked
-from engine.kernels.ranks import events, stamp, stamp_absent
+from engine.kernels.ranks import stamp, stamp_absent
 from engine.local.bindings import Bindings
 from engine.local.build import Builder, Plan
 from engine.local.operators import Constant, Operator
@@ -109,15 +109,13 @@ class Emit(Operator):
         worker.produced += n
         with self.agenda.lock:
             ids = self.relation.intern(chunk, n, self.take)
-            self.write(ids, chunk, n, self.relation.earlier, self.relation.later)
+            self.account(ids, chunk, n, self.relation.earlier, self.relation.later)
         return 0
 
-    def write(self, ids: np.ndarray, chunk: Columns, n: int, earlier: np.ndarray, later: np.ndarray) -> None:
-        times, heads, signs = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32), np.empty(2 * n, np.int8)
-        before, after = chunk[self.before, :n], chunk[self.after, :n]
-        exact = self.epoch.exact
-        m = events(ids, n, before, after, self.fresh, earlier, later, exact, times, heads, signs)
-        self.agenda.add(self.relation, times[:m], heads[:m], signs[:m])
+    def account(self, heads: np.ndarray, chunk: Columns, n: int, earlier: np.ndarray, later: np.ndarray) -> None:
+        states = chunk[self.before, :n], chunk[self.after, :n]
+        iterations = earlier, later
+        self.agenda.account(self.relation, heads, states, iterations, fresh=self.fresh, exact=self.epoch.exact)
 
 
 class EmitKnown(Emit):
@@ -130,7 +128,7 @@ class EmitKnown(Emit):
         worker.produced += n
         with self.agenda.lock:
             ids = np.ascontiguousarray(chunk[self.take[0], :n], np.int32)
-            self.write(ids, chunk, n, self.relation.later, self.relation.later)
+            self.account(ids, chunk, n, self.relation.later, self.relation.later)
         return 0
 
 

@@ -142,6 +142,7 @@ class Maintained:
             self.propagate(batch, gone)
             for relation, ids in batch.items():
                 relation.close_batch(ids)
+        self.context.agenda.close()
         for relation in self.relations:
             relation.arrange()
 

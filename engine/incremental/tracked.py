@@ -33,7 +33,7 @@ class Tracked(Relation):
         self.table = RowTable()
         self.earlier, self.later = np.full(64, ABSENT, np.int32), np.full(64, ABSENT, np.int32)
         self.count, self.pending = np.zeros(64, np.int32), np.zeros(64, np.int32)
-        self.marked = np.zeros(64, np.bool_)
+        self.marked, self.touched, self.n_touched = np.zeros(64, np.bool_), np.empty(64, np.int32), 0
         self.log: list[tuple[np.ndarray, np.ndarray]] = []
         self.changed = NONE
         """The ids of the tuples whose iteration is another than in the state before, once the stratum is done."""
@@ -78,7 +78,14 @@ class Tracked(Relation):
             store.rows = bigger
         if len(self.later) < store.rows.shape[1]:
             size = store.rows.shape[1]
-            for name, nothing in (("earlier", ABSENT), ("later", ABSENT), ("count", 0), ("pending", 0), ("marked", 0)):
+            for name, nothing in (
+                ("earlier", ABSENT),
+                ("later", ABSENT),
+                ("count", 0),
+                ("pending", 0),
+                ("marked", 0),
+                ("touched", 0),
+            ):
                 held = getattr(self, name)
                 bigger = np.full(size, nothing, held.dtype)
                 bigger[: len(held)] = held

@@ -61,13 +61,31 @@ def stamp_absent(chunk, n, ids, before, after, earlier, later, untouched, first,
 
 
 @kernel
-def events(ids, n, before, after, fresh, earlier, later, exact, times, heads, signs):
-    """Write the events that n rule instantiations cause at their heads `ids`; return how many.
+def account(
+    ids,
+    n,
+    before,
+    after,
+    fresh,
+    earlier,
+    later,
+    exact,
+    coming,
+    pending,
+    marked,
+    touched,
+    n_touched,
+    times,
+    heads,
+    signs,
+):
+    """Account for what n rule instantiations change at their heads `ids`; return (n_touched, events written).
 
     before[i] and after[i] are the largest iterations of the bodies in the two states; an instantiation derives its head
     one iteration later. It is a support of its head from the iteration on that the head has in the state where that is
     least: later ones are not counted. `fresh` ones were none before. If not `exact`, all supports count that derive the
-    head no later than it stands.
+    head no later than it stands. A support gained (+1) or lost (-1) in the iteration `coming` is added to `pending`,
+    the tuple to `touched`; others become events.
     """
     m = 0
     for i in range(n):
@@ -80,13 +98,20 @@ def events(ids, n, before, after, fresh, earlier, later, exact, times, heads, si
             a = limit if a <= limit else ABSENT
         if a == b:
             continue
-        if b != ABSENT and b <= limit:
-            times[m], heads[m], signs[m] = b, h, -1
-            m += 1
-        if a != ABSENT and a <= limit:
-            times[m], heads[m], signs[m] = a, h, 1
-            m += 1
-    return m
+        for sign in (-1, 1):
+            time = a if sign == 1 else b
+            if time == ABSENT or time > limit:
+                continue
+            if time != coming:
+                times[m], heads[m], signs[m] = time, h, sign
+                m += 1
+                continue
+            pending[h] += sign
+            if not marked[h]:
+                marked[h] = True
+                touched[n_touched] = h
+                n_touched += 1
+    return n_touched, m
 
 
 @kernel
