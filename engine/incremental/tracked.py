@@ -91,6 +91,12 @@ class Tracked(Relation):
                 bigger[: len(held)] = held
                 setattr(self, name, bigger)
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory that rows, numbers, table and arrangements take."""
+        numbers = (self.earlier, self.later, self.count, self.pending, self.marked, self.touched)
+        return super().n_bytes + self.table.n_bytes + sum(held.nbytes for held in numbers)
+
     # ---- states
 
     def present(self) -> np.ndarray:
