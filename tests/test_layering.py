@@ -16,10 +16,11 @@ MAY_IMPORT = {
     "cli": {"analyzer"},
 }
 SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
+SCHEDULERS_ARE_USED_IN = ("engine/schedule/", "engine/incremental/")
 
 
-def imported(path):
-    """Yield (top-level name, whether at module level) for every import in the file."""
+def imported_modules(path):
+    """Yield (dotted name, whether at module level) for every import in the file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     inside = {
         id(node)
@@ -31,7 +32,12 @@ def imported(path):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             names = [node.module]
-        yield from ((name.split(".")[0], id(node) not in inside) for name in names)
+        yield from ((name, id(node) not in inside) for name in names)
+
+
+def imported(path):
+    """Yield (top-level name, whether at module level) for every import in the file."""
+    return ((name.split(".")[0], at_top) for name, at_top in imported_modules(path))
 
 
 def modules(package):
@@ -51,6 +57,16 @@ def test_spark_is_imported_in_two_places_only():
         for path in modules(package):
             if not path.relative_to(TOP).as_posix().startswith(SPARK_LIVES_IN):
                 assert "pyspark" not in {name for name, _ in imported(path)}, path
+
+
+def test_schedulers_know_programs_but_not_their_evaluation_and_are_used_in_one_place():
+    for path in modules("engine"):
+        place = path.relative_to(TOP).as_posix()
+        packages = {".".join(name.split(".")[:2]) for name, _ in imported_modules(path) if name.startswith("engine.")}
+        if place.startswith("engine/schedule/"):
+            assert packages <= {"engine.schedule", "engine.language"}, path
+        if not place.startswith(SCHEDULERS_ARE_USED_IN):
+            assert "engine.schedule" not in packages, path
 
 
 @pytest.mark.parametrize("heavy", ["sqlite_utils", "rich", "lark"])

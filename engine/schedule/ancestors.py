@@ -1,0 +1,86 @@
+"""Which nodes are ancestors of which, as intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from engine.schedule.dag import Dag
+
+Interval = tuple[int, int]
+
+
+class OverBudget(Exception):
+    """What is being built takes more memory than it may."""
+
+
+class Ancestors:
+    """For each node the numbers of its ancestors, as the fewest intervals that hold no others.
+
+    Numbers are those of a depth-first search from the sinks upwards, at the end of each node: the ancestors that it
+    reaches first from a node have consecutive ones, and only what it comes to again takes intervals of its own
+    (Agrawal, Borgida and Jagadish, 1989). Nodes with the same parents share a list. `n_intervals` is the length of all
+    lists, O(V²) at worst. Raises OverBudget above `max_intervals`.
+    """
+
+    def __init__(self, dag: Dag, max_intervals: int | None = None) -> None:
+        self.numbers = upward_order(dag)
+        self.n_intervals = 0
+        order = sorted(range(dag.n), key=self.numbers.__getitem__)
+        self._above: list[list[Interval]] = [[]] * dag.n
+        self._asked: dict[int, np.ndarray] = {}
+        shared: dict[tuple[int, ...], list[Interval]] = {}
+        for node in order:
+            parents = tuple(dag.parents[node])
+            if parents not in shared:
+                own = [(self.numbers[parent], self.numbers[parent]) for parent in parents]
+                shared[parents] = united([own, *(self._above[parent] for parent in parents)])
+                self.n_intervals += len(shared[parents])
+            self._above[node] = shared[parents]
+            if max_intervals is not None and self.n_intervals > max_intervals:
+                raise OverBudget
+
+    def has(self, node: int, numbers: np.ndarray) -> np.ndarray:
+        """Return for each number whether it is of an ancestor of a node."""
+        if not self._above[node]:
+            return np.zeros(len(numbers), np.bool_)
+        if node not in self._asked:
+            self._asked[node] = np.array(self._above[node]).T.copy()
+        starts, ends = self._asked[node]
+        at = np.searchsorted(starts, numbers, "right") - 1
+        return (at >= 0) & (numbers <= ends[at])
+
+
+def upward_order(dag: Dag) -> list[int]:
+    """Return the number of each node in the order in which a depth-first search upwards leaves them."""
+    numbers, n_left = [-1] * dag.n, 0
+    entered = bytearray(dag.n)
+    for sink in range(dag.n):
+        if dag.children[sink]:
+            continue
+        entered[sink] = True
+        path = [(sink, iter(dag.parents[sink]))]
+        while path:
+            node, parents = path[-1]
+            for parent in parents:
+                if not entered[parent]:
+                    entered[parent] = True
+                    path.append((parent, iter(dag.parents[parent])))
+                    break
+            else:
+                path.pop()
+                numbers[node] = n_left
+                n_left += 1
+    return numbers
+
+
+def united(lists: Sequence[Iterable[Interval]]) -> list[Interval]:
+    """Return the union of lists of intervals in increasing order; what touches is one interval."""
+    found: list[Interval] = []
+    for start, end in sorted(interval for each in lists for interval in each):
+        if found and start <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
