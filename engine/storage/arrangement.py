@@ -118,9 +118,7 @@ class Arrangement(Readable):
     def add(self, blocks: Sequence[Block]) -> None:
         """Add a batch of rows; the one before becomes old."""
         memory.LEDGER.withdraw(self)
-        if self.batch:
-            for ids in self.batch:
-                settle(self.runs, ids, len(ids))
+        self.close_batch()
         self.n_rows += sum(block.hi - block.lo for block in blocks)
         self._choose_keys(blocks)
         batch = [self._assign(block) for block in blocks]
@@ -132,6 +130,13 @@ class Arrangement(Readable):
                 self._append(block, ids)
         if self.batch is not None:
             self.batch = batch
+
+    def close_batch(self) -> None:
+        """Make the last batch old."""
+        if self.batch:
+            for ids in self.batch:
+                settle(self.runs, ids, len(ids))
+            self.batch = []
 
     def track_old(self, delta: Sequence[Block]) -> None:
         """Keep the old lengths from now on; `delta` is the last batch that was added."""

@@ -20,7 +20,7 @@ from threading import RLock
 import numpy as np
 
 from engine.database import OutOfMemory
-from engine.storage.spill import SpillFiles
+from engine.storage.spill import Segment, SpillFiles
 
 SMALL_BYTES = 1 << 15
 """Smaller arrays are not entered one by one: they count as memory of other kinds."""
@@ -175,10 +175,10 @@ def for_result(shape: tuple[int, ...], dtype: np.dtype, parts: Sequence[np.ndarr
 
 
 def is_spilled(array: np.ndarray) -> bool:
-    """Whether an array stands in a file."""
+    """Whether an array stands in a file to which it was spilled."""
     while isinstance(array, np.ndarray):
         array = array.base
-    return isinstance(array, mmap.mmap | memoryview)
+    return isinstance(array.obj if isinstance(array, memoryview) else array, Segment)
 
 
 def resident_bytes() -> int:

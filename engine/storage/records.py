@@ -31,12 +31,21 @@ class RecordTable:
         keys = self._keys
         return self._given if keys is None else keys.columns[:, : keys.n]
 
+    @property
+    def keys(self) -> HashedKeys:
+        """The records as a hash table, which is built now if there is none."""
+        if self._keys is None:
+            self._keys = HashedKeys(len(self._given), self.dtype, self._given)
+        return self._keys
+
+    @keys.setter
+    def keys(self, keys: HashedKeys) -> None:
+        self._keys = keys
+
     def construct(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
         """Return the ids of the records with the fields `rows[take, i]`, i < n; new ones are added."""
         with self._lock:
-            if self._keys is None:
-                self._keys = HashedKeys(len(self._given), self.dtype, self._given)
-            return self._keys.intern(rows, 0, n, take) + 1
+            return self.keys.intern(rows, 0, n, take) + 1
 
     def field(self, position: int, ids: np.ndarray) -> np.ndarray:
         """Return one field of each of the records `ids`, none of which is nil."""

@@ -12,6 +12,10 @@ import numpy as np
 SEGMENT_BYTES = 1 << 28
 
 
+class Segment(mmap.mmap):
+    """A part of the space, mapped into memory."""
+
+
 class SpillFiles:
     """Space for arrays in temporary files.
 
@@ -21,7 +25,7 @@ class SpillFiles:
 
     def __init__(self) -> None:
         self.spilled_bytes = 0
-        self._segment: mmap.mmap | None = None
+        self._segment: Segment | None = None
         self._top = 0
 
     def write(self, array: np.ndarray) -> np.ndarray:
@@ -46,7 +50,7 @@ class SpillFiles:
         with tempfile.TemporaryFile(dir=spill_directory()) as file:
             # Written through the mapping, a full disk would end the process: ask for the room now.
             os.posix_fallocate(file.fileno(), 0, n_bytes)
-            self._segment = mmap.mmap(file.fileno(), n_bytes)
+            self._segment = Segment(file.fileno(), n_bytes)
         self._top = 0
 
 
