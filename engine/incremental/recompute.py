@@ -24,7 +24,7 @@ def obstacle(program: CheckedProgram, stratum: Stratum) -> str:
         relation = program.relations[name]
         if relation.aggregated:
             return "it aggregates in heads"
-        if name in program.ordered:
+        if relation.choice or name in program.limits:
             return "its rows depend on the order of evaluation"
         if "eqrel" in relation.qualifiers:
             return "it is an equivalence"

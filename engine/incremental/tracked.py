@@ -15,6 +15,10 @@ from engine.storage.tables import RowTable
 NONE = np.empty(0, np.int32)
 
 
+WORKING = ("pending", "marked", "touched")
+"""The arrays by id that are in use while an update goes on; there are zeros in them before, or nothing of use."""
+
+
 class Tracked(Relation):
     """Tuples that are or have been there; the last column of a row is its position, the tuple's id.
 
@@ -78,14 +82,8 @@ class Tracked(Relation):
             store.rows = bigger
         if len(self.later) < store.rows.shape[1]:
             size = store.rows.shape[1]
-            for name, nothing in (
-                ("earlier", ABSENT),
-                ("later", ABSENT),
-                ("count", 0),
-                ("pending", 0),
-                ("marked", 0),
-                ("touched", 0),
-            ):
+            kept = (("earlier", ABSENT), ("later", ABSENT), ("count", 0))
+            for name, nothing in (*kept, *((name, 0) for name in WORKING)):
                 held = getattr(self, name)
                 bigger = np.full(size, nothing, held.dtype)
                 bigger[: len(held)] = held

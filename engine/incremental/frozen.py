@@ -1,0 +1,180 @@
+"""A view as named arrays and a description, and back: what is saved of it, and nothing about files.
+
+Arrays keep the form that evaluation uses, hash tables and arrangements included: a view that is thawed goes on at once.
+The description is made of dicts, lists and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.incremental.datafile import Part
+from engine.incremental.recompute import Recomputed
+from engine.incremental.stratum import Maintained
+from engine.incremental.tracked import WORKING, Tracked
+from engine.incremental.view import View
+from engine.kernels.ranks import ABSENT
+from engine.storage.arrangement import Arrangement
+from engine.storage.keys import HashedKeys, ValueKeys
+from engine.storage.records import RecordTable
+
+Parts = dict[str, Part]
+Arrays = Mapping[str, np.ndarray]
+Description = dict[str, Any]
+
+FEW_ROWS = 1 << 10
+GONE_SHARE = 0.25
+"""Relations in which more of the tuples are gone are compacted."""
+
+
+def held_by(view: View) -> Iterator[Tracked]:
+    """All that holds tuples: relations, projections, and the facts of strata that are evaluated anew."""
+    yield from view.tracked()
+    for stratum in view.strata:
+        if isinstance(stratum, Recomputed):
+            yield from stratum.given.values()
+
+
+# ---- freezing
+
+
+def freeze(view: View, relations: Mapping[str, Tracked]) -> tuple[Parts, Description]:
+    """Return what is to be saved of a view; `relations` may hold compacted ones for its own."""
+    parts: Parts = {}
+    description: Description = {
+        "relations": {name: freeze_relation(relation, parts) for name, relation in relations.items()},
+        "records": {name: freeze_records(name, table, parts) for name, table in view.records.items()},
+        "permanent": {},
+    }
+    for own, ids in permanent(view):
+        rows = np.ascontiguousarray(own.partitions[0].rows[: own.width, ids])
+        saved = relations[own.name].ids_of(rows, len(ids), np.arange(own.width))
+        description["permanent"][own.name] = saved.tolist()
+    return parts, description
+
+
+def permanent(view: View) -> Iterator[tuple[Tracked, np.ndarray]]:
+    for stratum in view.strata:
+        if isinstance(stratum, Maintained):
+            yield from stratum.permanent.items()
+
+
+def freeze_relation(relation: Tracked, parts: Parts) -> Description:
+    name, n = relation.name, relation.n_ids
+    parts[f"{name} rows"] = Part(relation.partitions[0].rows, n)
+    parts[f"{name} later"] = Part(relation.later, n, ABSENT)
+    parts[f"{name} count"] = Part(relation.count, n)
+    parts[f"{name} slots"] = Part(relation.table.slots, len(relation.table.slots), room=False)
+    arrangements = [freeze_arrangement(name, a, parts) for a in relation.arrangements.values()]
+    return {"n": n, "end": relation.partitions[0].end, "arrangements": arrangements}
+
+
+def freeze_arrangement(relation: str, arrangement: Arrangement, parts: Parts) -> Description:
+    arrangement.close_batch()
+    key = arrangement.key.tolist()
+    name = f"{relation} by {key}"
+    width = arrangement.runs.shape[1]
+    parts[f"{name} runs"] = Part(arrangement.runs.reshape(-1), arrangement.n_keys * width)
+    if arrangement.arena is not None:
+        parts[f"{name} arena"] = Part(arrangement.arena, arrangement.top)
+    numbers = {number: getattr(arrangement, number) for number in NUMBERS}
+    tracks_old = arrangement.batch is not None
+    keys = freeze_keys(name, arrangement.keys, parts)
+    return {"key": key, "width": width, "tracks_old": tracks_old, "keys": keys, **numbers}
+
+
+NUMBERS = ("dense", "n_keys", "n_rows", "top", "checked")
+
+
+def freeze_keys(name: str, keys: HashedKeys | ValueKeys, parts: Parts) -> Description:
+    parts[f"{name} keys"] = Part(keys.columns, keys.n)
+    if isinstance(keys, ValueKeys):
+        parts[f"{name} index"] = Part(keys.index, len(keys.index), room=False)
+        return {"n": keys.n, "few": keys.few}
+    parts[f"{name} slots"] = Part(keys.table, len(keys.table), room=False)
+    return {"n": keys.n}
+
+
+def freeze_records(name: str, table: RecordTable, parts: Parts) -> Description:
+    return freeze_keys(f"record {name}", table.keys, parts)
+
+
+# ---- thawing
+
+
+def thaw(view: View, description: Description, arrays: Arrays, again: Callable[[str], np.ndarray]) -> None:
+    """Let a view go on from what was saved. `again` gives an array a second time, to be written by itself."""
+    for relation in held_by(view):
+        thaw_relation(relation, description["relations"][relation.name], arrays, again)
+    for stratum in view.strata:
+        if isinstance(stratum, Maintained):
+            saved = {relation: description["permanent"][relation.name] for relation in stratum.relations}
+            stratum.permanent = {relation: np.array(ids, np.int32) for relation, ids in saved.items()}
+
+
+def thaw_relation(relation: Tracked, saved: Description, arrays: Arrays, again: Callable[[str], np.ndarray]) -> None:
+    name, store = relation.name, relation.partitions[0]
+    store.rows, store.n = arrays[f"{name} rows"], saved["n"]
+    store.old = store.end = relation.n = saved["end"]
+    relation.delta, relation.n_delta, relation.magnitude = [], 0, (relation.n.bit_length() + 2) // 3
+    relation.table.slots = arrays[f"{name} slots"]
+    relation.earlier, relation.later = again(f"{name} later"), arrays[f"{name} later"]
+    relation.count = arrays[f"{name} count"]
+    for working in WORKING:
+        setattr(relation, working, np.zeros(len(relation.later), getattr(relation, working).dtype))
+    known = relation.arrangements
+    relation.arrangements = {}
+    for each in saved["arrangements"]:
+        key = tuple(each["key"])
+        arrangement = known.get(key) or Arrangement(key, relation.arity, relation.dtype)
+        relation.arrangements[key] = arrangement
+        thaw_arrangement(f"{name} by {each['key']}", arrangement, each, arrays)
+
+
+def thaw_arrangement(name: str, arrangement: Arrangement, saved: Description, arrays: Arrays) -> None:
+    arrangement.runs = arrays[f"{name} runs"].reshape(-1, saved["width"])
+    arrangement.arena = arrays.get(f"{name} arena")
+    for number in NUMBERS:
+        setattr(arrangement, number, saved[number])
+    arrangement.batch = [] if saved["tracks_old"] else None
+    arrangement.keys = thaw_keys(name, saved["keys"], arrays)
+
+
+def thaw_keys(name: str, saved: Description, arrays: Arrays) -> HashedKeys | ValueKeys:
+    columns = arrays[f"{name} keys"]
+    if "few" in saved:
+        values = ValueKeys(columns.dtype, saved["few"])
+        values.columns, values.n, values.index = columns, saved["n"], arrays[f"{name} index"]
+        return values
+    keys = HashedKeys(len(columns), columns.dtype)
+    keys.columns, keys.n, keys.table = columns, saved["n"], arrays[f"{name} slots"]
+    return keys
+
+
+def thaw_records(tables: Mapping[str, RecordTable], description: Description, arrays: Arrays) -> None:
+    """Let record tables hold what was saved."""
+    for name, table in tables.items():
+        table.keys = thaw_keys(f"record {name}", description["records"][name], arrays)
+
+
+# ---- compaction
+
+
+def compacted(relation: Tracked) -> Tracked:
+    """Return the relation or, where many of its tuples are gone, one without these; ids are others then."""
+    present = relation.present()
+    if relation.n_ids < FEW_ROWS or len(present) >= (1 - GONE_SHARE) * relation.n_ids:
+        return relation
+    fresh = Tracked(relation.name, relation.width, relation.dtype)
+    fresh.intern(relation.columns(), len(present), np.arange(relation.width))
+    for numbers in ("earlier", "later", "count"):
+        getattr(fresh, numbers)[: len(present)] = getattr(relation, numbers)[present]
+    if relation.n:
+        fresh.advance()
+        fresh.settle()
+    for key, arrangement in relation.arrangements.items():
+        fresh.arrangement(key, payload=arrangement.arena is not None, old=arrangement.batch is not None)
+    return fresh

@@ -1,0 +1,45 @@
+"""What a saved state must agree on with who loads it: the program, and the form in which things are stored."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+
+from engine.kernels import source_hash
+from engine.language.program import CheckedProgram
+
+FORMAT = 1
+"""To be raised with any change to what is saved, or to how tables and arrangements are laid out."""
+
+
+def format_name() -> str:
+    """The form of what is saved: tables are found by what kernels compute, so it changes with any of them."""
+    return f"{FORMAT}-{source_hash()}-{sys.byteorder}"
+
+
+def identity(program: CheckedProgram, exact: bool) -> str:
+    """A digest of what a program derives, and of the iterations that are kept: not of what it reads and writes."""
+    derived = replace(program, inputs=(), outputs=(), printsizes=(), pragmas=())
+    return hashlib.blake2b(f"{exact} {canonical(derived)}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@cache
+def compared_fields(dataclass: type) -> list[str]:
+    return [field.name for field in fields(dataclass) if field.compare]
+
+
+def canonical(value: object) -> str:
+    """A text that is equal for equal values, in any process."""
+    if is_dataclass(value):
+        compared = (canonical(getattr(value, name)) for name in compared_fields(type(value)))
+        return f"{type(value).__name__}({', '.join(compared)})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(sorted(f'{canonical(k)}: {canonical(v)}' for k, v in value.items()))}}}"
+    if isinstance(value, frozenset | set):
+        return f"{{{', '.join(sorted(map(canonical, value)))}}}"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(canonical, value))}]"
+    return repr(value)

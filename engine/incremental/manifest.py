@@ -1,0 +1,133 @@
+"""The manifest of a state directory: which files make up the state, in one row of an SQLite database.
+
+Files are switched by one transaction, so that a process that ends at any point leaves the one state or the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from engine.incremental.datafile import DamagedFile, Place
+
+NAME = "state.sqlite"
+TABLE = "saved"
+COLUMNS = {"id": int, "format": str, "program": str, "saved": str, "digest": str}
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A file: its name in the directory, without suffix, is the token in it."""
+
+    token: str
+    n_bytes: int
+    places: dict[str, Place]
+    checksum: int = 0
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What has been saved: a base, and a log of what has changed since.
+
+    `description` is that of `frozen`, `notes` are what the maintainer wants to know again.
+    """
+
+    format: str
+    program: str
+    base: Saved
+    log: Saved | None
+    description: dict[str, Any]
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def files(self) -> set[str]:
+        """The names of the files that are valid."""
+        return {f"{self.base.token}.base", *([f"{self.log.token}.log"] if self.log else [])}
+
+    def text(self) -> str:
+        """Files, description and notes."""
+        files = {"base": vars(self.base), "log": self.log and vars(self.log)}
+        return json.dumps({**files, "description": self.description, "notes": self.notes})
+
+
+def read_manifest(directory: Path) -> Manifest | None:
+    """Return the manifest of a directory, if it has one; that of another version has no files. Raises DamagedFile."""
+    path = directory / NAME
+    if not path.exists():
+        return None
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            row = database.execute(f"select format, program, saved, digest from {TABLE}").fetchone()
+    except sqlite3.Error as error:
+        raise DamagedFile(f"{NAME} cannot be read: {error}") from None
+    if row is None:
+        return None
+    format, program, text, digest = row
+    if digest_of(*row[:3]) != digest:
+        raise DamagedFile(f"{NAME} has been changed")
+    try:
+        saved = json.loads(text)
+        base, log = file_of(saved["base"]), saved["log"] and file_of(saved["log"])
+        return Manifest(format, program, base, log, saved["description"], saved["notes"])
+    except (KeyError, TypeError, ValueError):
+        # The row is as it was written: by a version that describes a state in other words.
+        return Manifest(f"another than {format}", program, Saved("", 0, {}), None, {})
+
+
+def file_of(saved: dict[str, Any]) -> Saved:
+    places = {name: Place(offset, dtype, tuple(shape)) for name, (offset, dtype, shape) in saved["places"].items()}
+    return replace(Saved(**saved), places=places)
+
+
+def digest_of(*texts: str) -> str:
+    return hashlib.blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Switch to what a manifest names. Raises OSError or sqlite3.Error; what was valid before still is, then."""
+    path = directory / NAME
+    try:
+        replace_row(path, manifest)
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError:
+        # It is no database, or no longer one: there was nothing valid in it.
+        path.unlink()
+        replace_row(path, manifest)
+
+
+def replace_row(path: Path, manifest: Manifest) -> None:
+    columns = (manifest.format, manifest.program, manifest.text())
+    row = (1, *columns, digest_of(*columns))
+    with closing(sqlite3.connect(path, isolation_level=None)) as database, transaction(database):
+        found = [name for _, name, *_ in database.execute(f"pragma table_info({TABLE})")]
+        if found != [*COLUMNS]:
+            make(database)
+        database.execute(f"replace into {TABLE}({', '.join(COLUMNS)}) values (?, ?, ?, ?, ?)", row)
+
+
+def make(database: sqlite3.Connection) -> None:
+    """Make an empty table, in place of one of another version if there is one."""
+    import sqlite_utils
+
+    sqlite_utils.Database(database)[TABLE].create(COLUMNS, pk="id", replace=True)
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, on the disk when it is done."""
+    database.execute("pragma synchronous = full")
+    database.execute("begin immediate")
+    try:
+        yield
+        database.execute("commit")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("rollback")
+        raise

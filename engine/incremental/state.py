@@ -1,0 +1,233 @@
+"""A view in a directory: saved so that the next process goes on from it at once.
+
+The directory holds a base, all arrays of the view as they were when they were last written as a whole; a log of the
+words of the base that have changed since; a manifest that says which base and log are valid; and a lock. Files are
+written under new names, then the manifest is switched, then the old files are removed: whenever a process is killed, or
+the disk is full, the state that was there before stays valid. A log costs in proportion to what has changed since the
+base was written; a base is written again when the log would be a tenth of it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import accumulate, pairwise
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+
+from engine.database import Database
+from engine.incremental.datafile import DamagedFile, DataFile, Part, checksum, sync_directory, write
+from engine.incremental.frozen import Parts, compacted, freeze, held_by, thaw, thaw_records
+from engine.incremental.identity import format_name, identity
+from engine.incremental.manifest import Manifest, Saved, read_manifest, write_manifest
+from engine.incremental.view import View
+from engine.language.program import CheckedProgram
+from engine.local.evaluate import record_table
+from engine.symbols import Symbols
+
+LOG_SHARE = 0.1
+SMALL_LOG_BYTES = 1 << 20
+"""A log of this size is small for any base."""
+POSITIONS, WORDS, TEXTS, LENGTHS = "log positions", "log words", "symbol texts", "symbol lengths"
+POLL_S = 0.05
+OWN_FILE = re.compile(r"[0-9a-f]{32}\.(base|log)")
+
+
+class StateError(Exception):
+    """A state directory cannot be used, or a state not be saved. The message says why."""
+
+
+class NoState(Exception):
+    """There is no state to go on from: `damage` says what is wrong with the one there is, if there is one."""
+
+    def __init__(self, message: str, damage: bool = True) -> None:
+        super().__init__(message)
+        self.damage = damage
+
+
+class State:
+    """The state of a program in a directory. One process at a time uses it: the others wait.
+
+    `exact` is that of the view. `notes` are numbers and texts to be saved beside the view.
+    """
+
+    def __init__(self, directory: Path, program: CheckedProgram, *, exact: bool = True) -> None:
+        self.directory, self.program, self.exact = directory, program, exact
+        self.notes: dict[str, Any] = {}
+        self._format, self._identity = format_name(), identity(program, exact)
+        self._lock = -1
+        self._manifest: Manifest | None = None
+        self._base: DataFile | None = None
+
+    # ---- one process at a time
+
+    def open(self, wait_s: float, waiting: Callable[[], None] = lambda: None) -> None:
+        """Keep other processes out until `close`; call `waiting` where one is in. Raises StateError."""
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StateError(f"cannot write {self.directory}: {error.strerror}") from None
+        limit_s = monotonic() + wait_s
+        if not self._try_lock():
+            waiting()
+            while not self._try_lock():
+                if monotonic() > limit_s:
+                    self.close()
+                    raise StateError(f"another process has been using {self.directory} for more than {wait_s:g} s")
+                sleep(POLL_S)
+
+    def _try_lock(self) -> bool:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            self.close()
+            raise StateError(f"cannot lock {self.directory}: {error.strerror}") from None
+        return True
+
+    def close(self) -> None:
+        """Let other processes in. What has been loaded stays as it is, also when others save."""
+        if self._lock >= 0:
+            os.close(self._lock)
+        self._lock, self._manifest, self._base = -1, None, None
+
+    # ---- loading
+
+    def load(self, **options: object) -> View:
+        """Return the view that was saved; `options` are those of View. Raises NoState."""
+        try:
+            manifest = read_manifest(self.directory)
+            if manifest is None:
+                raise NoState(f"there is no state in {self.directory}", damage=False)
+            if manifest.format != self._format:
+                raise NoState(f"the state in {self.directory} was saved by another version of analyze")
+            if manifest.program != self._identity:
+                raise NoState(f"the state in {self.directory} is that of another program, or of an earlier form of it")
+            return self._load(manifest, options)
+        except DamagedFile as error:
+            raise NoState(f"the state in {self.directory} is damaged: {error}") from None
+        except OSError as error:
+            name = Path(error.filename or "a file").name
+            raise NoState(f"the state in {self.directory} is damaged: {name}: {error.strerror}") from None
+
+    def _load(self, manifest: Manifest, options: Mapping[str, Any]) -> View:
+        base = self._map(manifest.base, ".base")
+        arrays, again = base.arrays(), base.again
+        texts = texts_of(arrays)
+        if manifest.log:
+            log = self._map(manifest.log, ".log")
+            changed = log.arrays()
+            base.replay(changed[POSITIONS], changed[WORDS])
+            texts += texts_of(changed)
+            arrays |= changed
+            again = partial(second, base, log, changed[POSITIONS], changed[WORDS])
+        records = {name: record_table(self.program, name, None) for name in self.program.records}
+        thaw_records(records, manifest.description, arrays)
+        database = Database(Symbols(texts), records)
+        view = View(self.program, database, exact=self.exact, **options)
+        thaw(view, manifest.description, arrays, again)
+        self._manifest, self._base, self.notes = manifest, base, manifest.notes
+        return view
+
+    def _map(self, saved: Saved, suffix: str) -> DataFile:
+        path = self.directory / (saved.token + suffix)
+        if suffix == ".log" and checksum(path) != saved.checksum:
+            raise DamagedFile(f"{path.name} is not what was saved")
+        return DataFile(path, bytes.fromhex(saved.token), saved.n_bytes, saved.places)
+
+    # ---- saving
+
+    def save(self, view: View) -> None:
+        """Save a view, and `notes`. Raises StateError; the state that was there before is valid then."""
+        if self._lock < 0:
+            raise StateError(f"{self.directory} is not open")
+        before = self._files()
+        try:
+            if not self._save_log(view):
+                self._save_base(view)
+            self._remove(self._files())
+        except (OSError, sqlite3.Error) as error:
+            self._remove(self._files() - before)
+            why = error.strerror if isinstance(error, OSError) else error
+            message = f"cannot save the state in {self.directory}: {why}; the one that was saved before is kept"
+            raise StateError(message) from None
+
+    def _save_log(self, view: View) -> bool:
+        """Save what has changed since the base was written, if there is one and that is little."""
+        if self._base is None or self._manifest is None:
+            return False
+        base, manifest = self._base, self._manifest
+        parts, description = freeze(view, {relation.name: relation for relation in held_by(view)})
+        parts = {name: part for name, part in parts.items() if not base.holds(name, part.array)}
+        positions, words = base.changes()
+        parts |= {POSITIONS: Part(positions, len(positions), room=False), WORDS: Part(words, len(words), room=False)}
+        parts |= text_parts(view.symbols, base.places[LENGTHS].shape[0])
+        if sum(part.array.nbytes for part in parts.values()) > max(LOG_SHARE * manifest.base.n_bytes, SMALL_LOG_BYTES):
+            return False
+        log = self._write(parts, ".log")
+        self._switch(Manifest(self._format, self._identity, manifest.base, log, description, self.notes))
+        return True
+
+    def _save_base(self, view: View) -> None:
+        """Save all, and let the view go on from what has been saved."""
+        parts, description = freeze(view, {relation.name: compacted(relation) for relation in held_by(view)})
+        base = self._write(parts | text_parts(view.symbols, 0), ".base")
+        self._switch(Manifest(self._format, self._identity, base, None, description, self.notes))
+        self._base = self._map(base, ".base")
+        arrays = self._base.arrays()
+        thaw_records(view.records, description, arrays)
+        thaw(view, description, arrays, self._base.again)
+
+    def _write(self, parts: Parts, suffix: str) -> Saved:
+        token = token_hex(16)
+        path = self.directory / (token + suffix)
+        places = write(path, bytes.fromhex(token), parts)
+        return Saved(token, path.stat().st_size, places, checksum(path) if suffix == ".log" else 0)
+
+    def _switch(self, manifest: Manifest) -> None:
+        sync_directory(self.directory)
+        write_manifest(self.directory, manifest)
+        self._manifest = manifest
+
+    def _files(self) -> set[str]:
+        """The names of all bases and logs in the directory."""
+        return {name for name in os.listdir(self.directory) if OWN_FILE.fullmatch(name)}
+
+    def _remove(self, names: set[str]) -> None:
+        """Remove files, but for those that are valid. What cannot be removed now is when a state is saved again."""
+        with suppress(OSError, DamagedFile):
+            manifest = read_manifest(self.directory)
+            for name in names - (manifest.files if manifest else set()):
+                (self.directory / name).unlink(missing_ok=True)
+
+
+def second(base: DataFile, log: DataFile, positions: np.ndarray, words: np.ndarray, name: str) -> np.ndarray:
+    """An array a second time, to be written by itself: that of the log, or of the base with the words of the log."""
+    if name in log.places:
+        return log.again(name)
+    base.replay_again(name, positions, words)
+    return base.again(name)
+
+
+def text_parts(symbols: Symbols, begin: int) -> Parts:
+    """The texts of symbols from an id on."""
+    texts = symbols.texts(range(begin, len(symbols)))
+    data = np.array(bytearray("".join(texts).encode("utf-8", "surrogatepass")), np.uint8)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return {TEXTS: Part(data, len(data), room=False), LENGTHS: Part(lengths, len(lengths), room=False)}
+
+
+def texts_of(arrays: Mapping[str, np.ndarray]) -> list[str]:
+    text = arrays[TEXTS].tobytes().decode("utf-8", "surrogatepass")
+    return [text[lo:hi] for lo, hi in pairwise(accumulate(arrays[LENGTHS].tolist(), initial=0))]
