@@ -8,5 +8,6 @@ from cli.commands.hook import hook
 from cli.commands.rules import rules
 from cli.commands.run import run
 from cli.commands.scan import scan
+from cli.commands.update import update
 
-COMMANDS = (scan, hook, batch, facts, callgraph, run, rules, doctor)
+COMMANDS = (scan, hook, batch, facts, callgraph, run, update, rules, doctor)

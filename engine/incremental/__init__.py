@@ -4,4 +4,6 @@ What flows in: a checked program, facts, and then facts inserted and deleted. Wh
 the tuples that each update has inserted and deleted.
 `policy` (update or bootstrap) → `view` (a program) → `stratum` or `recompute` (a component) → `variants` and `stamps`
 (plans of rules) → `tracked` and `agenda` (what is stored, and what is to be decided).
+From files: `run` (a command) → `delta` (facts that change) and `state` (a view in a directory) → `frozen` (a view as
+arrays), `datafile` (arrays in files), `manifest` and `identity` (which files are valid, and for which program).
 """

@@ -1,0 +1,77 @@
+"""`analyze update`: the results of a Datalog program, kept up to date as its facts change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import JOBS
+
+if TYPE_CHECKING:
+    from analyzer.update import Upkeep
+
+DIRECTORY = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command()
+@click.argument("program", type=click.Path(path_type=Path))
+@click.option("--state", required=True, type=DIRECTORY, metavar="DIRECTORY", help="Where the state is kept.")
+@click.option("--delta", type=DIRECTORY, metavar="DIRECTORY", help="NAME.insert.facts and NAME.delete.facts to apply.")
+@click.option("-F", "--facts", type=DIRECTORY, metavar="DIRECTORY", help="NAME.facts to begin with, without a state.")
+@click.option("-D", "--output", default=".", type=DIRECTORY, metavar="DIRECTORY", help="For NAME.csv (default: .).")
+@click.option(
+    "--policy",
+    type=click.Choice(["elastic", "update", "bootstrap", "predicted", "raced"]),
+    default="elastic",
+    help="When to start again instead of updating (default: elastic).",
+)
+@click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
+@click.option("--wait", type=click.FloatRange(0), metavar="SECONDS", help="For another run to end (default: 600).")
+@JOBS
+def update(
+    program: Path,
+    state: Path,
+    delta: Path | None,
+    facts: Path | None,
+    output: Path,
+    policy: str,
+    number_width: str,
+    wait: float | None,
+    jobs: int | None,
+) -> None:
+    """Bring the results of the Datalog program PROGRAM up to date with facts inserted and deleted.
+
+    The first run evaluates it on the facts of -F, and saves the state; later ones apply a delta to that. Outputs are
+    written whole, as by `analyze run`.
+    """
+    from analyzer.update import update_program
+
+    options = {} if wait is None else {"wait_s": wait}
+    done = update_program(
+        program,
+        state,
+        output,
+        delta=delta,
+        facts=facts,
+        policy=policy,
+        number_bits=int(number_width),
+        threads=jobs,
+        waiting=lambda: click.echo(f"another run is using {state}; waiting for its end", err=True),
+        **options,
+    )
+    show(done)
+
+
+def show(done: Upkeep) -> None:
+    """Print the outputs that go to standard output, then what was done."""
+    if done.damage:
+        click.echo(f"warning: {done.reason}; the program was evaluated anew on the facts given", err=True)
+    for line in done.lines:
+        click.echo(line)
+    click.echo(f"{done.strategy}: {done.reason}")
+    click.echo(f"{done.elapsed_s:.3f} s, {done.loaded_s:.3f} s to load the state, {done.saved_s:.3f} s to save it")
+    for name, (inserted, deleted) in sorted(done.changes.items()):
+        if inserted or deleted:
+            click.echo(f"{name}\t+{inserted}\t-{deleted}")

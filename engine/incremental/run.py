@@ -1,0 +1,133 @@
+"""Keeping the results of a program up to date from files: a state and a delta in, a state and whole results out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+
+from engine.database import Columns, Database
+from engine.incremental.delta import read_delta
+from engine.incremental.policy import POLICIES, Maintainer, Policy
+from engine.incremental.state import NoState, State, StateError
+from engine.incremental.view import View
+from engine.io import load, store
+from engine.language.program import CheckedProgram
+from engine.run import compile_file
+
+WAIT_S = 600.0
+"""How long to wait for another process that uses the same state."""
+REMEMBERED = 100
+"""So many past updates are kept in mind."""
+
+
+@dataclass
+class Upkeep:
+    """What was done: `strategy`, and why; the number of tuples inserted and deleted in each relation; the seconds.
+
+    `elapsed_s` is what bootstrap or update took, `loaded_s` and `saved_s` what the state took. With
+    `damage` there was a state that could not be used.
+    """
+
+    strategy: str
+    reason: str
+    elapsed_s: float
+    changes: dict[str, tuple[int, int]]
+    loaded_s: float = 0.0
+    saved_s: float = 0.0
+    damage: bool = False
+    lines: list[str] = field(default_factory=list)
+
+
+def keep_up(
+    program: Path,
+    state: Path,
+    output: Path,
+    *,
+    delta: Path | None = None,
+    facts: Path | None = None,
+    policy: str = "elastic",
+    number_bits: int = 32,
+    threads: int | None = None,
+    wait_s: float = WAIT_S,
+    waiting: Callable[[], None] = lambda: None,
+) -> Upkeep:
+    """Apply a delta to the state of a program file, save the state, and write the outputs, whole.
+
+    Where there is no state that can be used, the program is evaluated on `facts`, which are those before the delta.
+    Raises ProgramError, FactsError, EvaluationError, StateError (where there are neither state nor facts, too), and
+    OSError where the program or the delta cannot be read.
+    """
+    checked = needed_part(compile_file(program, number_bits))
+    place = State(state, checked)
+    place.open(wait_s, waiting)
+    try:
+        maintainer, upkeep = begin(place, facts, POLICIES[policy](), threads)
+        inserted, deleted = read_delta(delta, maintainer.view) if delta else ({}, {})
+        advance(maintainer, inserted, deleted, upkeep)
+        place.notes = {"bootstrap_s": maintainer.bootstrap_s, "updates": maintainer.updates[-REMEMBERED:]}
+        saving = perf_counter()
+        place.save(maintainer.view)
+        upkeep.saved_s = perf_counter() - saving
+    finally:
+        place.close()
+    upkeep.lines = store(checked, maintainer.view.result(), output)
+    maintainer.view.close_team()
+    return upkeep
+
+
+def begin(place: State, facts: Path | None, policy: Policy, threads: int | None) -> tuple[Maintainer, Upkeep]:
+    """Load the state, or evaluate from scratch."""
+    loading = perf_counter()
+    try:
+        maintainer = Maintainer(place.load(threads=threads), policy)
+    except NoState as error:
+        if facts is None:
+            raise StateError(f"{error}; give the facts to begin with (-F)") from None
+        return bootstrapped(place, facts, policy, threads, error)
+    maintainer.bootstrap_s = place.notes["bootstrap_s"]
+    maintainer.updates = [tuple(update) for update in place.notes["updates"]]
+    return maintainer, Upkeep("update", "nothing to do", 0.0, {}, perf_counter() - loading)
+
+
+def bootstrapped(
+    place: State, facts: Path, policy: Policy, threads: int | None, why: NoState
+) -> tuple[Maintainer, Upkeep]:
+    database = load(place.program, facts)
+    given = Database(database.symbols, database.records)
+    maintainer = Maintainer(View(place.program, given, threads=threads, exact=place.exact), policy)
+    elapsed_s = maintainer.bootstrap(database.relations)
+    return maintainer, Upkeep("bootstrap", str(why), elapsed_s, whole(maintainer.view), damage=why.damage)
+
+
+def whole(view: View) -> dict[str, tuple[int, int]]:
+    """All tuples of a view as inserted ones."""
+    return {name: (len(relation.present()), 0) for name, relation in view.relations.items()}
+
+
+def advance(maintainer: Maintainer, inserted: dict[str, Columns], deleted: dict[str, Columns], upkeep: Upkeep) -> None:
+    """Apply a delta. After a bootstrap, `upkeep` counts the tuples that there are in the end."""
+    if not inserted and not deleted:
+        return
+    outcome = maintainer.apply(inserted, deleted)
+    upkeep.elapsed_s += outcome.elapsed_s
+    if upkeep.strategy == "bootstrap":
+        upkeep.changes = whole(maintainer.view)
+        return
+    upkeep.strategy, upkeep.reason = outcome.strategy, outcome.reason
+    upkeep.changes = {
+        name: (change.inserted.shape[1], change.deleted.shape[1]) for name, change in outcome.changes.items()
+    }
+
+
+def needed_part(program: CheckedProgram) -> CheckedProgram:
+    """The program without relations that no output depends on."""
+    needed = program.needed
+    return replace(
+        program,
+        relations={name: relation for name, relation in program.relations.items() if name in needed},
+        strata=tuple(stratum for stratum in program.strata if not needed.isdisjoint(stratum.relations)),
+        inputs=tuple(directive for directive in program.inputs if directive.relation in needed),
+        limitsizes=tuple(directive for directive in program.limitsizes if directive.relation in needed),
+    )
