@@ -27,6 +27,8 @@ from engine.plan.flatten import contribution, flatten
 from engine.plan.rule import Absent, Fold, Match, Rule
 from engine.plan.values import dtype_of, encode
 from engine.result import Result
+from engine.schedule.run import DEFAULT, SCHEDULERS, run
+from engine.schedule.strata import strata_of
 from engine.storage.relation import Relation
 
 
@@ -50,8 +52,9 @@ class View:
     """The relations of a program on facts that change.
 
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
-    With `exact` a tuple's iteration is that of its first derivation, else
-    any one after those of all tuples it is derived from.
+    With `exact` a tuple's iteration is that of its first derivation, else any one after those of all tuples it is
+    derived from. `scheduler` names what decides in which order strata are brought up to date (see `engine.schedule`);
+    `n_updated` counts those that the last update has looked at.
     """
 
     def __init__(
@@ -62,12 +65,13 @@ class View:
         threads: int | None = None,
         options: Options | None = None,
         exact: bool = True,
+        scheduler: str = DEFAULT,
     ) -> None:
         self.program, self.symbols = program, database.symbols
         self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
         self.execution = Execution(self.threads, self.options)
         self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
-        self.exact, self.watch = exact, nothing
+        self.exact, self.scheduler, self.watch = exact, scheduler, nothing
         bits = program.number_bits
         self.relations: dict[str, Tracked] = {
             name: Tracked(name, declared.arity, dtype_of((c.type.kind for c in declared.columns), bits))
@@ -79,6 +83,10 @@ class View:
         self.strata: list[Maintained | Recomputed] = []
         for stratum in self.program.strata:
             self.strata += self.maintained(stratum)
+        self.graph = strata_of(
+            [[relation.name for relation in stratum.relations] for stratum in self.strata],
+            [[relation.name for relation in stratum.inputs] for stratum in self.strata],
+        )
 
     # ---- strata
 
@@ -154,8 +162,7 @@ class View:
         """
         inserted, deleted = self.fitting(inserted), self.fitting(deleted)
         try:
-            for stratum in self.strata:
-                stratum.update(inserted, deleted)
+            self.n_updated = self.propagate(inserted, deleted)
         except BaseException:
             for relation in self.tracked():
                 relation.close_stratum()
@@ -163,6 +170,20 @@ class View:
         changes = {name: change_of(relation) for name, relation in self.relations.items() if len(relation.changed)}
         self.close()
         return changes
+
+    def propagate(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> int:
+        """Bring the strata up to date that have other facts or inputs; return how many.
+
+        One stratum comes after the other, each on all threads.
+        """
+
+        def work(node: int) -> list[int]:
+            stratum = self.strata[node]
+            stratum.update(inserted, deleted)
+            return self.graph.activated(r.name for r in stratum.relations if any(len(ids) for ids in r.changes()))
+
+        given = {self.graph.writer[name] for name in (*inserted, *deleted)}
+        return len(run(SCHEDULERS[self.scheduler](self.graph.dag), sorted(given), work, 1))
 
     @contextmanager
     def watched(self, watch: Callable[[], None]) -> Iterator[None]:
@@ -180,7 +201,8 @@ class View:
     def empty(self) -> View:
         """A view of the same program, symbols and records, without tuples."""
         database = Database(self.symbols, self.records, {})
-        return View(self.program, database, threads=self.threads, options=self.options, exact=self.exact)
+        same = {"exact": self.exact, "scheduler": self.scheduler}
+        return View(self.program, database, threads=self.threads, options=self.options, **same)
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:
         """The facts of the last state, and those inserted and deleted since."""

@@ -1,18 +1,16 @@
-"""The activation graph of a program: its strata, and which read what others write."""
+"""The activation graph of strata: which read what others write."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.language.program import CheckedProgram
-from engine.language.walk import all_atoms
 from engine.schedule.dag import Dag
 
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """Node i stands for stratum i of the program: those that are given from outside, or by facts, are sources.
+    """Node i stands for stratum i: those that are given from outside, or by facts, are sources.
 
     `writer` is the node of each relation, `readers` are the other nodes that read it, in increasing order.
     """
@@ -26,12 +24,13 @@ class Strata:
         return sorted({reader for relation in changed for reader in self.readers[relation]})
 
 
-def strata_of(program: CheckedProgram) -> Strata:
-    writer = {relation: node for node, stratum in enumerate(program.strata) for relation in stratum.relations}
+def strata_of(written: Sequence[Iterable[str]], read: Sequence[Iterable[str]]) -> Strata:
+    """Return the graph of strata, given in an order of evaluation by the relations that each writes and reads."""
+    writer = {relation: node for node, relations in enumerate(written) for relation in relations}
     readers: dict[str, dict[int, None]] = {relation: {} for relation in writer}
-    for node, stratum in enumerate(program.strata):
-        for relation in (atom.relation for clause in stratum.clauses for atom in all_atoms(clause)):
+    for node, relations in enumerate(read):
+        for relation in relations:
             if writer[relation] != node:
                 readers[relation][node] = None
     edges = ((writer[relation], node) for relation, nodes in readers.items() for node in nodes)
-    return Strata(Dag(len(program.strata), edges), writer, {name: tuple(nodes) for name, nodes in readers.items()})
+    return Strata(Dag(len(written), edges), writer, {name: tuple(nodes) for name, nodes in readers.items()})

@@ -9,6 +9,7 @@ from random_traces import ancestors, traces
 
 import engine
 from engine import reference
+from engine.language.walk import all_atoms
 from engine.schedule.dag import Dag
 from engine.schedule.levels import LevelBased
 from engine.schedule.run import DEFAULT, SCHEDULERS, run
@@ -39,7 +40,8 @@ alone(x) :- f(x), !path(x, x).
 @pytest.fixture(scope="module")
 def strata():
     program = engine.compile([PROGRAM])
-    return program, strata_of(program)
+    read = [{atom.relation for clause in s.clauses for atom in all_atoms(clause)} for s in program.strata]
+    return program, strata_of([s.relations for s in program.strata], read)
 
 
 def test_an_edge_leads_from_what_is_written_to_what_reads_it(strata):
