@@ -16,7 +16,7 @@ from dataclasses import replace
 from time import perf_counter
 
 from simulation import Simulation, Trace, simulate
-from traces import TABLE_1, tight, trace
+from traces import TABLE_1, of_table_1, tight
 
 from engine.schedule.ancestors import Ancestors
 from engine.schedule.dag import Dag
@@ -79,7 +79,7 @@ def schedulers(ancestors: Ancestors) -> dict[str, Callable[[Dag], Scheduler]]:
 
 def compare(number: int, n_workers: int) -> dict[str, Simulation]:
     """Run a trace with each scheduler; say what the trace is like."""
-    job = scaled(trace(number), paper_makespans(number)["level"], n_workers)
+    job = scaled(of_table_1(number), paper_makespans(number)["level"], n_workers)
     begin = perf_counter()
     ancestors = Ancestors(job.dag)
     elapsed_s = perf_counter() - begin

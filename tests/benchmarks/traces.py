@@ -42,7 +42,7 @@ TABLE_1 = {
 }
 
 
-def trace(number: int) -> Trace:
+def of_table_1(number: int) -> Trace:
     """Return a trace with exactly the numbers of a column of Table I."""
     wanted, rng = TABLE_1[number], np.random.default_rng(number)
     widths = level_widths(wanted)

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 from random_traces import critical_path, longest_of_levels, traces
 from simulation import Trace, race, simulate
-from traces import tight, trace
+from traces import of_table_1, tight
 
 from engine.schedule.ancestors import Ancestors
 from engine.schedule.dag import Dag
@@ -143,7 +143,7 @@ def test_sharing_a_queue_keeps_no_such_promise():
 
 def test_brute_force_sends_a_signal_along_every_edge():
     """Section II.C: O(V + E), while levels take O(n + L)."""
-    job = trace(5)
+    job = of_table_1(5)
     run = simulate(job, SignalPropagation(job.dag), 8)
     assert run.scheduler.n_steps == job.dag.n + job.dag.n_edges == 1719 + 2430
     level = simulate(job, LevelBased(job.dag), 8).scheduler
@@ -151,7 +151,7 @@ def test_brute_force_sends_a_signal_along_every_edge():
 
 
 def test_a_trace_is_made_to_its_column_of_table_1():
-    job = trace(5)
+    job = of_table_1(5)
     assert (job.dag.n, job.dag.n_edges, job.dag.n_levels) == (1719, 2430, 39)
     assert (len(set(job.initial)), len(job.active())) == (6, 296)
     assert not any(job.dag.parents[node] for node in job.initial)
