@@ -59,12 +59,12 @@ def test_spark_is_imported_in_two_places_only():
                 assert "pyspark" not in {name for name, _ in imported(path)}, path
 
 
-def test_schedulers_know_programs_but_not_their_evaluation_and_are_used_in_one_place():
+def test_schedulers_know_nothing_of_the_engine_and_are_used_in_one_place():
     for path in modules("engine"):
         place = path.relative_to(TOP).as_posix()
         packages = {".".join(name.split(".")[:2]) for name, _ in imported_modules(path) if name.startswith("engine.")}
         if place.startswith("engine/schedule/"):
-            assert packages <= {"engine.schedule", "engine.language"}, path
+            assert packages <= {"engine.schedule"}, path
         if not place.startswith(SCHEDULERS_ARE_USED_IN):
             assert "engine.schedule" not in packages, path
 

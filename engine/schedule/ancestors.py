@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.schedule.dag import Dag
+if TYPE_CHECKING:
+    from engine.schedule.dag import Dag
 
 Interval = tuple[int, int]
 

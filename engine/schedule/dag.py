@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
+
+from engine.schedule.ancestors import Ancestors
 
 
 class Dag:
@@ -11,7 +14,8 @@ class Dag:
     `children` and `parents` are the neighbours of each node in increasing order. The level of a node is the length of
     the longest path to it from a source, a node without parents. All take O(V + E) (Singh et al., section VI.A).
 
-    Raises ValueError if there is a cycle.
+    Levels and ancestors depend on the graph alone: all schedulers made for it share them. Raises ValueError if there is
+    a cycle.
     """
 
     def __init__(self, n: int, edges: Iterable[tuple[int, int]]) -> None:
@@ -28,6 +32,11 @@ class Dag:
     @property
     def n_edges(self) -> int:
         return sum(map(len, self.children))
+
+    @cached_property
+    def ancestors(self) -> Ancestors:
+        """The ancestors of all nodes, made when they are first asked for."""
+        return Ancestors(self)
 
     def _levels(self) -> list[int]:
         """Take off the nodes without parents, level by level (Kahn, 1962)."""

@@ -15,16 +15,20 @@ class IntervalList(Scheduler):
     """When nothing is ready, asks for each active node whether any unfinished one is its ancestor.
 
     No worker is idle while a node could run. A scan makes O(n²) queries, all of them O(n³); it is repeated only when a
-    node has ended since. The lists are made before the first run; they can be those of an earlier one.
+    node has ended since. `ancestors` are those of the graph, if they are not to be shared.
     """
 
     def __init__(self, dag: Dag, states: bytearray | None = None, ancestors: Ancestors | None = None) -> None:
         super().__init__(dag, states)
-        self.ancestors = ancestors or Ancestors(dag)
+        self._ancestors = ancestors
         self.active: list[int] = []
         self.unfinished: dict[int, None] = {}
         self.ready: deque[int] = deque()
         self.scanned = False
+
+    @property
+    def ancestors(self) -> Ancestors:
+        return self._ancestors or self.dag.ancestors
 
     def entered(self, node: int) -> None:
         self.n_steps += 1
@@ -49,13 +53,13 @@ class IntervalList(Scheduler):
     def scan(self) -> None:
         """Make ready what is active and not below anything unfinished; the others stay in the queue."""
         self.scanned = True
+        self.n_steps += len(self.active)
+        active, self.active = [node for node in self.active if self.states[node] == ACTIVE], []
+        if not active:
+            return
         numbers = np.array([self.ancestors.numbers[node] for node in self.unfinished], np.int64)
-        blocked = []
-        for node in self.active:
-            self.n_steps += 1
-            if self.states[node] == ACTIVE:
-                (blocked if self.is_below(node, numbers) else self.ready).append(node)
-        self.active = blocked
+        for node in active:
+            (self.active if self.is_below(node, numbers) else self.ready).append(node)
 
     def is_below(self, node: int, numbers: np.ndarray) -> bool:
         """Ask for one number after the other whether it is of an ancestor, up to the first that is."""

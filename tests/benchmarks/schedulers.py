@@ -11,19 +11,16 @@ beforehand, which is not charged.
 """
 
 import argparse
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 from simulation import Simulation, Trace, simulate
 from traces import TABLE_1, of_table_1, tight
 
-from engine.schedule.ancestors import Ancestors
-from engine.schedule.dag import Dag
 from engine.schedule.hybrid import Hybrid
 from engine.schedule.intervals import IntervalList
 from engine.schedule.levels import LevelBased, LookAhead
-from engine.schedule.scheduler import Scheduler
 from engine.schedule.signals import SignalPropagation
 
 STEP_S = 0.159e-3 / (1936 + 171)
@@ -45,7 +42,13 @@ TABLE_3 = {
     11: ((688.38, 21.03), (694.24, 0.042), (630.01, 7.47)),
 }
 """Makespan and overhead by LogicBlox, LevelBased and Hybrid."""
-COLUMNS = ("interval", "level", "lbl(5)", "lbl(10)", "lbl(15)", "lbl(20)", "hybrid", "signals")
+SCHEDULERS = {
+    "interval": IntervalList,
+    "level": LevelBased,
+    **{f"lbl({k})": partial(LookAhead, k=k) for k in (5, 10, 15, 20)},
+    "hybrid": Hybrid,
+    "signals": SignalPropagation,
+}
 
 
 def main():
@@ -62,36 +65,23 @@ def main():
     table(figures, lambda run: run.spent()[0], {n: {k: r.spent()[1] for k, r in figures[n].items()} for n in figures})
     figure = tight(100)
     print("\nFigure 2 with 100 levels on 100 workers")
-    for name, make in schedulers(Ancestors(figure.dag)).items():
+    for name, make in SCHEDULERS.items():
         print(f"{name:>9} {simulate(figure, make(figure.dag), 100).clock}")
-
-
-def schedulers(ancestors: Ancestors) -> dict[str, Callable[[Dag], Scheduler]]:
-    """The schedulers compared, for a graph with these ancestors."""
-
-    def interval(dag: Dag, states: bytearray | None = None) -> Scheduler:
-        return IntervalList(dag, states, ancestors)
-
-    ahead = {f"lbl({k})": lambda dag, k=k: LookAhead(dag, k=k) for k in (5, 10, 15, 20)}
-    hybrid = {"hybrid": lambda dag: Hybrid(dag, interval), "signals": SignalPropagation}
-    return {"interval": interval, "level": LevelBased, **ahead, **hybrid}
 
 
 def compare(number: int, n_workers: int) -> dict[str, Simulation]:
     """Run a trace with each scheduler; say what the trace is like."""
     job = scaled(of_table_1(number), paper_makespans(number)["level"], n_workers)
     begin = perf_counter()
-    ancestors = Ancestors(job.dag)
+    n_intervals = job.dag.ancestors.n_intervals
     elapsed_s = perf_counter() - begin
     print(
         f"trace {number}: {job.dag.n} nodes, {job.dag.n_edges} edges, {len(job.initial)} initial, "
         f"{len(job.active())} active, {job.dag.n_levels} levels; w/P {job.work() / n_workers:.4g} s; "
-        f"{ancestors.n_intervals:,} intervals ({elapsed_s:.1f} s to make)",
+        f"{n_intervals:,} intervals ({elapsed_s:.1f} s to make)",
         flush=True,
     )
-    return {
-        name: simulate(job, make(job.dag), n_workers, STEP_S, QUERY_S) for name, make in schedulers(ancestors).items()
-    }
+    return {name: simulate(job, make(job.dag), n_workers, STEP_S, QUERY_S) for name, make in SCHEDULERS.items()}
 
 
 def scaled(job: Trace, makespan_s: float, n_workers: int) -> Trace:
@@ -102,7 +92,7 @@ def scaled(job: Trace, makespan_s: float, n_workers: int) -> Trace:
 
 def paper_makespans(number: int) -> dict[str, float]:
     if number in TABLE_2:
-        return dict(zip(COLUMNS, TABLE_2[number], strict=False))
+        return dict(zip(SCHEDULERS, TABLE_2[number], strict=False))
     return dict(zip(("interval", "level", "hybrid"), (makespan for makespan, _ in TABLE_3[number]), strict=True))
 
 
@@ -112,11 +102,11 @@ def paper_overheads(number: int) -> dict[str, float]:
 
 
 def table(figures, of, below) -> None:
-    line = "{:>6}" + " {:>12}" * len(COLUMNS)
-    print(line.format("trace", *COLUMNS))
+    line = "{:>6}" + " {:>12}" * len(SCHEDULERS)
+    print(line.format("trace", *SCHEDULERS))
     for number, runs in figures.items():
-        print(line.format(number, *(f"{of(runs[name]):.6g}" for name in COLUMNS)))
-        print(line.format("", *(f"{below[number][name]:.6g}" if name in below[number] else "" for name in COLUMNS)))
+        print(line.format(number, *(f"{of(runs[name]):.6g}" for name in SCHEDULERS)))
+        print(line.format("", *(f"{below[number][name]:.6g}" if name in below[number] else "" for name in SCHEDULERS)))
 
 
 if __name__ == "__main__":

@@ -101,6 +101,12 @@ def test_a_tree_takes_one_interval_a_node_and_a_worst_case_many():
     assert Ancestors(worst).n_intervals > 128 * 128 / 8
 
 
+def test_schedulers_for_a_graph_share_what_depends_on_it_alone():
+    dag = Dag(3, [(0, 1), (1, 2)])
+    first, second = IntervalList(dag), Hybrid(dag).parts[1]
+    assert first.ancestors is second.ancestors is dag.ancestors
+
+
 def test_a_cycle_is_refused():
     with pytest.raises(ValueError, match="cycle"):
         Dag(3, [(0, 1), (1, 2), (2, 1)])
