@@ -27,6 +27,12 @@ DIRECTORY = click.Path(path_type=Path, file_okay=False)
     default="elastic",
     help="When to start again instead of updating (default: elastic).",
 )
+@click.option(
+    "--scheduler",
+    type=click.Choice(["level", "lbl", "interval", "hybrid"]),
+    default="hybrid",
+    help="What decides which stratum is next (default: hybrid).",
+)
 @click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
 @click.option("--wait", type=click.FloatRange(0), metavar="SECONDS", help="For another run to end (default: 600).")
 @JOBS
@@ -37,6 +43,7 @@ def update(
     facts: Path | None,
     output: Path,
     policy: str,
+    scheduler: str,
     number_width: str,
     wait: float | None,
     jobs: int | None,
@@ -56,6 +63,7 @@ def update(
         delta=delta,
         facts=facts,
         policy=policy,
+        scheduler=scheduler,
         number_bits=int(number_width),
         threads=jobs,
         waiting=lambda: click.echo(f"another run is using {state}; waiting for its end", err=True),

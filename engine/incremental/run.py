@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from engine.database import Columns, Database
 from engine.incremental.delta import read_delta
@@ -15,6 +16,7 @@ from engine.incremental.view import View
 from engine.io import load, store
 from engine.language.program import CheckedProgram
 from engine.run import compile_file
+from engine.schedule.run import DEFAULT
 
 WAIT_S = 600.0
 """How long to wait for another process that uses the same state."""
@@ -48,6 +50,7 @@ def keep_up(
     delta: Path | None = None,
     facts: Path | None = None,
     policy: str = "elastic",
+    scheduler: str = DEFAULT,
     number_bits: int = 32,
     threads: int | None = None,
     wait_s: float = WAIT_S,
@@ -63,7 +66,8 @@ def keep_up(
     place = State(state, checked)
     place.open(wait_s, waiting)
     try:
-        maintainer, upkeep = begin(place, facts, POLICIES[policy](), threads)
+        options = {"threads": threads, "scheduler": scheduler}
+        maintainer, upkeep = begin(place, facts, POLICIES[policy](), options)
         inserted, deleted = read_delta(delta, maintainer.view) if delta else ({}, {})
         advance(maintainer, inserted, deleted, upkeep)
         place.notes = {"bootstrap_s": maintainer.bootstrap_s, "updates": maintainer.updates[-REMEMBERED:]}
@@ -77,26 +81,26 @@ def keep_up(
     return upkeep
 
 
-def begin(place: State, facts: Path | None, policy: Policy, threads: int | None) -> tuple[Maintainer, Upkeep]:
-    """Load the state, or evaluate from scratch."""
+def begin(place: State, facts: Path | None, policy: Policy, options: Mapping[str, Any]) -> tuple[Maintainer, Upkeep]:
+    """Load the state, or evaluate from scratch; `options` are those of View."""
     loading = perf_counter()
     try:
-        maintainer = Maintainer(place.load(threads=threads), policy)
+        maintainer = Maintainer(place.load(**options), policy)
     except NoState as error:
         if facts is None:
             raise StateError(f"{error}; give the facts to begin with (-F)") from None
-        return bootstrapped(place, facts, policy, threads, error)
+        return bootstrapped(place, facts, policy, options, error)
     maintainer.bootstrap_s = place.notes["bootstrap_s"]
     maintainer.updates = [tuple(update) for update in place.notes["updates"]]
     return maintainer, Upkeep("update", "nothing to do", 0.0, {}, perf_counter() - loading)
 
 
 def bootstrapped(
-    place: State, facts: Path, policy: Policy, threads: int | None, why: NoState
+    place: State, facts: Path, policy: Policy, options: Mapping[str, Any], why: NoState
 ) -> tuple[Maintainer, Upkeep]:
     database = load(place.program, facts)
     given = Database(database.symbols, database.records)
-    maintainer = Maintainer(View(place.program, given, threads=threads, exact=place.exact), policy)
+    maintainer = Maintainer(View(place.program, given, exact=place.exact, **options), policy)
     elapsed_s = maintainer.bootstrap(database.relations)
     return maintainer, Upkeep("bootstrap", str(why), elapsed_s, whole(maintainer.view), damage=why.damage)
 

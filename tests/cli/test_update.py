@@ -79,6 +79,13 @@ def test_every_policy_gives_the_same(place, policy):
     assert place.rows() == ["a\tb", "c\ta", "c\tb"]
 
 
+@pytest.mark.parametrize("scheduler", ["level", "lbl", "interval", "hybrid"])
+def test_every_scheduler_gives_the_same(place, scheduler):
+    place.update("-F", place.top / "facts", "--scheduler", scheduler)
+    place.update("--scheduler", scheduler, "--policy", "update", arc_insert="c\ta\n", arc_delete="b\tc\n")
+    assert place.rows() == ["a\tb", "c\ta", "c\tb"]
+
+
 def test_the_first_run_applies_a_delta_too(place):
     said = report(place.update("-F", place.top / "facts", arc_delete="a\tb\n"))
     assert said[0] == "tc\t1" and said[-2:] == ["arc\t+1\t-0", "tc\t+1\t-0"]
@@ -130,6 +137,7 @@ def test_wrong_arguments_are_told(place, analyze, tmp_path):
     assert "Missing option '--state'" in analyze("update", tmp_path / "tc.dl", code=2).output
     assert "is a file" in analyze("update", tmp_path / "tc.dl", "--state", tmp_path / "tc.dl", code=2).output
     assert "is not one of" in place.update("--policy", "lazy", code=2)
+    assert "is not one of" in place.update("--scheduler", "best", code=2)
     assert place.update("-F", tmp_path / "none", code=2).startswith("error[F001]")
     place.update("-F", tmp_path / "facts")
     assert place.update("--delta", tmp_path / "none", code=2).startswith("error[A001]: cannot read or write ")
