@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 import facts
 from analyzer.claims import Claims
 from analyzer.config import Config
-from analyzer.discover import Discovery, discover, size_reason
+from analyzer.discover import discover, size_reason
 from analyzer.errors import AnalyzeError
 from analyzer.machine import Machine
 from analyzer.pool import Task
@@ -36,27 +36,62 @@ class Collected:
     extracted: int = 0
 
 
+@dataclass(slots=True)
+class Gathered:
+    """The files of a list that have facts, in its order, with their facts.
+
+    Of all others `skipped`, a reason by path, or `problems` say why.
+    """
+
+    files: list[SourceFile]
+    facts: dict[tuple[str, str], facts.FileFacts]
+    skipped: dict[str, str]
+    problems: list[Problem]
+    extracted: int = 0
+
+    def by_path(self) -> Iterator[tuple[str, facts.FileFacts]]:
+        return ((source.path, self.facts[key_of(source)]) for source in self.files)
+
+
 def collect(tree: Tree, config: Config, directory: Path, machine: Machine, progress: Progress = silent) -> Collected:
     """Return the facts of every file of `tree` that is to be analysed, and what was left out."""
-    return _Collector(tree, config, directory, progress).run(machine)
+    found = discover(tree, config)
+    gathered = gather(tree, found.files, config, directory, machine, progress)
+    for path, reason in gathered.skipped.items():
+        found.skip(reason, path)
+    problems = found.problems + gathered.problems
+    return Collected(gathered.files, facts.mount(gathered.by_path()), found.skipped, problems, gathered.extracted)
+
+
+def gather(
+    tree: Tree,
+    files: Sequence[tuple[str, str]],
+    config: Config,
+    directory: Path,
+    machine: Machine,
+    progress: Progress = silent,
+) -> Gathered:
+    """Return the facts of these files of `tree`: (path, language). Raises AnalyzeError S002."""
+    return _Gatherer(tree, files, config, directory, progress).run(machine)
 
 
 @dataclass(slots=True)
-class _Collector:
+class _Gatherer:
     tree: Tree
+    files: Sequence[tuple[str, str]]
     config: Config
     directory: Path
     progress: Progress
-    found: Discovery = field(init=False)
     cache: FactCache = field(init=False)
     claims: Claims = field(init=False)
     sources: list[SourceFile] = field(default_factory=list)
     facts: dict[tuple[str, str], facts.FileFacts] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     put_off: list[Task] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
 
-    def run(self, machine: Machine) -> Collected:
-        self.found = discover(self.tree, self.config)
+    def run(self, machine: Machine) -> Gathered:
         self.cache = FactCache(self.directory, facts.version())
         self.claims = Claims(self.directory)
         try:
@@ -65,10 +100,8 @@ class _Collector:
             raise AnalyzeError("S002", f"facts cannot be extracted: {error}", help="analyze doctor") from None
         finally:
             self.claims.close()
-        self.progress("Reading files", len(self.found.files), len(self.found.files))
-        files = self.analysed()
-        mounted = facts.mount((source.path, self.facts[key_of(source)]) for source in files)
-        return Collected(files, mounted, self.found.skipped, self.found.problems, extracted)
+        self.progress("Reading files", len(self.files), len(self.files))
+        return Gathered(self.analysed(), self.facts, self.skipped, self.problems, extracted)
 
     def extract(self, machine: Machine, tasks: Iterator[Task]) -> int:
         """Extract what the cache does not hold; return how many blobs that were."""
@@ -89,8 +122,8 @@ class _Collector:
         What other processes extract just now is put off.
         """
         asked = set()
-        for number, (path, language) in enumerate(self.found.files):
-            self.progress("Reading files", number, len(self.found.files))
+        for number, (path, language) in enumerate(self.files):
+            self.progress("Reading files", number, len(self.files))
             data = self.read(path)
             if data is None:
                 continue
@@ -129,12 +162,12 @@ class _Collector:
         try:
             data = self.tree.read(path)
         except OSError as error:
-            self.found.problems.append(Problem(f"cannot be read: {error.strerror or error}", file=path))
+            self.problems.append(Problem(f"cannot be read: {error.strerror or error}", file=path))
             return None
         if len(data) > self.config.max_file_kb * 1024:
-            self.found.skip(size_reason(self.config), path)
+            self.skipped[path] = size_reason(self.config)
         elif b"\0" in data:
-            self.found.skip("binary", path)
+            self.skipped[path] = "binary"
         else:
             return data
         return None
@@ -143,7 +176,7 @@ class _Collector:
         """Return the files that have facts; for the others, the reason is recorded."""
         for source in self.sources:
             if error := self.failed.get(key_of(source)):
-                self.found.problems.append(Problem(f"no facts: {error}", file=source.path))
+                self.problems.append(Problem(f"no facts: {error}", file=source.path))
         return [source for source in self.sources if key_of(source) in self.facts]
 
 

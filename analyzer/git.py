@@ -7,6 +7,7 @@ fetches are switched off, and none of the commands used applies filters.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ LOCAL_VARIABLES = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE"),
     *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS"),
 )
+
+HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ class Repository:
         done = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
         if done.returncode:
             shallow = self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
-            hint = "the clone is shallow: fetch more history" if shallow else "git log --oneline lists commits"
+            deepen = "the clone is shallow: git fetch --deepen=100, or a checkout with fetch-depth: 0"
+            hint = deepen if shallow else "git log --oneline lists commits; git fetch origin gets those of others"
             raise AnalyzeError("G002", f"unknown revision '{revision}' in {self.path}", help=hint)
         return done.stdout.decode().strip()
 
@@ -128,6 +132,27 @@ class Repository:
                 size = meta.split()[3]
                 if size.isdigit():  # A submodule has "-"; of a blob that a partial clone has not, git says "BAD".
                     yield os.fsdecode(path), int(size)
+
+    def changed_lines(self, base: str, head: str) -> dict[str, list[int]]:
+        """Return the lines of `head` that differ from `base`, in order, by path from the top; renames are followed.
+
+        Where lines are only gone, the line before stands for them.
+        """
+        listed = self.git(
+            *("-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-U0", "--no-color", "--no-ext-diff"),
+            *("--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", base, head),
+        )
+        changed: dict[str, list[int]] = {}
+        lines: list[int] = []
+        for row in listed.split(b"\n"):
+            if row.startswith(b"diff --git "):
+                lines = []
+            elif row.startswith(b"+++ b/") and not lines:
+                changed[os.fsdecode(row[6:].rstrip(b"\t"))] = lines
+            elif hunk := HUNK.match(row):
+                first, count = int(hunk[1]), int(hunk[2] or 1)
+                lines += range(first, first + count) if count else [max(first, 1)]
+        return changed
 
     def index(self) -> Iterator[GitEntry]:
         """Yield every entry of the index below `prefix`; of a conflict, our side."""

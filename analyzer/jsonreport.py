@@ -3,28 +3,64 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from analyzer.commits.comparison import Comparison
 from analyzer.report import Finding, Report
 from analyzer.sarif import coverage_as_dict
 
 
 def render_json(report: Report, version: str) -> str:
     """Return the report as a JSON object, in a stable order."""
-    severity = {check.id: check.severity for check in report.checks}
     document = {
         "tool": "datalyze",
         "version": version,
         "revision": report.revision,
         "complete": report.complete,
-        "findings": [_finding(finding, severity[finding.check]) for finding in report.findings],
+        "findings": _findings(report.findings, report),
+    }
+    return _text(document | _looked_at(report))
+
+
+def render_comparison(comparison: Comparison, version: str) -> str:
+    """Return a comparison as a JSON object, in a stable order; `cause` is the changed line behind a new finding."""
+    report = comparison.head
+    new = _findings(comparison.new, report)
+    for finding in new:
+        cause = comparison.causes.get(finding["fingerprint"])
+        finding["cause"] = asdict(cause) if cause else None
+    document = {
+        "tool": "datalyze",
+        "version": version,
+        "base": comparison.base,
+        "revision": report.revision,
+        "complete": report.complete and comparison.base_complete,
+        "new": new,
+        "fixed": _findings(comparison.fixed, report),
+        "unchanged": _findings(comparison.unchanged, report),
+    }
+    return _text(document | _looked_at(report))
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _looked_at(report: Report) -> dict[str, Any]:
+    return {
         "coverage": coverage_as_dict(report)
         | {"unparsed": report.coverage.unparsed, "skippedFiles": report.coverage.skipped},
         "problems": [asdict(problem) for problem in report.problems],
         "unusedSuppressions": [asdict(suppression) for suppression in report.unused_suppressions],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _findings(findings: Iterable[Finding], report: Report) -> list[dict[str, Any]]:
+    """Return findings with their severities; "" for a check of the base that did not run on the head."""
+    severity = {check.id: check.severity for check in report.checks}
+    return [_finding(finding, severity.get(finding.check, "")) for finding in findings]
 
 
 def _finding(finding: Finding, severity: str) -> dict[str, Any]:

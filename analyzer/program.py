@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +75,19 @@ def evaluate_program(program: engine.CheckedProgram, mounted: facts.Mounted, mac
     """Evaluate a program on facts. Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory."""
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
-    try:
+    with evaluation_errors():
         return machine.evaluate(program, database, [bounds(mounted)])
-    except OutOfMemory:
+
+
+@contextmanager
+def evaluation_errors() -> Iterator[None]:
+    """Turn the engine's errors into AnalyzeErrors."""
+    try:
+        yield
+    except (OutOfMemory, MemoryError):
         raise NotEnoughMemory from None
     except engine.EvaluationError as error:
         raise AnalyzeError("V001", f"the rules cannot be evaluated: {error}") from None
-    except MemoryError:
-        raise NotEnoughMemory from None
 
 
 def evaluate_text(text: str, relation: str) -> list[list[Any]]:

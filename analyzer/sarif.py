@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
+from analyzer.commits.causes import Cause
+from analyzer.commits.comparison import Comparison
 from analyzer.report import Check, Finding, Place, Problem, Report, Step
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -19,11 +21,18 @@ MAX_TAGS = 20
 RANK = {"error": 0, "warning": 1, "note": 2}
 
 
-def render_sarif(report: Report, version: str) -> str:
-    """Return the report as a SARIF log. Beyond a limit, the least severe results are left out, and it says so."""
+def render_sarif(report: Report, version: str, comparison: Comparison | None = None) -> str:
+    """Return the report as a SARIF log. Beyond a limit, the least severe results are left out, and it says so.
+
+    With a comparison, results say whether they are new; the fingerprints of fixed findings are properties of the run,
+    for results that are absent would be shown as alerts.
+    """
     kept = _most_severe(report, MAX_RESULTS)
     while True:
-        text = json.dumps(_log(report, kept, version), indent=2, ensure_ascii=False) + "\n"
+        log = _log(report, kept, version)
+        if comparison:
+            _add_baseline(log["runs"][0], kept, comparison)
+        text = json.dumps(log, indent=2, ensure_ascii=False) + "\n"
         if not kept or len(text) < MAX_GZIPPED_BYTES or len(gzip.compress(text.encode())) <= MAX_GZIPPED_BYTES:
             return text
         kept = _most_severe(report, len(kept) // 2)
@@ -55,6 +64,23 @@ def _log(report: Report, kept: list[Finding], version: str) -> dict[str, Any]:
     if report.revision:
         run["properties"] = {"revision": report.revision}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _add_baseline(run: dict[str, Any], kept: list[Finding], comparison: Comparison) -> None:
+    """Let results say what they are against the base, and new ones which change brought them."""
+    states = comparison.states
+    for finding, result in zip(kept, run["results"], strict=True):
+        result["baselineState"] = states[finding.fingerprint]
+        if cause := comparison.causes.get(finding.fingerprint):
+            related = result.setdefault("relatedLocations", [])
+            related.append(_changed(cause, comparison.head.prefix, len(related)))
+    fixed = [{"rule": finding.check, "fingerprint": finding.fingerprint} for finding in comparison.fixed]
+    run["properties"] = run.get("properties", {}) | {"baseRevision": comparison.base, "fixed": fixed}
+
+
+def _changed(cause: Cause, prefix: str, id: int) -> dict[str, Any]:
+    region = {"artifactLocation": _artifact(prefix + cause.file), "region": {"startLine": cause.line}}
+    return {"id": id, "physicalLocation": region, "message": {"text": f"changed: {cause.how}"}}
 
 
 def _rule(check: Check) -> dict[str, Any]:

@@ -179,6 +179,10 @@ class GitTree:
     def problems(self) -> list[Problem]:
         return []
 
+    def object(self, path: str) -> str:
+        """Return git's name of the content at a path."""
+        return self._files[self.prefix + path].blob
+
     def read(self, path: str) -> bytes:
         return self.read_top(self.prefix + path)
 

@@ -16,6 +16,7 @@ WIDTHS = (20, 12, 8, 6, 4, 4, 4, 4)
 """Values with more objects than this are widened, first to last time; a call of 20 targets tells a reader little."""
 ROWS_PER_ENTITY = 0.7
 LEAST_ROWS = 300_000
+BOUNDED = "points_to"
 
 
 def bounds(mounted: facts.Mounted) -> engine.Widening:
@@ -26,8 +27,12 @@ def bounds(mounted: facts.Mounted) -> engine.Widening:
         width = next(widths, None)
         return None if width is None else wide_values(np.bincount(rows[0]), width)
 
-    limit = max(LEAST_ROWS, int(ROWS_PER_ENTITY * mounted.entities.shape[1]))
-    return engine.Widening("points_to", limit, "wide", choose)
+    return engine.Widening(BOUNDED, max_rows(mounted.entities.shape[1]), "wide", choose)
+
+
+def max_rows(n_entities: int) -> int:
+    """Return how many rows points-to analysis may have in a program of so many entities."""
+    return max(LEAST_ROWS, int(ROWS_PER_ENTITY * n_entities))
 
 
 def wide_values(counts: np.ndarray, width: int) -> np.ndarray:

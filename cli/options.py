@@ -34,7 +34,7 @@ JOBS = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes 
 
 FORMAT = click.option("--format", type=click.Choice(["text", "json", "sarif"]), help="Format of the report.")
 
-SCAN_OPTIONS = (
+SELECTION = (
     click.option(
         "--rules",
         multiple=True,
@@ -45,15 +45,16 @@ SCAN_OPTIONS = (
         "--models", multiple=True, type=click.Path(path_type=Path), help="A model file, or a directory of them."
     ),
     click.option("--rules-dir", multiple=True, type=click.Path(path_type=Path), help="A directory of your own checks."),
-    click.option(
-        "--fail-on",
-        type=click.Choice(["note", "warning", "error", "never"]),
-        help="The least severe finding that makes the exit code 1 (default: warning).",
-    ),
     click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out paths, in gitignore syntax."),
     click.option("--include-vendored", is_flag=True, default=None, help="Scan vendored directories too."),
     click.option("--max-file-kb", type=click.IntRange(min=1), metavar="KB", help="Skip larger files (default: 1024)."),
 )
+FAIL_ON = click.option(
+    "--fail-on",
+    type=click.Choice(["note", "warning", "error", "never"]),
+    help="The least severe finding that makes the exit code 1 (default: warning).",
+)
+SCAN_OPTIONS = (*SELECTION, FAIL_ON)
 
 
 def scan_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -61,6 +62,13 @@ def scan_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(SCAN_OPTIONS):
         function = option(function)
     return function
+
+
+def selection_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what is scanned and by what, and those of a report."""
+    for option in reversed(SELECTION):
+        function = option(function)
+    return FORMAT(JOBS(function))
 
 
 def report_options(function: Callable[..., None]) -> Callable[..., None]:

@@ -5,7 +5,7 @@ Everything that comes from scanned files passes `printable` first: a source line
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -37,15 +37,21 @@ def printable(text: str) -> str:
 
 def render_text(result: ScanResult, console: Console) -> None:
     """Print findings, most severe first, and the summary."""
-    report = result.report
-    rank = {check.id: (-SEVERITIES.index(check.severity), check.id) for check in report.checks}
-    ordered = sorted(report.open_findings, key=lambda finding: rank[finding.check])
-    for check_id, findings in groupby(ordered, key=lambda finding: finding.check):
-        _print_check(report.check(check_id), list(findings), console)
+    print_findings(result.report, result.report.open_findings, console)
     _print_summary(result, console)
 
 
-def _print_check(check: Check, findings: list[Finding], console: Console) -> None:
+def print_findings(
+    report: Report, findings: Iterable[Finding], console: Console, notes: Mapping[str, str] | None = None
+) -> None:
+    """Print findings of a report by check, the most severe first; `notes` are shown below those with a fingerprint."""
+    rank = {check.id: (-SEVERITIES.index(check.severity), check.id) for check in report.checks}
+    ordered = sorted(findings, key=lambda finding: rank[finding.check])
+    for check_id, group in groupby(ordered, key=lambda finding: finding.check):
+        _print_check(report.check(check_id), list(group), console, notes or {})
+
+
+def _print_check(check: Check, findings: list[Finding], console: Console, notes: Mapping[str, str]) -> None:
     """Print a check once, with why it matters, then its findings: many of them without frames, one a line."""
     console.print()
     console.print(_heading(check, console.width))
@@ -55,6 +61,9 @@ def _print_check(check: Check, findings: list[Finding], console: Console) -> Non
         console.print()
         for line in _finding_lines(finding, check, console.width):
             _print_line(line, console)
+        if note := notes.get(finding.fingerprint):
+            console.print()
+            _print_wrapped(Text("    "), Text(printable(note), style="italic"), console)
     if findings[MAX_FRAMED:]:
         console.print()
     for finding in findings[MAX_FRAMED:]:
@@ -181,15 +190,18 @@ def _tail(place: str, width: int) -> str:
 
 def _print_summary(result: ScanResult, console: Console) -> None:
     report = result.report
+    rows = {"Findings": _findings_row(report)} | looked_at_rows(report)
+    print_summary(report, rows | {"Time": time_row(result.phases_s)}, console)
+
+
+def looked_at_rows(report: Report) -> dict[str, Text]:
+    return {"Files": _files_row(report), "Lines": _lines_row(report), "Calls": _calls_row(report)}
+
+
+def print_summary(report: Report, rows: Mapping[str, Text], console: Console) -> None:
+    """Print the rows of a summary, and what a report notes besides."""
     console.print()
     console.print(Rule(style="dim"))
-    rows = {
-        "Findings": _findings_row(report),
-        "Files": _files_row(report),
-        "Lines": _lines_row(report),
-        "Calls": _calls_row(report),
-        "Time": _time_row(result),
-    }
     for label, row in rows.items():
         _print_wrapped(Text(f" {label:<{SUMMARY_INDENT - 1}}", style="bold"), row, console)
     notes = list(_notes(report))
@@ -201,16 +213,19 @@ def _print_summary(result: ScanResult, console: Console) -> None:
 
 
 def _findings_row(report: Report) -> Text:
-    counts = report.severities()
     suppressed = len(report.findings) - len(report.open_findings)
-    if not report.open_findings:
-        row = Text("none", style="bold green")
-    else:
-        parts = [(plural(counts[name], name), STYLES[name]) for name in reversed(SEVERITIES) if counts[name]]
-        row = Text(" · ").join(Text(text, style=style) for text, style in parts)
+    row = severities_row(report.severities())
     if suppressed:
         row.append(f"   ({suppressed} suppressed)", style="dim")
     return row
+
+
+def severities_row(counts: Mapping[str, int]) -> Text:
+    """Return the numbers of findings by severity, "none" without any."""
+    parts = [(plural(counts[name], name), STYLES[name]) for name in reversed(SEVERITIES) if counts.get(name)]
+    if not parts:
+        return Text("none", style="bold green")
+    return Text(" · ").join(Text(text, style=style) for text, style in parts)
 
 
 def _files_row(report: Report) -> Text:
@@ -241,9 +256,9 @@ def _calls_row(report: Report) -> Text:
     return row
 
 
-def _time_row(result: ScanResult) -> Text:
-    phases = " · ".join(f"{name} {seconds:.1f}" for name, seconds in result.phases_s.items() if seconds >= 0.05)
-    row = Text(f"{result.elapsed_s:.1f} s")
+def time_row(phases_s: Mapping[str, float]) -> Text:
+    phases = " · ".join(f"{name} {seconds:.1f}" for name, seconds in phases_s.items() if seconds >= 0.05)
+    row = Text(f"{sum(phases_s.values()):.1f} s")
     return row.append(f"   ({phases})", style="dim") if phases else row
 
 

@@ -12,11 +12,12 @@ This package imports none of our other packages.
 from facts.export import export
 from facts.filefacts import NIL, FileFacts
 from facts.languages import LANGUAGES, extract, language_of
-from facts.mount import Mounted, mount
+from facts.mount import LAID_OUT, Mounted, imports_of, mount, mount_files, mount_layout
 from facts.schema import text as schema_text
 from facts.store import FormatError, load, save, version
 
 __all__ = [
+    "LAID_OUT",
     "LANGUAGES",
     "NIL",
     "FileFacts",
@@ -24,9 +25,12 @@ __all__ = [
     "Mounted",
     "export",
     "extract",
+    "imports_of",
     "language_of",
     "load",
     "mount",
+    "mount_files",
+    "mount_layout",
     "save",
     "schema_text",
     "version",

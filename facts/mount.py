@@ -1,7 +1,7 @@
 """Puts the facts of many files together: global symbols and entities, paths, module names, resolved imports."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,13 @@ class Mounted:
     relations: dict[str, Columns]
 
 
+LAID_OUT = ("module", "submodule", "resolves")
+"""The relations that depend on the paths and imports of all files; rows of all others are those of one file."""
+
+Imports = Mapping[str, Mapping[str, list[tuple[int, str]]]]
+"""What files import, (level, name), by language and path."""
+
+
 def mount(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
     """Return the facts of files at their paths: posix paths relative to the mounted root, each once.
 
@@ -38,6 +45,24 @@ def mount(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
     for path, facts in files:
         collector.add(path, facts)
     for language in LANGUAGES:
+        collector.lay_out(language)
+    return collector.result()
+
+
+def mount_files(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
+    """Return the facts of files at their paths without those of their layout: no rows are in `LAID_OUT`."""
+    collector = _Collector()
+    for path, facts in files:
+        collector.add(path, facts)
+    return collector.result()
+
+
+def mount_layout(imports: Imports) -> Mounted:
+    """Return what `mount` adds for the layout of files with these imports: rows are in `LAID_OUT` alone."""
+    collector = _Collector()
+    for language, paths in imports.items():
+        for path, imported in paths.items():
+            collector.name(language, path, imported)
         collector.lay_out(language)
     return collector.result()
 
@@ -62,7 +87,7 @@ class _Collector:
         file = self._symbols[path]
         offset = self._count + 1
         self._modules[facts.language][path] = offset
-        self._imports[facts.language][path] = _imported(facts)
+        self._imports[facts.language][path] = imports_of(facts)
         scopes, labels, ordinals = facts.entities
         labels = symbols[labels]
         labels[0] = file
@@ -80,6 +105,12 @@ class _Collector:
             if "file" in self._declared[name].columns:
                 shifted.insert(self._declared[name].columns.index("file"), np.full(columns.shape[1], file, np.int32))
             self._rows[name].append(np.stack(shifted))
+
+    def name(self, language: str, path: str, imports: list[tuple[int, str]]) -> None:
+        """Add a file as a module with its imports, and nothing that is in it."""
+        self._modules[language][path] = self._count + 1
+        self._imports[language][path] = imports
+        self._add_entities(np.array([[NIL], [self._symbols[path]], [0]], np.int32))
 
     def _add_entities(self, entities: Columns) -> None:
         self._entities.append(entities.astype(np.int32))
@@ -128,7 +159,7 @@ def _shifted(column: Columns, offset: int) -> Columns:
     return np.where(column < 0, NIL, column + offset).astype(np.int32)
 
 
-def _imported(facts: FileFacts) -> list[tuple[int, str]]:
+def imports_of(facts: FileFacts) -> list[tuple[int, str]]:
     """Return the modules that a file names in imports: (level, dotted name), each once, in order."""
     found: dict[tuple[int, str], None] = {}
     for name in ("import_module", "import_member", "import_star"):

@@ -1,0 +1,188 @@
+"""`analyze ci`: two commits → the findings of the second as new, fixed or unchanged against the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import engine
+from analyzer.assemble import assemble
+from analyzer.collect import Progress, silent
+from analyzer.commits.causes import cause_near_path, cause_on_path
+from analyzer.commits.comparison import Comparison, compare
+from analyzer.commits.dependencies import Dependencies
+from analyzer.commits.follower import CannotFollow, Follower, Move, Reader
+from analyzer.commits.states import StateKey, States, rules_digest
+from analyzer.config import Config
+from analyzer.errors import AnalyzeError
+from analyzer.git import Repository
+from analyzer.machine import ThisMachine
+from analyzer.program import compile_rulebook, evaluation_errors
+from analyzer.report import Problem, Report
+from analyzer.rulebook import Rulebook
+from analyzer.scan import Clock, ScanRequest, default_jobs, load_config, load_rulebook, scan_tree
+from analyzer.state import StateDirectory
+from analyzer.trees import GitTree
+
+MAX_STATE_BYTES = 2 << 30
+
+
+@dataclass(slots=True)
+class CiResult:
+    """A comparison, the configuration of the head, and how it was made; the last three are in no report.
+
+    `strategy` is update, bootstrap (of the relations that are kept) or full, `reason` why.
+    """
+
+    comparison: Comparison
+    config: Config
+    strategy: str
+    reason: str
+    phases_s: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def elapsed_s(self) -> float:
+        return sum(self.phases_s.values())
+
+
+@dataclass(slots=True)
+class Side:
+    """One of the two commits: its tree, with the configuration and the rules that it has itself."""
+
+    tree: GitTree
+    config: Config
+    book: Rulebook
+    key: StateKey
+
+    @classmethod
+    def of(cls, tree: GitTree, request: ScanRequest) -> Side:
+        config = load_config(tree).override(**request.flags)
+        book = load_rulebook(tree, config, request)
+        return cls(tree, config, book, StateKey(tree.revision, rules_digest(book, config, tree.prefix)))
+
+
+def compare_commits(
+    request: ScanRequest,
+    base: str,
+    progress: Progress = silent,
+    state_path: Path | None = None,
+    max_state_bytes: int = MAX_STATE_BYTES,
+) -> CiResult:
+    """Compare the findings of `request.revision` with those of `base`. Raises AnalyzeError.
+
+    States are kept in `state_path`, by default in the user's cache.
+    """
+    head = request.revision or "HEAD"
+    old_tree = GitTree.at(request.path, base)
+    new_tree = GitTree.at(request.path, head)
+    state = StateDirectory()
+    try:
+        states = States(state_path or state.path / "commits", max_state_bytes)
+        return _Run(request, old_tree, new_tree, state, progress, states).run()
+    finally:
+        old_tree.close()
+        new_tree.close()
+        state.close()
+
+
+class _Run:
+    def __init__(
+        self,
+        request: ScanRequest,
+        old_tree: GitTree,
+        new_tree: GitTree,
+        state: StateDirectory,
+        progress: Progress,
+        states: States,
+    ) -> None:
+        self.request, self.state, self.progress, self.states = request, state, progress, states
+        self.clock = Clock()
+        self.moved: tuple[Follower, Move] | None = None
+        with self.clock("rules"):
+            self.old, self.new = Side.of(old_tree, request), Side.of(new_tree, request)
+
+    def run(self) -> CiResult:
+        try:
+            if self.old.key.rules != self.new.key.rules:
+                raise CannotFollow("the rules or the configuration have changed")
+            base, head, strategy, reason = self.follow()
+        except CannotFollow as why:
+            base, head, strategy, reason = self.scan(self.old.tree), self.scan(self.new.tree), "full", str(why)
+        warnings = [*([self.state.warning] if self.state.warning else []), *self.states.warnings]
+        if warnings:
+            problems = (Problem(warning, level="warning") for warning in warnings)
+            head = replace(head, problems=(*head.problems, *problems))
+        with self.clock("report"):
+            comparison = self.with_causes(compare(base, head))
+        return CiResult(comparison, self.new.config, strategy, reason, self.clock.phases_s)
+
+    def follow(self) -> tuple[Report, Report, str, str]:
+        """Return the reports of both commits, strategy and reason. Raises CannotFollow."""
+        with self.clock("rules"):
+            program = compile_rulebook(self.new.book, self.state.path)
+        jobs = self.new.config.jobs or default_jobs()
+        reader = Reader(self.new.config, self.state.path, ThisMachine(jobs), self.progress, jobs)
+        with evaluation_errors():
+            follower = self.at_base(program, reader)
+            with self.clock("base"):
+                base = self.report(self.old.tree, follower)
+            self.progress("Evaluating rules", 0, None)
+            with self.clock("update"):
+                move = follower.move(self.old.tree, self.new.tree, reader)
+        with self.clock("report"):
+            head = self.report(self.new.tree, follower)
+        with self.clock("state"):
+            self.states.save(self.new.key, follower)
+        self.moved = follower, move
+        return base, head, move.outcome.strategy, move.outcome.reason
+
+    def at_base(self, program: engine.CheckedProgram, reader: Reader) -> Follower:
+        """Return the relations of the base: as saved, or from those of the commit used last, or made."""
+        with self.clock("state"):
+            follower = self.states.load(self.old.key, program, self.old.tree, reader)
+            if follower:
+                return follower
+            other, follower = self.nearest(program, reader)
+        with self.clock("base"):
+            if other and follower:
+                follower.move(other, self.old.tree, reader)
+                other.close()
+            return follower or Follower.begin(program, self.old.tree, reader)
+
+    def nearest(self, program: engine.CheckedProgram, reader: Reader) -> tuple[GitTree | None, Follower | None]:
+        """Return the commit used last of those that there are states of and that are in the repository."""
+        for commit in self.states.commits(self.old.key.rules):
+            try:
+                tree = GitTree.at(self.request.path, commit)
+            except AnalyzeError:
+                continue
+            if follower := self.states.load(replace(self.old.key, commit=commit), program, tree, reader):
+                return tree, follower
+            tree.close()
+        return None, None
+
+    def report(self, tree: GitTree, follower: Follower) -> Report:
+        return assemble(tree, self.new.book, follower.collected(), follower.view.result())
+
+    def scan(self, tree: GitTree) -> Report:
+        """Return the report of a commit by itself."""
+        result = scan_tree(tree, self.request, self.progress)
+        for phase, seconds in result.phases_s.items():
+            self.clock.phases_s[phase] = self.clock.phases_s.get(phase, 0.0) + seconds
+        return result.report
+
+    def with_causes(self, comparison: Comparison) -> Comparison:
+        """Find the changed line behind each new finding."""
+        if not comparison.new:
+            return comparison
+        prefix = self.new.tree.prefix
+        repository = Repository(Path(self.request.path).resolve())
+        lines = repository.changed_lines(self.old.tree.revision, self.new.tree.revision)
+        changed = {path[len(prefix) :]: at for path, at in lines.items() if path.startswith(prefix)}
+        search = Dependencies(*self.moved, changed) if self.moved else None
+        found = {}
+        for finding in comparison.new:
+            cause = cause_on_path(finding, changed) or (search and search.cause(finding))
+            if cause := cause or cause_near_path(finding, changed):
+                found[finding.fingerprint] = cause
+        return replace(comparison, causes=found)

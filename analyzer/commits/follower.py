@@ -1,0 +1,139 @@
+"""The relations of a rulebook's program at one commit, moved to another at the cost of what changes between them.
+
+Only changed files are extracted and translated: the rows of the others are the same. What the layout of all paths
+determines is compared as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import engine
+import facts
+from analyzer.collect import Collected, Gathered, Progress, gather, silent
+from analyzer.commits.numbering import Columns, Numbering, difference
+from analyzer.commits.snapshot import Snapshot, enter, plan
+from analyzer.config import Config
+from analyzer.machine import Machine
+from analyzer.trees import GitTree
+from analyzer.widen import BOUNDED, max_rows
+from engine.incremental.policy import Elastic, Maintainer, Outcome, Policy
+from engine.incremental.view import View
+from facts import schema
+
+OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)
+
+
+class CannotFollow(Exception):
+    """The relations cannot be those of a scan. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How files are read and extracted, and by how many threads rules are evaluated."""
+
+    config: Config
+    directory: Path
+    machine: Machine
+    progress: Progress = silent
+    threads: int | None = None
+
+    def read(self, tree: GitTree, files: list[tuple[str, str]]) -> Gathered:
+        return gather(tree, files, self.config, self.directory, self.machine, self.progress)
+
+
+@dataclass(slots=True)
+class Move:
+    """What a move from a commit to another took: an evaluation, facts inserted and deleted, the files looked at."""
+
+    outcome: Outcome
+    inserted: dict[str, Columns]
+    deleted: dict[str, Columns]
+    files: frozenset[str]
+
+    @property
+    def n_facts(self) -> int:
+        return sum(rows.shape[1] for part in (self.inserted, self.deleted) for rows in part.values())
+
+
+@dataclass(slots=True)
+class Follower:
+    """A view of a program, and the commit whose facts it holds. `extracted` counts the files extracted at last."""
+
+    maintainer: Maintainer
+    snapshot: Snapshot
+    laid_out: dict[str, Columns] = field(default_factory=dict)
+    extracted: int = 0
+
+    @classmethod
+    def begin(
+        cls,
+        program: engine.CheckedProgram,
+        tree: GitTree,
+        reader: Reader,
+        policy: Policy | None = None,
+    ) -> Follower:
+        """Evaluate the program on all files of a commit. Raises CannotFollow."""
+        snapshot, change = plan(tree, reader.config, None)
+        gathered = reader.read(tree, change.come)
+        enter(snapshot, change.come, gathered)
+        view = View(program, engine.Database(), threads=reader.threads)
+        follower = cls(Maintainer(view, policy or Elastic()), snapshot, extracted=gathered.extracted)
+        given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
+        follower.laid_out = follower.lay_out(snapshot)
+        with view.watched(follower.check_bounds):
+            follower.maintainer.bootstrap(given | follower.laid_out)
+        follower.check_bounds()
+        return follower
+
+    @property
+    def view(self) -> View:
+        return self.maintainer.view
+
+    @property
+    def numbering(self) -> Numbering:
+        return Numbering(self.view.symbols, self.view.records["Entity"])
+
+    def lay_out(self, snapshot: Snapshot) -> dict[str, Columns]:
+        """Return the rows that the layout of a snapshot determines."""
+        mounted = facts.mount_layout(snapshot.imports)
+        snapshot.n_directories = mounted.entities.shape[1] - len(snapshot.files)
+        return self.numbering.translated(mounted, facts.LAID_OUT)
+
+    def move(self, old: GitTree, new: GitTree, reader: Reader) -> Move:
+        """Go from the commit `old`, where this is, to `new`. Raises CannotFollow; then this is of no further use."""
+        snapshot, change = plan(new, reader.config, self.snapshot)
+        before, after = reader.read(old, change.gone), reader.read(new, change.come)
+        if {source.path for source in before.files} != {path for path, _ in change.gone}:
+            raise CannotFollow("files of the commit before cannot be read any more")
+        enter(snapshot, change.come, after)
+        translated = self.numbering.translated
+        was, now = (translated(facts.mount_files(part.by_path()), OF_FILES) for part in (before, after))
+        was, now = was | self.laid_out, now | self.lay_out(snapshot)
+        inserted, deleted = differences(now, was), differences(was, now)
+        outcome = self.maintainer.apply(inserted, deleted)
+        self.laid_out = {name: now[name] for name in facts.LAID_OUT}
+        self.snapshot, self.extracted = snapshot, before.extracted + after.extracted
+        self.check_bounds()
+        return Move(outcome, inserted, deleted, frozenset(path for path, _ in (*change.gone, *change.come)))
+
+    def check_bounds(self) -> None:
+        """See that a scan would not bound points-to analysis (`analyzer/widen.py`). Raises CannotFollow."""
+        limit, relation = max_rows(self.snapshot.n_entities), self.view.relations[BOUNDED]
+        if relation.n_ids > limit and len(relation.present()) > limit:
+            raise CannotFollow(f"points-to analysis has more than {limit:,} rows: it must be bounded")
+
+    def collected(self) -> Collected:
+        """Return what a scan would have collected; of its facts those that a report is made from."""
+        view, snapshot = self.view, self.snapshot
+        read = {name: view.columns(name) for name in ("directive_comment", "unparsed")}
+        mounted = facts.Mounted(view.symbols.texts(range(len(view.symbols))), view.records["Entity"].columns, read)
+        return Collected(snapshot.files, mounted, snapshot.skipped, snapshot.problems, self.extracted)
+
+
+def differences(rows: Mapping[str, Columns], others: Mapping[str, Columns]) -> dict[str, Columns]:
+    """Return by relation the rows that are not among the others."""
+    found = {name: difference(columns, others[name]) for name, columns in rows.items() if columns.shape[1]}
+    return {name: columns for name, columns in found.items() if columns.shape[1]}

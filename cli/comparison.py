@@ -1,0 +1,74 @@
+"""The findings of a commit against another one: text, JSON or SARIF, to the terminal or a file."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from cli.output import FILE_WIDTH, terminal, write_file
+from cli.text import looked_at_rows, print_findings, print_summary, printable, severities_row, time_row
+
+if TYPE_CHECKING:
+    from analyzer.commits.ci import CiResult
+    from analyzer.report import Finding, Report
+
+SHOWN = 12
+"""So many digits of a commit's name."""
+
+
+def deliver_comparison(result: CiResult, output: Path | None) -> None:
+    """Write the comparison as the head's configuration says."""
+    if output:
+        write_file(output, render_comparison(result))
+    elif result.config.format == "text":
+        print_comparison(result, terminal())
+    else:
+        click.echo(render_comparison(result), nl=False)
+
+
+def render_comparison(result: CiResult) -> str:
+    """Return the comparison in the configured format, free of terminal codes."""
+    from analyzer import VERSION, jsonreport, sarif
+
+    comparison = result.comparison
+    if result.config.format == "sarif":
+        return sarif.render_sarif(comparison.head, VERSION, comparison)
+    if result.config.format == "json":
+        return jsonreport.render_comparison(comparison, VERSION)
+    buffer = io.StringIO()
+    print_comparison(result, Console(file=buffer, width=FILE_WIDTH, color_system=None))
+    return buffer.getvalue()
+
+
+def print_comparison(result: CiResult, console: Console) -> None:
+    """Print new findings in full, fixed ones a line each, and the summary."""
+    comparison = result.comparison
+    report = comparison.head
+    causes = {fingerprint: f"new by {cause}: {cause.how}" for fingerprint, cause in comparison.causes.items()}
+    print_findings(report, comparison.new, console, causes)
+    if comparison.fixed:
+        console.print()
+        console.print(Text(" fixed ", style="bold green reverse"))
+        for finding in comparison.fixed:
+            place, message = printable(str(finding.place)), printable(finding.message)
+            line = Text.assemble("  ", (place, "bold"), "  ", message, (f"  {finding.check}", "dim"))
+            console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+    rows = {
+        "New": severities_row(_severities(comparison.new, report)),
+        "Fixed": Text(f"{len(comparison.fixed):,}"),
+        "Unchanged": Text(f"{len(comparison.unchanged):,}"),
+        "Commits": Text(f"{comparison.base[:SHOWN]} → {report.revision[:SHOWN]}"),
+        "Evaluated": Text(f"{result.strategy}: {printable(result.reason)}"),
+    }
+    print_summary(report, rows | looked_at_rows(report) | {"Time": time_row(result.phases_s)}, console)
+
+
+def _severities(findings: Iterable[Finding], report: Report) -> Counter[str]:
+    return Counter(report.check(finding.check).severity for finding in findings)

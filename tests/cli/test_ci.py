@@ -1,0 +1,242 @@
+"""`analyze ci` on small histories: what is new, fixed, unchanged, and that an update leads where a scan does."""
+
+import json
+import os
+import subprocess
+from itertools import pairwise
+
+import pytest
+
+from analyzer.assemble import assemble
+from analyzer.commits.follower import Follower, Reader
+from analyzer.commits.states import States
+from analyzer.machine import ThisMachine
+from analyzer.program import compile_rulebook
+from analyzer.sarif import render_sarif
+from analyzer.scan import ScanRequest, load_config, load_rulebook, scan
+from analyzer.trees import GitTree
+from engine.incremental.policy import UpdateOnly
+
+IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+CHECK = "py/sql-injection"
+SINK = """\
+import sqlite3
+from flask import request
+from helper import clean
+
+def user():
+    cursor = sqlite3.connect("users.db").cursor()
+    cursor.execute("SELECT * FROM users WHERE name = '" + clean(request.args["name"]) + "'")
+"""
+HARMLESS = "def clean(value):\n    return 'x'\n"
+HARMFUL = "def clean(value):\n    return value\n"
+OTHER = SINK.replace("clean(", "str(").replace("user", "customer")
+
+
+def git(path, *arguments):
+    command = ["git", "-C", str(path), *arguments]
+    environment = os.environ | IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
+
+
+class History:
+    """A repository to which commits are added: each sets files, None removing one."""
+
+    def __init__(self, path):
+        self.path = path
+        git(path.parent, "init", "-q", "-b", "main", path.name)
+
+    def commit(self, files=None):
+        """Commit what is in the working tree, with these files; return the commit."""
+        for name, text in (files or {}).items():
+            path = self.path / name
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        git(self.path, "add", "-A")
+        git(self.path, "commit", "-q", "--allow-empty", "-m", "next")
+        return git(self.path, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def history(tmp_path):
+    (tmp_path / "repo").mkdir()
+    return History(tmp_path / "repo")
+
+
+@pytest.fixture
+def ci(analyze):
+    """Compare commits for the one check; return the JSON."""
+
+    def run(path, base, *arguments, code=0):
+        result = analyze("ci", path, "--base", base, "--rules", CHECK, "--format", "json", *arguments, code=code)
+        return json.loads(result.stdout)
+
+    return run
+
+
+def places(findings):
+    return [f"{finding['file']}:{finding['line']}" for finding in findings]
+
+
+def test_a_sink_that_another_file_makes_reachable_is_new_and_the_change_is_named(ci, history):
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    history.commit({"helper.py": HARMFUL})
+    compared = ci(history.path, base, code=1)
+    assert places(compared["new"]) == ["app.py:7"]
+    assert compared["fixed"] == compared["unchanged"] == []
+    assert (compared["new"][0]["cause"]["file"], compared["new"][0]["cause"]["line"]) == ("helper.py", 2)
+
+
+def test_what_a_finding_depends_on_is_named_though_its_path_does_not_show_it(ci, history):
+    app = SINK.replace("from helper import clean", "from choice import chosen as clean")
+    files = {"app.py": app, "choice.py": "from safe import clean as chosen\n", "safe.py": HARMLESS, "raw.py": HARMFUL}
+    base = history.commit(files)
+    history.commit({"choice.py": "# Not what it was.\nfrom raw import clean as chosen\n"})
+    (new,) = ci(history.path, base, code=1)["new"]
+    assert "choice.py" not in {step["file"] for step in new["path"]}
+    assert (new["cause"]["file"], new["cause"]["line"]) == ("choice.py", 2)
+
+
+def test_renamed_files_and_moved_lines_bring_nothing_new_and_deleted_files_fix(ci, history):
+    base = history.commit({"app.py": SINK, "helper.py": HARMFUL, "old.py": OTHER})
+    history.commit({"app.py": None, "web.py": "# one\n# two\n\n" + SINK, "old.py": None})
+    compared = ci(history.path, base, "--fail-on", "any", code=1)
+    assert places(compared["unchanged"]) == ["web.py:10"]
+    assert places(compared["fixed"]) == ["old.py:7"]
+    assert compared["new"] == []
+
+
+def test_sarif_says_what_is_new_and_what_it_is_new_by(analyze, history):
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS, "other.py": OTHER})
+    head = history.commit({"helper.py": HARMFUL})
+    arguments = ("--rules", CHECK, "--format", "sarif")
+    run = json.loads(analyze("ci", history.path, "--base", base, *arguments, code=1).stdout)["runs"][0]
+    states = {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]: r for r in run["results"]}
+    assert {uri: result["baselineState"] for uri, result in states.items()} == {
+        "app.py": "new",
+        "other.py": "unchanged",
+    }
+    changed = states["app.py"]["relatedLocations"][-1]
+    assert changed["physicalLocation"]["artifactLocation"]["uri"] == "helper.py"
+    assert run["properties"] == {"revision": head, "baseRevision": base, "fixed": []}
+
+
+def test_the_text_names_what_is_new_and_fixed(analyze, history):
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS, "other.py": OTHER})
+    history.commit({"helper.py": HARMFUL, "other.py": None})
+    output = analyze("ci", history.path, "--base", base, "--rules", CHECK, code=1).output
+    assert "new by helper.py:2" in output
+    assert "other.py:7:5" in output.partition(" fixed ")[2]
+    assert " New        1 error" in output and " Unchanged  0" in output
+
+
+def test_a_changed_configuration_is_evaluated_in_full_and_said_so(analyze, history):
+    base = history.commit({"a/app.py": OTHER, "b/app.py": OTHER})
+    (history.path / ".analyze.toml").write_text('exclude = ["b/"]\n')
+    history.commit()
+    output = analyze("ci", history.path, "--base", base, "--rules", CHECK).output
+    assert "full: the rules or the configuration have changed" in output
+    assert "b/app.py:7:5" in output.partition(" fixed ")[2]
+
+
+def test_a_file_that_does_not_parse_makes_the_answer_incomplete(ci, history):
+    base = history.commit({"app.py": OTHER})
+    history.commit({"bad.py": "def broken(:\n"})
+    assert ci(history.path, base, code=3)["complete"] is False
+
+
+def test_objects_are_read_and_neither_the_working_tree_nor_the_index(ci, history):
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    history.commit({"helper.py": HARMFUL})
+    bare = history.path.parent / "bare.git"
+    git(history.path.parent, "clone", "-q", "--bare", str(history.path), str(bare))
+    side = history.path.parent / "side"
+    git(history.path, "worktree", "add", "-q", "--detach", str(side))
+    (history.path / "helper.py").unlink()
+    (side / "app.py").write_text("")
+    assert [places(ci(path, base, code=1)["new"]) for path in (bare, side, history.path)] == [["app.py:7"]] * 3
+
+
+def test_a_shallow_clone_works_as_far_as_it_goes(analyze, ci, history):
+    missing = history.commit({"app.py": "x = 1\n"})
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    history.commit({"helper.py": HARMFUL})
+    shallow = history.path.parent / "shallow"
+    git(history.path.parent, "clone", "-q", "--depth=2", history.path.as_uri(), str(shallow))
+    assert places(ci(shallow, base, code=1)["new"]) == ["app.py:7"]
+    output = analyze("ci", shallow, "--base", missing, code=2).output
+    assert output.startswith("error[G002]") and "git fetch --deepen" in output
+
+
+# Each is all there is at a commit; from one to the next files are renamed, moved, broken, resolved in other ways.
+TREES = [
+    {"app.py": SINK, "helper.py": HARMLESS, "old.py": OTHER},
+    {"renamed.py": "import os\n\n\n" + SINK, "helper.py": HARMFUL, "old.py": OTHER},
+    {"app.py": SINK, "helper/__init__.py": HARMFUL, "bad.py": "def broken(:\n", "binary.py": "\0"},
+    {"pkg/__init__.py": "", "pkg/helper.py": HARMFUL, "pkg/app.py": SINK, "bad.py": OTHER},
+    {"helper/part.py": HARMFUL, "app.py": SINK.replace("helper", "helper.part").replace("user", "first_user")},
+]
+
+
+def test_relations_that_follow_commits_report_what_scans_do(history, state_directory):
+    flags = {"rules": (CHECK,)}
+    commits = []
+    for before, files in pairwise([{}, *TREES]):
+        commits.append(history.commit(dict.fromkeys(before) | files))
+    trees = [GitTree.at(history.path, commit) for commit in commits]
+    config = load_config(trees[0]).override(**flags)
+    book = load_rulebook(trees[0], config, ScanRequest(history.path, None, flags))
+    reader = Reader(config, state_directory, ThisMachine(1), threads=1)
+    follower = Follower.begin(compile_rulebook(book, state_directory), trees[0], reader, UpdateOnly())
+    for before, tree in pairwise(trees):
+        move = follower.move(before, tree, reader)
+        found = render_sarif(assemble(tree, book, follower.collected(), follower.view.result()), "")
+        assert found == render_sarif(scan(ScanRequest(history.path, tree.revision, flags)).report, "")
+        assert move.outcome.strategy == "update"
+    for tree in trees:
+        tree.close()
+
+
+def kept(path):
+    """The commits that there are states of."""
+    return {place.name for place in path.glob("*/*")}
+
+
+def test_a_state_is_kept_by_commit_and_gone_on_from(ci, history, tmp_path, monkeypatch):
+    first = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    second = history.commit({"helper.py": HARMFUL})
+    third = history.commit({"other.py": OTHER})
+    ci(history.path, first, "--head", second, "--state", tmp_path / "states", code=1)
+    assert kept(tmp_path / "states") == {second}
+    monkeypatch.setattr(Follower, "begin", None)  # What is there is enough.
+    since_second = ci(history.path, second, "--state", tmp_path / "states", code=1)
+    assert (places(since_second["new"]), places(since_second["unchanged"])) == (["other.py:7"], ["app.py:7"])
+    assert kept(tmp_path / "states") == {second, third}
+    since_first = ci(history.path, first, "--state", tmp_path / "states", code=1)
+    assert places(since_first["new"]) == ["app.py:7", "other.py:7"]
+
+
+def test_a_damaged_state_is_made_again_and_said_so(ci, history, tmp_path):
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    history.commit({"helper.py": HARMFUL})
+    fresh = ci(history.path, base, "--state", tmp_path / "states", code=1)
+    for file in (tmp_path / "states").glob("*/*/*.base"):
+        file.write_bytes(file.read_bytes()[:100])
+    again = ci(history.path, base, "--state", tmp_path / "states", code=1)
+    assert again["new"] == fresh["new"]
+    assert [problem["level"] for problem in again["problems"]] == ["warning"]
+
+
+def test_states_beyond_the_limit_are_dropped_the_oldest_first(state_directory, tmp_path):
+    states = States(tmp_path, 250)
+    for number, name in enumerate(["rules/old", "rules/used", "other/new"]):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "data").write_bytes(bytes(100))
+        os.utime(tmp_path / name, (number, number))
+    os.utime(tmp_path / "rules/old", (9, 9))
+    states.evict()
+    assert kept(tmp_path) == {"old", "new"}
+    assert states.commits("rules") == ["old"]
