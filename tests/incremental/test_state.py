@@ -61,7 +61,8 @@ def test_updates_after_loading_are_those_without(tmp_path_factory, monkeypatch, 
             check(view, exact)
     loaded = reopened(saved).load(threads=1, options=TINY)
     assert state(loaded) == state(view)
-    if exact:
+    if exact and not anew:
+        # Records are numbered as they come: not always in the same order once rows have been compacted.
         assert state(loaded) == state(stayed)
     assert tuples.decode(program, loaded.result(), program.relations) == reference.evaluate(program, facts)
 
