@@ -85,8 +85,9 @@ class Tracked(Relation):
             kept = (("earlier", ABSENT), ("later", ABSENT), ("count", 0))
             for name, nothing in (*kept, *((name, 0) for name in WORKING)):
                 held = getattr(self, name)
-                bigger = np.full(size, nothing, held.dtype)
+                bigger = np.empty(size, held.dtype)
                 bigger[: len(held)] = held
+                bigger[len(held) :] = nothing
                 setattr(self, name, bigger)
 
     @property
