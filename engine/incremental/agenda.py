@@ -21,8 +21,9 @@ Events = tuple[np.ndarray, np.ndarray]
 class Agenda:
     """Supports gained and lost, by iteration and relation. Who accounts for some holds the `lock`.
 
-    Those of the iteration that comes next are added up in the relations at once, others wait as events. `watch` is
-    called whenever there are some, and for each iteration; it may raise to give up.
+    Those of the iteration that comes next are added up in the relations at once, others wait as events. What is beyond
+    the iteration `last`, if that is given, is not decided. `watch` is called whenever there are some, and for each
+    iteration; it may raise to give up.
     """
 
     def __init__(self, watch: Callable[[], None]) -> None:
@@ -30,6 +31,7 @@ class Agenda:
         self._events: dict[int, dict[Tracked, list[Events]]] = {}
         self._coming: set[Tracked] = set()
         self.iteration = 0
+        self.last: int | None = None
 
     def account(
         self,
@@ -65,11 +67,15 @@ class Agenda:
 
     def next(self) -> int | None:
         """The next iteration in which something is to be decided."""
-        return self.iteration + 1 if self._coming else min(self._events, default=None)
+        found = self.iteration + 1 if self._coming else min(self._events, default=None)
+        return None if self.last is not None and found is not None and found > self.last else found
 
     def close(self) -> None:
-        """All is decided: begin with iteration 1 the next time."""
-        self.iteration = 0
+        """Drop what is left, and begin with iteration 1 the next time."""
+        for relation in self._coming:
+            touched = relation.touched[: relation.n_touched]
+            relation.pending[touched], relation.marked[touched], relation.n_touched = 0, False, 0
+        self._events, self._coming, self.iteration = {}, set(), 0
 
     def decide(self, iteration: int) -> list[tuple[Tracked, np.ndarray, np.ndarray]]:
         """Return the relations in which tuples leave or arrive in an iteration, with the ids of both."""

@@ -16,6 +16,7 @@ from engine.incremental.recompute import Recomputed
 from engine.incremental.stratum import Maintained
 from engine.incremental.tracked import WORKING, Tracked
 from engine.incremental.view import View
+from engine.incremental.widened import Widened
 from engine.kernels.ranks import ABSENT
 from engine.storage.arrangement import Arrangement
 from engine.storage.keys import HashedKeys, ValueKeys
@@ -48,6 +49,7 @@ def freeze(view: View, relations: Mapping[str, Tracked]) -> tuple[Parts, Descrip
         "relations": {name: freeze_relation(relation, parts) for name, relation in relations.items()},
         "records": {name: freeze_records(name, table, parts) for name, table in view.records.items()},
         "permanent": {},
+        "levels": {stratum.bound.relation: [level.last for level in stratum.levels] for stratum in widened(view)},
     }
     for own, ids in permanent(view):
         rows = np.ascontiguousarray(own.partitions[0].rows[: own.width, ids])
@@ -60,6 +62,10 @@ def permanent(view: View) -> Iterator[tuple[Tracked, np.ndarray]]:
     for stratum in view.strata:
         if isinstance(stratum, Maintained):
             yield from stratum.permanent.items()
+
+
+def widened(view: View) -> list[Widened]:
+    return [stratum for stratum in view.strata if isinstance(stratum, Widened)]
 
 
 def freeze_relation(relation: Tracked, parts: Parts) -> Description:
@@ -107,6 +113,9 @@ def freeze_records(name: str, table: RecordTable, parts: Parts) -> Description:
 
 def thaw(view: View, description: Description, arrays: Arrays, again: Callable[[str], np.ndarray]) -> None:
     """Let a view go on from what was saved. `again` gives an array a second time, to be written by itself."""
+    for stratum in widened(view):
+        for last in description["levels"][stratum.bound.relation]:
+            stratum.add_level(last)
     for relation in held_by(view):
         thaw_relation(relation, description["relations"][relation.name], arrays, again)
     for stratum in view.strata:

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.incremental.view import Change, View, difference
+from engine.incremental.widened import CannotUpdate
 from engine.storage.memory import resident_bytes
 
 Facts = Mapping[str, Columns]
@@ -64,7 +65,11 @@ class Maintainer:
 
     def apply(self, inserted: Facts, deleted: Facts) -> Outcome:
         """Take in facts inserted and deleted, as the policy decides."""
-        return self.policy.apply(self, inserted, deleted)
+        begin = perf_counter()
+        try:
+            return self.policy.apply(self, inserted, deleted)
+        except CannotUpdate as error:
+            return self.restart(inserted, deleted, str(error), perf_counter() - begin)
 
     def update(self, inserted: Facts, deleted: Facts, reason: str, budget_s: float | None = None) -> Outcome:
         """Update the view. Raises GivenUp past the budget; then the view is in its old state, to be read only."""

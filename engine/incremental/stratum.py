@@ -75,17 +75,25 @@ class Maintained:
 
     # ---- whole evaluations
 
-    def bootstrap(self, facts: Mapping[str, Columns]) -> None:
-        """Derive all from inputs and facts; there is nothing so far."""
+    def bootstrap(self, facts: Mapping[str, Columns], enough: Callable[[], bool] = lambda: False) -> None:
+        """Derive all from inputs and facts, or until there is `enough`; there is nothing so far."""
         for relation in self.relations:
             self.insert(relation, facts)
             relation.arrange()
         self.run(self.initial)
         for relation in self.relations:
             relation.begin()
-        self.go_on()
+        self.go_on(enough)
         for relation in self.relations:
             relation.begin()
+
+    def reset(self) -> None:
+        """Forget all tuples. Nobody else has read them."""
+        for relation in self.relations:
+            relation.clear()
+        variants = (*self.initial, *(v for held in (self.supports, self.changes) for vs in held.values() for v in vs))
+        for variant in variants:
+            variant.forget()
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""
@@ -131,14 +139,17 @@ class Maintained:
 
     # ---- iterations
 
-    def go_on(self) -> None:
-        """Decide one iteration after the other until nothing is left to decide."""
+    def go_on(self, enough: Callable[[], bool] = lambda: False) -> None:
+        """Decide one iteration after the other until nothing is left to decide, or there is enough."""
         while (iteration := self.context.agenda.next()) is not None:
             self.iterations += 1
             batch, gone = {}, {}
             for relation, left, arrived in self.context.agenda.decide(iteration):
                 batch[relation], gone[relation] = np.concatenate([left, arrived]), left
                 relation.note(batch[relation])
+            if enough():
+                self.context.agenda.last = iteration
+                break
             self.propagate(batch, gone)
             for relation, ids in batch.items():
                 relation.close_batch(ids)

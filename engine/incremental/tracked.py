@@ -34,6 +34,10 @@ class Tracked(Relation):
         self.width = width
         super().__init__(name, width + 1, dtype)
         self.group = tuple(range(width))
+
+    def clear(self) -> None:
+        """Forget all tuples and arrangements."""
+        super().clear()
         self.table = RowTable()
         self.earlier, self.later = np.full(64, ABSENT, np.int32), np.full(64, ABSENT, np.int32)
         self.count, self.pending = np.zeros(64, np.int32), np.zeros(64, np.int32)
@@ -137,6 +141,15 @@ class Tracked(Relation):
         """Let the new state be what later ones are compared with: nothing was there before."""
         self.earlier[: self.n_ids] = self.later[: self.n_ids]
         self.log, self.changed = [], NONE
+
+    def adopt(self, other: Tracked) -> None:
+        """Take over the tuples of another relation, with their numbers; there are none so far."""
+        there = other.present()
+        rows = np.ascontiguousarray(other.partitions[0].rows[: self.width, there])
+        ids = self.intern(rows, rows.shape[1], np.arange(self.width))
+        self.later[ids], self.count[ids] = other.later[there], other.count[there]
+        self.arrange()
+        self.begin()
 
     def enter(self, ids: np.ndarray, iteration: int) -> np.ndarray:
         """Let tuples be facts, of iteration 0, or (ABSENT) not be there; return those that were not."""

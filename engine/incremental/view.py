@@ -15,6 +15,7 @@ from engine.database import Columns, Database
 from engine.incremental.recompute import Recomputed, obstacle
 from engine.incremental.stratum import Maintained
 from engine.incremental.tracked import Tracked
+from engine.incremental.widened import Bound, Widened
 from engine.kernels.ranks import ABSENT
 from engine.language.program import CheckedProgram, Stratum
 from engine.local.bindings import Bindings
@@ -54,7 +55,8 @@ class View:
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
     With `exact` a tuple's iteration is that of its first derivation, else any one after those of all tuples it is
     derived from. `scheduler` names what decides in which order strata are brought up to date (see `engine.schedule`);
-    `n_updated` counts those that the last update has looked at.
+    `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see `widened`: that
+    needs exact iterations, and an update may end with CannotUpdate.
     """
 
     def __init__(
@@ -66,12 +68,13 @@ class View:
         options: Options | None = None,
         exact: bool = True,
         scheduler: str = DEFAULT,
+        bound: Bound | None = None,
     ) -> None:
         self.program, self.symbols = program, database.symbols
         self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
         self.execution = Execution(self.threads, self.options)
         self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
-        self.exact, self.scheduler, self.watch = exact, scheduler, nothing
+        self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
         bits = program.number_bits
         self.relations: dict[str, Tracked] = {
             name: Tracked(name, declared.arity, dtype_of((c.type.kind for c in declared.columns), bits))
@@ -80,7 +83,7 @@ class View:
         bound: dict[str, Relation] = dict(self.relations)
         sizes = Statistics(bound, constant_signatures(self.program), self.options.min_sampled)
         self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), sizes)
-        self.strata: list[Maintained | Recomputed] = []
+        self.strata: list[Maintained | Recomputed | Widened] = []
         for stratum in self.program.strata:
             self.strata += self.maintained(stratum)
         self.graph = strata_of(
@@ -105,7 +108,20 @@ class View:
         yield from made
         kept = self.keeping([*names.values()], rules)
         kept.keep(facts)
+        if self.bound is not None and self.bound.relation in names:
+            kept = self.bounded(kept, self.bound)
         yield kept
+
+    def bounded(self, kept: Maintained, bound: Bound) -> Widened:
+        """Let what keeps a stratum up to date keep it within a bound, too; the facts chosen become part of it."""
+        (source,) = [s for s in self.strata if bound.into in {relation.name for relation in s.relations}]
+        self.strata.remove(source)
+        return Widened(kept, source, bound, self.declare, self.keeping)
+
+    def declare(self, name: str, like: Tracked) -> Tracked:
+        """Make a relation beside those of the program."""
+        made = self.bindings.relations[name] = Tracked(name, like.width, like.dtype)
+        return made
 
     def keeping(self, relations: list[Tracked], rules: list[Rule]) -> Maintained:
         return Maintained(relations, rules, self.bindings, self.execution, self.exact, lambda: self.watch())
@@ -183,6 +199,8 @@ class View:
             return self.graph.activated(r.name for r in stratum.relations if any(len(ids) for ids in r.changes()))
 
         given = {self.graph.writer[name] for name in (*inserted, *deleted)}
+        # A bound may be another one now.
+        given.update(node for node, stratum in enumerate(self.strata) if isinstance(stratum, Widened))
         return len(run(SCHEDULERS[self.scheduler](self.graph.dag), sorted(given), work, 1))
 
     @contextmanager
@@ -201,7 +219,7 @@ class View:
     def empty(self) -> View:
         """A view of the same program, symbols and records, without tuples."""
         database = Database(self.symbols, self.records, {})
-        same = {"exact": self.exact, "scheduler": self.scheduler}
+        same = {"exact": self.exact, "scheduler": self.scheduler, "bound": self.bound}
         return View(self.program, database, threads=self.threads, options=self.options, **same)
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:

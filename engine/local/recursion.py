@@ -128,12 +128,11 @@ class Component:
     def coordinate(self) -> None:
         """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
         self.statistics.policy = GLOBAL.name
-        if self.is_ordered:
+        if self.is_ordered or self.is_limited:
             return
-        if not self.is_limited:
-            self.linearise()
+        self.linearise()
         self.decompose()
-        self.exchanges = not self.is_limited and all(relation.is_exact for relation in self.relations)
+        self.exchanges = all(relation.is_exact for relation in self.relations)
         for relation in self.relations:
             relation.read_early = self.exchanges and relation.partitions[0].paired
         if self.statistics.local or (self.execution.policy != GLOBAL and self.exchanges):

@@ -36,6 +36,14 @@ def test_the_result_is_the_fixpoint_on_the_widened_facts(threads):
     assert [s.restarts for s in result.statistics if "reach" in s.relations] == [1]
 
 
+def test_a_recursion_that_needs_no_exchange_has_limits_too():
+    text = REACH.replace("reach(x, z) :- reach(x, y), reach(y, z)", "reach(x, z) :- reach(x, y), arc(y, z)")
+    database = engine.Database(relations={"arc": CHAIN})
+    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    result = engine.evaluate(engine.compile([text]), database, threads=1, widenings=[widening])
+    assert result.relation("sinks").tolist() == [[1225 + 1225]]
+
+
 def test_a_relation_within_its_limit_is_left_alone():
     widening = engine.Widening("reach", 4950, "blocked", lambda rows: pytest.fail("the limit was not passed"))
     assert evaluate(1, [widening])[1]["sinks"] == [(4950,)]
