@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from engine.schedule.dag import Dag
-
-Interval = tuple[int, int]
 
 
 class OverBudget(Exception):
@@ -30,26 +27,24 @@ class Ancestors:
         self.numbers = upward_order(dag)
         self.n_intervals = 0
         order = sorted(range(dag.n), key=self.numbers.__getitem__)
-        self._above: list[list[Interval]] = [[]] * dag.n
-        self._asked: dict[int, np.ndarray] = {}
-        shared: dict[tuple[int, ...], list[Interval]] = {}
+        nothing = np.empty((2, 0), np.int32)
+        self._above = [nothing] * dag.n
+        shared: dict[tuple[int, ...], np.ndarray] = {(): nothing}
         for node in order:
             parents = tuple(dag.parents[node])
             if parents not in shared:
-                own = [(self.numbers[parent], self.numbers[parent]) for parent in parents]
-                shared[parents] = united([own, *(self._above[parent] for parent in parents)])
-                self.n_intervals += len(shared[parents])
+                own = np.array([[self.numbers[parent] for parent in parents]] * 2, np.int32)
+                shared[parents] = united(np.concatenate([own, *(self._above[parent] for parent in parents)], axis=1))
+                self.n_intervals += shared[parents].shape[1]
             self._above[node] = shared[parents]
             if max_intervals is not None and self.n_intervals > max_intervals:
                 raise OverBudget
 
     def has(self, node: int, numbers: np.ndarray) -> np.ndarray:
         """Return for each number whether it is of an ancestor of a node."""
-        if not self._above[node]:
+        starts, ends = self._above[node]
+        if not len(starts):
             return np.zeros(len(numbers), np.bool_)
-        if node not in self._asked:
-            self._asked[node] = np.array(self._above[node]).T.copy()
-        starts, ends = self._asked[node]
         at = np.searchsorted(starts, numbers, "right") - 1
         return (at >= 0) & (numbers <= ends[at])
 
@@ -77,12 +72,12 @@ def upward_order(dag: Dag) -> list[int]:
     return numbers
 
 
-def united(lists: Sequence[Iterable[Interval]]) -> list[Interval]:
-    """Return the union of lists of intervals in increasing order; what touches is one interval."""
-    found: list[Interval] = []
-    for start, end in sorted(interval for each in lists for interval in each):
-        if found and start <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
+def united(intervals: np.ndarray) -> np.ndarray:
+    """Return the union of intervals, of which there is one at least, in increasing order; what touches is one interval.
+
+    Intervals are [2, n]: where each starts, and the last that it holds.
+    """
+    starts, ends = intervals[:, np.argsort(intervals[0], kind="stable")]
+    ends = np.maximum.accumulate(ends)
+    apart = starts[1:] > ends[:-1] + 1
+    return np.stack([starts[np.append(True, apart)], ends[np.append(apart, True)]])

@@ -14,8 +14,9 @@ import argparse
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
+from typing import NamedTuple
 
-from simulation import Simulation, Trace, simulate
+from simulation import Trace, simulate
 from traces import TABLE_1, of_table_1, tight
 
 from engine.schedule.hybrid import Hybrid
@@ -51,6 +52,13 @@ SCHEDULERS = {
 }
 
 
+class Figures(NamedTuple):
+    makespan_s: float
+    overhead_s: float
+    n_steps: int
+    n_queries: int
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", type=int, nargs="*", default=list(TABLE_1), metavar="N", help="numbers of traces")
@@ -58,18 +66,18 @@ def main():
     options = parser.parse_args()
     figures = {number: compare(number, options.workers) for number in options.only}
     print(f"\nmakespan s, on {options.workers} workers; in the second line those of the paper")
-    table(figures, lambda run: run.clock, {n: paper_makespans(n) for n in figures})
+    table(figures, "makespan_s", {n: paper_makespans(n) for n in figures})
     print("\nscheduling overhead s, part of the makespan")
-    table(figures, lambda run: run.overhead_s, {n: paper_overheads(n) for n in figures})
+    table(figures, "overhead_s", {n: paper_overheads(n) for n in figures})
     print("\nsteps, with messages, and ancestor queries")
-    table(figures, lambda run: run.spent()[0], {n: {k: r.spent()[1] for k, r in figures[n].items()} for n in figures})
+    table(figures, "n_steps", {n: {name: run.n_queries for name, run in runs.items()} for n, runs in figures.items()})
     figure = tight(100)
     print("\nFigure 2 with 100 levels on 100 workers")
     for name, make in SCHEDULERS.items():
         print(f"{name:>9} {simulate(figure, make(figure.dag), 100).clock}")
 
 
-def compare(number: int, n_workers: int) -> dict[str, Simulation]:
+def compare(number: int, n_workers: int) -> dict[str, Figures]:
     """Run a trace with each scheduler; say what the trace is like."""
     job = scaled(of_table_1(number), paper_makespans(number)["level"], n_workers)
     begin = perf_counter()
@@ -81,7 +89,8 @@ def compare(number: int, n_workers: int) -> dict[str, Simulation]:
         f"{n_intervals:,} intervals ({elapsed_s:.1f} s to make)",
         flush=True,
     )
-    return {name: simulate(job, make(job.dag), n_workers, STEP_S, QUERY_S) for name, make in SCHEDULERS.items()}
+    runs = {name: simulate(job, make(job.dag), n_workers, STEP_S, QUERY_S) for name, make in SCHEDULERS.items()}
+    return {name: Figures(run.clock, run.overhead_s, *run.spent()) for name, run in runs.items()}
 
 
 def scaled(job: Trace, makespan_s: float, n_workers: int) -> Trace:
@@ -101,11 +110,12 @@ def paper_overheads(number: int) -> dict[str, float]:
     return dict(zip(("interval", "level", "hybrid"), overheads, strict=False))
 
 
-def table(figures, of, below) -> None:
+def table(figures: dict[int, dict[str, Figures]], column: str, below: dict[int, dict[str, float]]) -> None:
+    """Print a column of the figures by trace and scheduler, and other numbers below it."""
     line = "{:>6}" + " {:>12}" * len(SCHEDULERS)
     print(line.format("trace", *SCHEDULERS))
     for number, runs in figures.items():
-        print(line.format(number, *(f"{of(runs[name]):.6g}" for name in SCHEDULERS)))
+        print(line.format(number, *(f"{getattr(runs[name], column):.6g}" for name in SCHEDULERS)))
         print(line.format("", *(f"{below[number][name]:.6g}" if name in below[number] else "" for name in SCHEDULERS)))
 
 

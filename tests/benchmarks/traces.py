@@ -108,15 +108,17 @@ def activation(
     if len(order) < n_below:
         raise ValueError(f"only {len(order)} nodes lie below the initial ones")
     passing = {node: rng.random(len(dag.children[node])) for node in (*initial, *order)}
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (low, middle) if len(activated(dag, initial, order, passing, middle)) >= n_below else (middle, high)
-    active = activated(dag, initial, order, passing, high)[:n_below]
-    kept = set(active)
+    # A node is activated if changes pass along the edges up to its number: that of its easiest path, by its worst edge.
+    numbers = dict.fromkeys(initial, 0.0)
+    for node in (*initial, *order):
+        for child, passes in zip(dag.children[node], passing[node].tolist(), strict=True):
+            numbers[child] = min(numbers.get(child, 1.0), max(numbers[node], passes))
+    # Among equals what stands higher comes first, so that no node is without one that activates it.
+    active = sorted(numbers, key=lambda node: (numbers[node], node))[: wanted.n_active]
+    kept, most = set(active), numbers[active[-1]]
     activates = {
-        node: [c for c, p in zip(dag.children[node], passing[node], strict=True) if p <= high and c in kept]
-        for node in (*initial, *active)
+        node: [c for c, p in zip(dag.children[node], passing[node].tolist(), strict=True) if p <= most and c in kept]
+        for node in active
     }
     return initial, activates
 
@@ -130,15 +132,6 @@ def descendants(dag: Dag, nodes: Sequence[int]) -> list[int]:
                 found.add(child)
                 stack.append(child)
     return sorted(found)
-
-
-def activated(dag: Dag, initial: Sequence[int], order: Sequence[int], passing: dict, most: float) -> list[int]:
-    """The nodes that are activated if changes pass along the edges with a number up to `most`, level by level."""
-    active = set(initial)
-    for node in (*initial, *order):
-        if node in active:
-            active.update(c for c, p in zip(dag.children[node], passing[node], strict=True) if p <= most)
-    return [node for node in order if node in active]
 
 
 def tight(n_levels: int) -> Trace:
