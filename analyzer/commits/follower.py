@@ -23,6 +23,9 @@ from engine.incremental.policy import Elastic, Maintainer, Outcome, Policy
 from engine.incremental.view import View
 from facts import schema
 
+SWITCH = 1.0
+"""The share of the last bootstrap's time that an update may take: a process that has just begun plans most of it."""
+
 OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)
 
 
@@ -80,7 +83,7 @@ class Follower:
         gathered = reader.read(tree, change.come)
         enter(snapshot, change.come, gathered)
         view = View(program, engine.Database(), threads=reader.threads)
-        follower = cls(Maintainer(view, policy or Elastic()), snapshot, extracted=gathered.extracted)
+        follower = cls(Maintainer(view, policy or Elastic(SWITCH)), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
         follower.laid_out = follower.lay_out(snapshot)
         with view.watched(follower.check_bounds):

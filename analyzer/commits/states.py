@@ -15,7 +15,7 @@ from pathlib import Path
 
 import engine
 import facts
-from analyzer.commits.follower import Follower, Reader
+from analyzer.commits.follower import SWITCH, Follower, Reader
 from analyzer.commits.snapshot import recorded, restored
 from analyzer.config import Config
 from analyzer.rulebook import Rulebook
@@ -76,7 +76,7 @@ class States:
             self.warnings.append(f"{error}; evaluated anew")
             return None
         updates = [(weight, elapsed_s) for weight, elapsed_s in state.notes["updates"]]
-        follower = Follower(Maintainer(view, Elastic(), state.notes["bootstrap_s"], updates), snapshot)
+        follower = Follower(Maintainer(view, Elastic(SWITCH), state.notes["bootstrap_s"], updates), snapshot)
         follower.laid_out = follower.lay_out(snapshot)
         return follower
 
