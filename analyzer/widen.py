@@ -11,12 +11,13 @@ import numpy as np
 
 import engine
 import facts
+from engine.incremental.widened import Bound
 
 WIDTHS = (20, 12, 8, 6, 4, 4, 4, 4)
 """Values with more objects than this are widened, first to last time; a call of 20 targets tells a reader little."""
 ROWS_PER_ENTITY = 0.7
 LEAST_ROWS = 300_000
-BOUNDED = "points_to"
+BOUNDED, INTO = "points_to", "wide"
 
 
 def bounds(mounted: facts.Mounted) -> engine.Widening:
@@ -27,7 +28,13 @@ def bounds(mounted: facts.Mounted) -> engine.Widening:
         width = next(widths, None)
         return None if width is None else wide_values(np.bincount(rows[0]), width)
 
-    return engine.Widening(BOUNDED, max_rows(mounted.entities.shape[1]), "wide", choose)
+    return engine.Widening(BOUNDED, max_rows(mounted.entities.shape[1]), INTO, choose)
+
+
+def bound(n_entities: int) -> Bound:
+    """Return the bound for a program of so many entities that is kept up to date."""
+    choices = [lambda rows, width=width: wide_values(np.bincount(rows[0]), width) for width in WIDTHS]
+    return Bound(BOUNDED, max_rows(n_entities), INTO, choices)
 
 
 def max_rows(n_entities: int) -> int:

@@ -18,7 +18,7 @@ from analyzer.commits.snapshot import Snapshot, enter, plan
 from analyzer.config import Config
 from analyzer.machine import Machine
 from analyzer.trees import GitTree
-from analyzer.widen import BOUNDED, max_rows
+from analyzer.widen import bound, max_rows
 from engine.incremental.policy import Elastic, Maintainer, Outcome, Policy
 from engine.incremental.view import View
 from facts import schema
@@ -78,17 +78,16 @@ class Follower:
         reader: Reader,
         policy: Policy | None = None,
     ) -> Follower:
-        """Evaluate the program on all files of a commit. Raises CannotFollow."""
+        """Evaluate the program on all files of a commit."""
         snapshot, change = plan(tree, reader.config, None)
         gathered = reader.read(tree, change.come)
         enter(snapshot, change.come, gathered)
-        view = View(program, engine.Database(), threads=reader.threads)
+        view = View(program, engine.Database(), threads=reader.threads, bound=bound(0))
         follower = cls(Maintainer(view, policy or Elastic(SWITCH)), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
         follower.laid_out = follower.lay_out(snapshot)
-        with view.watched(follower.check_bounds):
-            follower.maintainer.bootstrap(given | follower.laid_out)
-        follower.check_bounds()
+        follower.set_bound(snapshot)
+        follower.maintainer.bootstrap(given | follower.laid_out)
         return follower
 
     @property
@@ -116,17 +115,15 @@ class Follower:
         was, now = (translated(facts.mount_files(part.by_path()), OF_FILES) for part in (before, after))
         was, now = was | self.laid_out, now | self.lay_out(snapshot)
         inserted, deleted = differences(now, was), differences(was, now)
+        self.set_bound(snapshot)
         outcome = self.maintainer.apply(inserted, deleted)
         self.laid_out = {name: now[name] for name in facts.LAID_OUT}
         self.snapshot, self.extracted = snapshot, before.extracted + after.extracted
-        self.check_bounds()
         return Move(outcome, inserted, deleted, frozenset(path for path, _ in (*change.gone, *change.come)))
 
-    def check_bounds(self) -> None:
-        """See that a scan would not bound points-to analysis (`analyzer/widen.py`). Raises CannotFollow."""
-        limit, relation = max_rows(self.snapshot.n_entities), self.view.relations[BOUNDED]
-        if relation.n_ids > limit and len(relation.present()) > limit:
-            raise CannotFollow(f"points-to analysis has more than {limit:,} rows: it must be bounded")
+    def set_bound(self, snapshot: Snapshot) -> None:
+        """Bound points-to analysis as a scan does (`analyzer/widen.py`)."""
+        self.view.bound.max_rows = max_rows(snapshot.n_entities)
 
     def collected(self) -> Collected:
         """Return what a scan would have collected; of its facts those that a report is made from."""

@@ -20,6 +20,7 @@ from analyzer.commits.snapshot import recorded, restored
 from analyzer.config import Config
 from analyzer.rulebook import Rulebook
 from analyzer.trees import GitTree
+from analyzer.widen import bound
 from engine.incremental.policy import Elastic, Maintainer
 from engine.incremental.state import NoState, State, StateError
 
@@ -69,7 +70,7 @@ class States:
         state = State(place, program)
         try:
             with opened(state):
-                view = state.load(threads=reader.threads)
+                view = state.load(threads=reader.threads, bound=bound(0))
             os.utime(place)
             snapshot = restored(state.notes["snapshot"], tree, reader.config)
         except (NoState, StateError, OSError) as error:

@@ -114,7 +114,7 @@ def freeze_records(name: str, table: RecordTable, parts: Parts) -> Description:
 def thaw(view: View, description: Description, arrays: Arrays, again: Callable[[str], np.ndarray]) -> None:
     """Let a view go on from what was saved. `again` gives an array a second time, to be written by itself."""
     for stratum in widened(view):
-        for last in description["levels"][stratum.bound.relation]:
+        for last in description["levels"][stratum.bound.relation][len(stratum.levels) :]:
             stratum.add_level(last)
     for relation in held_by(view):
         thaw_relation(relation, description["relations"][relation.name], arrays, again)

@@ -13,6 +13,7 @@ from engine.incremental.stamps import AFTER, BEFORE, Stamper, marked
 from engine.incremental.stratum import Maintained
 from engine.incremental.variants import Feed
 from engine.incremental.view import View
+from engine.incremental.widened import Widened
 from engine.kernels.ranks import ABSENT
 from engine.local.operators import Operator
 from engine.local.team import Worker
@@ -45,6 +46,7 @@ def supports(view: View, relation: str, row: tuple[int, ...]) -> Iterator[tuple[
     stratum = next(s for s in view.strata if relation in {member.name for member in s.relations})
     if isinstance(stratum, Recomputed):
         return
+    stratum = stratum.final if isinstance(stratum, Widened) else stratum
     head = view.bindings.relations[relation]
     ids = head.ids_of(np.array([row], head.dtype).T.copy(), 1, np.arange(head.width))
     if ids[0] < 0 or head.later[ids[0]] in (0, ABSENT):

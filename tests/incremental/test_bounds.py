@@ -7,8 +7,10 @@ from hypothesis import HealthCheck, given, settings
 import engine
 from engine.database import Database
 from engine.incremental.policy import Elastic, Maintainer
+from engine.incremental.state import State
 from engine.incremental.view import View
 from engine.incremental.widened import Bound, Widened
+from engine.incremental.witness import supports
 
 PROGRAM = engine.compile(
     [
@@ -91,3 +93,25 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
     outcome = maintainer.apply({"arc": np.array([[101], [102]], np.int32)}, {})
     assert outcome.strategy == "update"
     assert found(maintainer.view)["reach"] == {(100, 101), (100, 102), (101, 102)}
+    ((positive, absent),) = supports(maintainer.view, "reach", (100, 102))
+    assert sorted(positive) == [("arc", (101, 102)), ("reach", (100, 101))] and absent == [("wide", (100,))]
+
+
+def test_a_widened_state_goes_on_from_a_directory(tmp_path):
+    ring = {"arc": {(x, (x + 1) % 60) for x in range(60)}, "seed": set()}
+    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    made = View(PROGRAM, Database(), threads=1, bound=bound)
+    made.bootstrap(columns(ring))
+    for arc in ((100, 101), (101, 102), (5, 7)):
+        state = State(tmp_path, PROGRAM)
+        state.open(0)
+        if made is None:
+            made = state.load(threads=1, bound=bound)
+        made.update({"arc": np.array([arc], np.int32).T.copy()}, {})
+        ring["arc"].add(arc)
+        expected = View(PROGRAM, Database(), threads=1, bound=bound)
+        expected.bootstrap(columns(ring))
+        assert found(made) == found(expected)
+        state.save(made)
+        state.close()
+        made = None

@@ -52,11 +52,13 @@ class Row:
     full_s: float
     update_all_s: float
     full_all_s: float
+    reason: str = ""
 
     def line(self) -> str:
+        why = f"  {self.reason}" if self.strategy == "bootstrap" else ""
         return (
             f"{self.commit[:10]} {self.files:5} {self.facts:8} {self.tuples:8} {self.moved:8} {self.strategy:>10} "
-            f"{self.update_s:8.3f} {self.full_s:8.3f} {self.update_all_s:8.3f} {self.full_all_s:8.3f}"
+            f"{self.update_s:8.3f} {self.full_s:8.3f} {self.update_all_s:8.3f} {self.full_all_s:8.3f}{why}"
         )
 
 
@@ -88,10 +90,7 @@ class Replay:
         full_s = perf_counter() - evaluating
         expected = render_sarif(assemble(tree, book, collected, full), "replay")
         full_all_s = perf_counter() - begin
-        row = Row(commit, 0, 0, 0, 0, "bounded", full_s, full_s, full_all_s, full_all_s)
-        if any(stratum.restarts for stratum in full.statistics):
-            self.follower = None
-            return row
+        row = Row(commit, 0, 0, 0, 0, "begin", full_s, full_s, full_all_s, full_all_s)
 
         begin = perf_counter()
         sources = (config, [(source.name, source.text) for source in book.sources])
@@ -101,7 +100,7 @@ class Replay:
             else:
                 self.move(before, tree, reader, row)
         except CannotFollow as reason:
-            raise Different(f"{commit}: {reason}, but the scan had no bounds") from None
+            raise Different(f"{commit}: {reason}") from None
         self.sources = sources
         view = self.follower.view
         found = render_sarif(assemble(tree, book, self.follower.collected(), view.result()), "replay")
@@ -121,7 +120,8 @@ class Replay:
         old = GitTree.at(self.path, before)
         move = self.follower.move(old, tree, reader)
         old.close()
-        row.files, row.facts, row.strategy = len(move.files), move.n_facts, move.outcome.strategy
+        row.files, row.facts = len(move.files), move.n_facts
+        row.strategy, row.reason = move.outcome.strategy, move.outcome.reason
         changes = {name: c for name, c in move.outcome.changes.items() if name not in schema.relations()}
         row.tuples = sum(change.inserted.shape[1] + change.deleted.shape[1] for change in changes.values())
         row.moved = sum(change.moved for change in changes.values())
