@@ -68,7 +68,7 @@ HEADING = "commit     files    facts   tuples    moved   strategy   update     f
 class Replay:
     """A repository, and the relations of the commit that the walk has reached."""
 
-    def __init__(self, path: Path, policy: str, jobs: int) -> None:
+    def __init__(self, path: Path, policy: str | None, jobs: int) -> None:
         self.path, self.policy, self.jobs = path, policy, jobs
         self.state, self.machine = StateDirectory(), ThisMachine(jobs)
         self.follower: Follower | None = None
@@ -113,7 +113,8 @@ class Replay:
         return row
 
     def begin(self, program, tree: GitTree, reader: Reader, row: Row) -> None:
-        self.follower = Follower.begin(program, tree, reader, policy=POLICIES[self.policy]())
+        policy = POLICIES[self.policy]() if self.policy else None
+        self.follower = Follower.begin(program, tree, reader, policy)
         row.strategy, row.update_s = "begin", self.follower.maintainer.bootstrap_s
 
     def move(self, before: str, tree: GitTree, reader: Reader, row: Row) -> None:
@@ -163,7 +164,7 @@ def main() -> int:
     parser.add_argument("repo", type=Path)
     parser.add_argument("--commits", type=int, default=20)
     parser.add_argument("--from", dest="revision", default="HEAD", help="the last commit of the walk")
-    parser.add_argument("--policy", choices=POLICIES, default="elastic")
+    parser.add_argument("--policy", choices=POLICIES, help="by default that of analyze ci")
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--json", type=Path, help="write the rows there too")
     arguments = parser.parse_args()
