@@ -4,9 +4,30 @@ A tuple that is absent has the iteration ABSENT. Registers `before` and `after` 
 the atoms joined so far, in both states.
 """
 
+from numba import njit
+
 from engine.kernels import kernel
 
 ABSENT = 2**31 - 1
+
+
+@njit(inline="always")
+def write(chunk, i, kept, before, after, b, a, untouched, first, live):
+    """Move row i of a chunk to row `kept` with its two iterations raised to b and a; return the rows kept so far.
+
+    A row goes if it holds in neither state or, with `untouched`, if b and a differ.
+    """
+    if untouched and a != b:
+        return kept
+    if not first:
+        b, a = max(b, chunk[before, i]), max(a, chunk[after, i])
+    if a == ABSENT and b == ABSENT:
+        return kept
+    if kept < i:
+        for c in live:
+            chunk[c, kept] = chunk[c, i]
+    chunk[before, kept], chunk[after, kept] = b, a
+    return kept + 1
 
 
 @kernel
@@ -23,17 +44,7 @@ def stamp(chunk, n, tuples, before, after, earlier, later, own, untouched, first
         if not own:
             b = b if b == ABSENT else 0
             a = a if a == ABSENT else 0
-        if untouched and a != b:
-            continue
-        if not first:
-            b, a = max(b, chunk[before, i]), max(a, chunk[after, i])
-        if a == ABSENT and b == ABSENT:
-            continue
-        if kept < i:
-            for c in live:
-                chunk[c, kept] = chunk[c, i]
-        chunk[before, kept], chunk[after, kept] = b, a
-        kept += 1
+        kept = write(chunk, i, kept, before, after, b, a, untouched, first, live)
     return kept
 
 
@@ -46,17 +57,7 @@ def stamp_absent(chunk, n, ids, before, after, earlier, later, untouched, first,
         if ids[i] >= 0:
             b = 0 if earlier[ids[i]] == ABSENT else ABSENT
             a = 0 if later[ids[i]] == ABSENT else ABSENT
-        if untouched and a != b:
-            continue
-        if not first:
-            b, a = max(b, chunk[before, i]), max(a, chunk[after, i])
-        if a == ABSENT and b == ABSENT:
-            continue
-        if kept < i:
-            for c in live:
-                chunk[c, kept] = chunk[c, i]
-        chunk[before, kept], chunk[after, kept] = b, a
-        kept += 1
+        kept = write(chunk, i, kept, before, after, b, a, untouched, first, live)
     return kept
 
 
