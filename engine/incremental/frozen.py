@@ -52,8 +52,7 @@ def freeze(view: View, relations: Mapping[str, Tracked]) -> tuple[Parts, Descrip
         "levels": {stratum.bound.relation: [level.last for level in stratum.levels] for stratum in widened(view)},
     }
     for own, ids in permanent(view):
-        rows = np.ascontiguousarray(own.partitions[0].rows[: own.width, ids])
-        saved = relations[own.name].ids_of(rows, len(ids), np.arange(own.width))
+        saved = relations[own.name].known(own.partitions[0].rows[: own.width, ids])
         description["permanent"][own.name] = saved.tolist()
     return parts, description
 
@@ -178,7 +177,7 @@ def compacted(relation: Tracked) -> Tracked:
     if relation.n_ids < FEW_ROWS or len(present) >= (1 - GONE_SHARE) * relation.n_ids:
         return relation
     fresh = Tracked(relation.name, relation.width, relation.dtype)
-    fresh.intern(relation.columns(), len(present), np.arange(relation.width))
+    fresh.add(relation.columns())
     for numbers in ("earlier", "later", "count"):
         getattr(fresh, numbers)[: len(present)] = getattr(relation, numbers)[present]
     if relation.n:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import perf_counter
@@ -202,7 +202,7 @@ class Raced:
         return Outcome("bootstrap", "it was finished first", perf_counter() - begin, changes)
 
 
-def giving_up(won: Event, limit_bytes: int | None = None):
+def giving_up(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
     """A watch that ends an evaluation when the other has won, or when the process has become too large."""
 
     def watch() -> None:

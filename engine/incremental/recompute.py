@@ -84,8 +84,7 @@ class Recomputed:
         changed = False
         for name, given in self.given.items():
             if name in facts:
-                rows = facts[name]
-                ids = given.intern(rows, rows.shape[1], np.arange(given.width))
+                ids = given.add(facts[name])
                 changed |= bool((given.later[ids] != iteration).any())
                 given.later[ids] = iteration
         return changed
@@ -104,8 +103,7 @@ class Recomputed:
 
     def replace(self, relation: Tracked, rows: Columns) -> None:
         """Let a relation hold these rows."""
-        before = relation.present()
-        after = relation.intern(np.ascontiguousarray(rows), rows.shape[1], np.arange(relation.width))
+        before, after = relation.present(), relation.add(rows)
         gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
         relation.note(np.concatenate([gone, come]))
         relation.enter(gone, ABSENT)

@@ -121,16 +121,14 @@ class Maintained:
         rows = facts.get(relation.name)
         if rows is None:
             return NONE
-        return relation.enter(relation.intern(rows, rows.shape[1], np.arange(relation.width)), 0)
+        return relation.enter(relation.add(rows), 0)
 
     def delete(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
         """Let rows be facts no more; return the ids of those that were."""
         rows = facts.get(relation.name)
         if rows is None:
             return NONE
-        ids = np.setdiff1d(
-            relation.ids_of(rows, rows.shape[1], np.arange(relation.width)), [-1, *self.permanent[relation]]
-        )
+        ids = np.setdiff1d(relation.known(rows), [-1, *self.permanent[relation]])
         return relation.enter(ids[relation.later[ids] == 0], ABSENT)
 
     def facts(self) -> dict[str, Columns]:

@@ -77,6 +77,14 @@ class Tracked(Relation):
         store.rows[self.width, begin : store.n] = np.arange(begin, store.n)
         return ids
 
+    def add(self, rows: Columns) -> np.ndarray:
+        """Return the ids of whole rows, [width, n]; new ones are absent for now."""
+        return self.intern(np.ascontiguousarray(rows), rows.shape[1], self.every[: self.width])
+
+    def known(self, rows: Columns) -> np.ndarray:
+        """Return the ids of whole rows, [width, n], -1 for those that have never been there."""
+        return self.ids_of(np.ascontiguousarray(rows), rows.shape[1], self.every[: self.width])
+
     def _widen(self, capacity: int) -> None:
         """Make room for so many ids."""
         store = self.partitions[0]
@@ -145,8 +153,7 @@ class Tracked(Relation):
     def adopt(self, other: Tracked) -> None:
         """Take over the tuples of another relation, with their numbers; there are none so far."""
         there = other.present()
-        rows = np.ascontiguousarray(other.partitions[0].rows[: self.width, there])
-        ids = self.intern(rows, rows.shape[1], np.arange(self.width))
+        ids = self.add(other.partitions[0].rows[: self.width, there])
         self.later[ids], self.count[ids] = other.later[there], other.count[there]
         self.arrange()
         self.begin()

@@ -80,9 +80,9 @@ class View:
             name: Tracked(name, declared.arity, dtype_of((c.type.kind for c in declared.columns), bits))
             for name, declared in self.program.relations.items()
         }
-        bound: dict[str, Relation] = dict(self.relations)
-        sizes = Statistics(bound, constant_signatures(self.program), self.options.min_sampled)
-        self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), sizes)
+        joined: dict[str, Relation] = dict(self.relations)
+        sizes = Statistics(joined, constant_signatures(self.program), self.options.min_sampled)
+        self.bindings = Bindings(joined, self.records, Functors(bits, self.symbols), sizes)
         self.strata: list[Maintained | Recomputed | Widened] = []
         for stratum in self.program.strata:
             self.strata += self.maintained(stratum)
@@ -230,7 +230,7 @@ class View:
             held = Tracked(name, self.relations[name].width, self.relations[name].dtype)
             for rows, iteration in ((facts.get(name), 0), (deleted.get(name), ABSENT), (inserted.get(name), 0)):
                 if rows is not None:
-                    held.enter(held.intern(rows, rows.shape[1], np.arange(held.width)), iteration)
+                    held.enter(held.add(rows), iteration)
             facts[name] = held.columns()
         return facts
 
@@ -273,7 +273,7 @@ def difference(old: View, new: View) -> dict[str, Change]:
         before = old.relations[name]
         inserted = lacking(relation, relation.later, before, before.earlier)
         deleted = lacking(before, before.earlier, relation, relation.later)
-        if inserted.size or deleted.size or inserted.shape[1] or deleted.shape[1]:
+        if inserted.shape[1] or deleted.shape[1]:
             changes[name] = Change(inserted, deleted, 0)
     return changes
 
@@ -282,7 +282,7 @@ def lacking(relation: Tracked, iterations: np.ndarray, other: Tracked, others: n
     """The tuples that are there by `iterations`, but not in another relation by `others`."""
     there = np.flatnonzero(iterations[: relation.n_ids] != ABSENT)
     rows = np.ascontiguousarray(relation.partitions[0].rows[: relation.width, there])
-    ids = other.ids_of(rows, rows.shape[1], np.arange(relation.width))
+    ids = other.known(rows)
     return rows[:, (ids < 0) | (others[ids] == ABSENT)]
 
 

@@ -147,17 +147,9 @@ class Widened:
 
 
 def follow(source: Maintained, chosen: Columns) -> None:
-    """Let a relation hold just these facts."""
+    """Let a relation hold just these facts: all that it holds goes, and what is chosen comes or stays."""
     (relation,) = source.relations
-    held = relation.columns()
-    source.update({relation.name: np.ascontiguousarray(chosen)}, {relation.name: lacking(relation, held, chosen)})
-
-
-def lacking(relation: Tracked, rows: Columns, others: Columns) -> Columns:
-    """The rows that are not among the others."""
-    held = Tracked(relation.name, relation.width, relation.dtype)
-    held.intern(np.ascontiguousarray(others), others.shape[1], np.arange(relation.width))
-    return np.ascontiguousarray(rows[:, held.ids_of(rows, rows.shape[1], np.arange(relation.width)) < 0])
+    source.update({relation.name: chosen}, {relation.name: relation.columns()})
 
 
 def union(relation: Tracked, rows: Columns, more: Columns) -> Columns:

@@ -48,7 +48,7 @@ def supports(view: View, relation: str, row: tuple[int, ...]) -> Iterator[tuple[
         return
     stratum = stratum.final if isinstance(stratum, Widened) else stratum
     head = view.bindings.relations[relation]
-    ids = head.ids_of(np.array([row], head.dtype).T.copy(), 1, np.arange(head.width))
+    ids = head.known(np.array([row], head.dtype).T)
     if ids[0] < 0 or head.later[ids[0]] in (0, ABSENT):
         return
     for rule in stratum.rules:
