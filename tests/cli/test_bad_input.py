@@ -190,7 +190,12 @@ def test_ctrl_c_ends_with_one_line_and_leaves_a_sound_cache(scan, repository, st
     command = [sys.executable, "-P", "-c", "from cli import main; main()", "scan", str(repository), "--rules", CHECK]
     environment = os.environ | {"PYTHONPATH": str(TOP)}
     process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ["env", "--default-signal=INT", *command],  # A shell's background job, and so its children, would ignore it.
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     wait_for(lambda: any((state_directory / "facts").rglob("*") if (state_directory / "facts").exists() else ()))
     os.killpg(process.pid, signal.SIGINT)
