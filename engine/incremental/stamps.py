@@ -142,7 +142,7 @@ class Stamper(Builder):
         super().__init__(rule.wide, bindings)
         self.epoch, self.given, self.current_state = epoch, given, current
         self.untouched: frozenset[int] = frozenset()
-        self.recursive = frozenset(bindings.relations)
+        self.recursive = bindings.relations.keys()
 
     def match(self, literal: Match) -> None:
         if literal is self.given:

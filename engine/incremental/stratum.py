@@ -19,12 +19,13 @@ import numpy as np
 
 from engine.database import Columns
 from engine.incremental.agenda import Agenda
+from engine.incremental.crew import Crew
 from engine.incremental.stamps import Epoch
 from engine.incremental.tracked import NONE, Tracked
 from engine.incremental.variants import Context, Variant, changes, initial, presence, support
 from engine.kernels.ranks import ABSENT
 from engine.local.bindings import Bindings
-from engine.local.execution import Execution, Job
+from engine.local.execution import Job
 from engine.plan.rule import Absent, Match, Rule
 from engine.result import RuleStatistics
 
@@ -44,11 +45,11 @@ class Maintained:
         relations: Sequence[Tracked],
         rules: Sequence[Rule],
         bindings: Bindings,
-        execution: Execution,
+        crew: Crew,
         exact: bool,
         watch: Callable[[], None],
     ) -> None:
-        self.relations, self.rules, self.execution = relations, rules, execution
+        self.relations, self.rules, self.crew = relations, rules, crew
         self.names = frozenset(relation.name for relation in relations)
         self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
         self.statistics = [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in rules]
@@ -162,7 +163,7 @@ class Maintained:
             relation.arrange()
             for variant in self.changes[relation.name] if len(ids) else ():
                 if not variant.feed.n:
-                    variant.feed.fill(self.changed_rows(relation, ids, variant.feed.name.endswith("∓")))
+                    variant.feed.fill(self.changed_rows(relation, ids, variant.feed.negated))
                 jobs.append(variant)
         for relation, ids in left.items():
             for variant in self.supports[relation.name] if len(ids) else ():
@@ -187,4 +188,4 @@ class Maintained:
             if plan is not None:
                 jobs.append((plan, variant.statistics, variant.blocks(plan)))
         if jobs:
-            self.execution.run(jobs, ())
+            self.crew.run(jobs)

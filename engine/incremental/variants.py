@@ -19,13 +19,19 @@ from engine.storage.partition import Block
 from engine.storage.relation import Relation
 
 HEAD = "#head"
+POSITIVE, NEGATED, ASKED = "±", "∓", "?"
+"""What feeds are for: changes of an atom or of a negated one, and heads that have lost their support."""
 
 
 class Feed(Relation):
-    """What a variant begins with: tuples of a relation, their ids, and the iterations to begin from in both states."""
+    """What a variant begins with: tuples of a relation, their ids, and the iterations to begin from in both states.
 
-    def __init__(self, of: Tracked, suffix: str) -> None:
-        super().__init__(of.name + suffix, of.width + 3, of.dtype)
+    With `negated` these are iterations in which the tuples are not there.
+    """
+
+    def __init__(self, name: str, of: Tracked, *, negated: bool = False) -> None:
+        super().__init__(name, of.width + 3, of.dtype)
+        self.negated = negated
 
     def fill(self, rows: np.ndarray) -> None:
         """Let these rows be all there is."""
@@ -38,16 +44,16 @@ class Feed(Relation):
 
 @dataclass
 class Context:
-    """What the variants of a stratum share."""
+    """What the variants of a stratum share. Feeds are its own: strata run side by side."""
 
     bindings: Bindings
     epoch: Epoch
     agenda: Agenda
 
     def feed(self, relation: Tracked, suffix: str) -> Feed:
-        name = relation.name + suffix
+        name = f"{relation.name}{suffix}{min(self.epoch.own)}"
         if name not in self.bindings.relations:
-            self.bindings.relations[name] = Feed(relation, suffix)
+            self.bindings.relations[name] = Feed(name, relation, negated=suffix == NEGATED)
         return self.bindings.relations[name]
 
 
@@ -60,7 +66,7 @@ class Variant:
     def __init__(
         self, rule: Rule, context: Context, statistics: RuleStatistics, feed: Feed | None, make: Callable[[], Plan]
     ) -> None:
-        self.statistics, self.feed, self._make = statistics, feed, make
+        self.statistics, self.feed, self._make, self._lock = statistics, feed, make, context.bindings.lock
         self.read = [context.bindings.relations[x.relation] for x in rule.body if isinstance(x, Match)]
         self._plan: Plan | None = None
         self._magnitudes: list[int] = []
@@ -71,7 +77,8 @@ class Variant:
             return None
         magnitudes = [relation.magnitude for relation in self.read]
         if self._plan is None or magnitudes != self._magnitudes:
-            self._magnitudes, self._plan = magnitudes, self._make()
+            with self._lock:
+                self._magnitudes, self._plan = magnitudes, self._make()
         return None if self._plan.never else self._plan
 
     def forget(self) -> None:
@@ -105,7 +112,7 @@ def changes(rule: Rule, context: Context, statistics: RuleStatistics) -> Iterato
     rule = marked(rule)
     for at, literal in enumerate(rule.body):
         if isinstance(literal, Match | Absent):
-            suffix = "±" if isinstance(literal, Match) else "∓"
+            suffix = POSITIVE if isinstance(literal, Match) else NEGATED
             feed = context.feed(context.bindings.relations[literal.relation], suffix)
             yield literal.relation, Variant(rule, context, statistics, feed, change_plan(rule, at, feed, context))
 
@@ -130,7 +137,7 @@ def change_plan(rule: Rule, at: int, feed: Feed, context: Context) -> Callable[[
 def support(rule: Rule, context: Context, statistics: RuleStatistics) -> Variant:
     """The rule from its head: all supports that given heads have as things are now (re-discovery, §3.2)."""
     rule = marked(rule)
-    feed = context.feed(context.bindings.relations[rule.relation], "?")
+    feed = context.feed(context.bindings.relations[rule.relation], ASKED)
     given = Match(feed.name, (*rule.head, HEAD, BEFORE, AFTER))
     asked = replace(rule, body=(given, *rule.body), wide={**rule.wide, HEAD: False})
     head = context.bindings.relations[rule.relation]

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from engine.database import Columns, Database
+from engine.incremental.crew import Crew
 from engine.incremental.recompute import Recomputed, obstacle
 from engine.incremental.stratum import Maintained
 from engine.incremental.tracked import Tracked
@@ -20,7 +21,7 @@ from engine.kernels.ranks import ABSENT
 from engine.language.program import CheckedProgram, Stratum
 from engine.local.bindings import Bindings
 from engine.local.evaluate import RelationColumns, constant_signatures, is_constant, record_table
-from engine.local.execution import Execution, Options
+from engine.local.execution import Options
 from engine.local.facts import fitting_columns
 from engine.local.functors import Functors
 from engine.local.sizes import Statistics
@@ -33,8 +34,17 @@ from engine.schedule.strata import strata_of
 from engine.storage.relation import Relation
 
 
+class Stopped(Exception):
+    """A stratum that runs beside this one has raised something, or the calling thread was interrupted."""
+
+
 def nothing() -> None:
     """Let work go on."""
+
+
+def stopped() -> None:
+    """Let work end."""
+    raise Stopped
 
 
 @dataclass
@@ -54,7 +64,7 @@ class View:
 
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
     With `exact` a tuple's iteration is that of its first derivation, else any one after those of all tuples it is
-    derived from. `scheduler` names what decides in which order strata are brought up to date (see `engine.schedule`);
+    derived from. `scheduler` names what decides in which order strata run, side by side or not (see `engine.schedule`);
     `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see `widened`: that
     needs exact iterations, and an update may end with CannotUpdate.
     """
@@ -72,7 +82,7 @@ class View:
     ) -> None:
         self.program, self.symbols = program, database.symbols
         self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
-        self.execution = Execution(self.threads, self.options)
+        self.crew = Crew(self.threads, self.options)
         self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
         bits = program.number_bits
@@ -124,7 +134,7 @@ class View:
         return made
 
     def keeping(self, relations: list[Tracked], rules: list[Rule]) -> Maintained:
-        return Maintained(relations, rules, self.bindings, self.execution, self.exact, lambda: self.watch())
+        return Maintained(relations, rules, self.bindings, self.crew, self.exact, lambda: self.watch())
 
     def projected(self, rule: Rule, made: list[Maintained]) -> Rule:
         """Negate projections instead of atoms with wildcards; strata of those that are not there yet go to `made`."""
@@ -168,8 +178,15 @@ class View:
     def bootstrap(self, facts: Mapping[str, Columns]) -> None:
         """Evaluate from scratch. Raises EvaluationError for facts that do not fit."""
         facts = self.fitting(facts)
-        for stratum in self.strata:
-            stratum.bootstrap(facts)
+
+        def work(node: int) -> list[int]:
+            self.strata[node].bootstrap(facts)
+            return []
+
+        def rows_read(node: int) -> int:
+            return sum(relation.n for relation in self.strata[node].inputs)
+
+        self.run(range(len(self.strata)), work, rows_read, facts)
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
         """Take in facts inserted and deleted; return what has changed, by relation.
@@ -188,20 +205,44 @@ class View:
         return changes
 
     def propagate(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> int:
-        """Bring the strata up to date that have other facts or inputs; return how many.
-
-        One stratum comes after the other, each on all threads.
-        """
+        """Bring the strata up to date that have other facts or inputs; return how many."""
 
         def work(node: int) -> list[int]:
             stratum = self.strata[node]
             stratum.update(inserted, deleted)
             return self.graph.activated(r.name for r in stratum.relations if any(len(ids) for ids in r.changes()))
 
+        def rows_read(node: int) -> int:
+            return sum(len(relation.changed) for relation in self.strata[node].inputs)
+
         given = {self.graph.writer[name] for name in (*inserted, *deleted)}
         # A bound may be another one now.
         given.update(node for node, stratum in enumerate(self.strata) if isinstance(stratum, Widened))
-        return len(run(SCHEDULERS[self.scheduler](self.graph.dag), sorted(given), work, 1))
+        return len(self.run(sorted(given), work, rows_read, inserted, deleted))
+
+    def run(
+        self,
+        active: Iterable[int],
+        work: Callable[[int], list[int]],
+        rows_read: Callable[[int], int],
+        *facts: Mapping[str, Columns],
+    ) -> list[int]:
+        """Let strata run, side by side where several have many rows to begin with, inputs or facts.
+
+        The others mostly plan, which is Python. One that is evaluated anew has all threads as it is.
+        """
+
+        def pays(node: int) -> bool:
+            stratum = self.strata[node]
+            own = (given[r.name].shape[1] for given in facts for r in stratum.relations if r.name in given)
+            return not isinstance(stratum, Recomputed) and rows_read(node) + sum(own) > self.options.alone_rows
+
+        scheduler = SCHEDULERS[self.scheduler](self.graph.dag)
+        return run(scheduler, active, work, self.threads, pays, self.stop)
+
+    def stop(self) -> None:
+        """Let strata that are running end at their next piece of work."""
+        self.watch = stopped
 
     @contextmanager
     def watched(self, watch: Callable[[], None]) -> Iterator[None]:
@@ -263,7 +304,7 @@ class View:
         return self.relations[name].columns()
 
     def close_team(self) -> None:
-        self.execution.team.close()
+        self.crew.close()
 
 
 def difference(old: View, new: View) -> dict[str, Change]:

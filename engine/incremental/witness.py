@@ -58,7 +58,7 @@ def supports(view: View, relation: str, row: tuple[int, ...]) -> Iterator[tuple[
 
 def _of_rule(view: View, stratum: Maintained, rule: Rule, ids: np.ndarray) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
     rule, head = marked(rule), view.bindings.relations[rule.relation]
-    feed = Feed(head, "!")
+    feed = Feed(f"{head.name}!", head)
     feed.fill(head.rows_of(ids, np.zeros(1), np.zeros(1)))
     view.bindings.relations[feed.name] = feed
     given = Match(feed.name, (*rule.head, None, BEFORE, AFTER))
@@ -72,7 +72,7 @@ def _of_rule(view: View, stratum: Maintained, rule: Rule, ids: np.ndarray) -> It
         return
     end = Keep(registers)
     plan = replace(plan, operators=(*plan.operators, end))
-    view.execution.run([(plan, RuleStatistics(), feed.delta)], ())
+    view.crew.run([(plan, RuleStatistics(), feed.delta)])
     for columns in end.kept:
         for values in columns.T.tolist():
             if values[-1] + 1 <= head.later[ids[0]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Atoms(Registers):
         self.source: Relation | None = None
         self.scan: Scan | None = None
         self.old: frozenset[int] = frozenset()
-        self.recursive: frozenset[str] = frozenset()
+        self.recursive: Set[str] = frozenset()
 
     def match(self, literal: Match) -> None:
         relation = self.bindings.relations[literal.relation]

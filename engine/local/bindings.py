@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 
@@ -17,13 +18,17 @@ from engine.storage.relation import Relation
 
 @dataclass
 class Bindings:
-    """The data and the functions of one evaluation."""
+    """The data and the functions of one evaluation.
+
+    Who plans while others may do so, too, holds the `lock`: planning estimates sizes and makes arrangements.
+    """
 
     relations: MutableMapping[str, Relation]
     records: Mapping[str, RecordTable]
     functors: Functors
     sizes: Sizes
     indexes: Indexes = field(default_factory=Indexes)
+    lock: Lock = field(default_factory=Lock)
 
     def make(self, made: Auxiliary) -> Relation:
         """Add an auxiliary relation, empty."""

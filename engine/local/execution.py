@@ -84,11 +84,15 @@ class Execution:
         else:
             tasks = self.tasks(jobs)
             while wave := list(islice(tasks, self.options.wave_tasks)):
-                self.team.run(wave)
+                self.team.run(wave, self.n_workers())
                 for worker in self.team.workers:
                     self.account(worker)
                 self.split(targets)
         self.split(targets)
+
+    def n_workers(self) -> int:
+        """How many workers the next wave of tasks may have."""
+        return len(self.team.workers)
 
     def tasks(self, jobs: Iterable[Job]) -> Iterator[Task]:
         step = self.options.chunk_rows

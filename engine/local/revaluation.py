@@ -110,7 +110,8 @@ class RevaluedRule:
         step = execution.options.chunk_rows
         values = {name: self.source.present[column] for name, column in self.spec.values.items()}
         tasks = [partial(self.revalue, part, values, step, statistics, execution) for part in self.parts]
-        execution.team.run(tasks, alone=sum(len(part.slots) for part in self.parts) <= execution.options.alone_rows)
+        is_small = sum(len(part.slots) for part in self.parts) <= execution.options.alone_rows
+        execution.team.run(tasks, 1 if is_small else None)
 
     def revalue(
         self,

@@ -170,18 +170,19 @@ class Team:
         for worker in self.workers:
             worker.iteration = number
 
-    def run(self, tasks: Iterable[Task], *, alone: bool = False) -> None:
-        """Run tasks, and those they return, on all workers or on the caller's alone.
+    def run(self, tasks: Iterable[Task], n_workers: int | None = None) -> None:
+        """Run tasks, and those they return, on all workers, or on the first n: the caller's alone, if n is 1.
 
         The first exception stops all workers and is raised.
         """
+        n_workers = n_workers or len(self.workers)
         self._queue.extend(tasks)
         self.stopped = False
         helpers = []
-        if self._pool is not None and not alone:
+        if n_workers > 1:
             for worker in self.workers:
                 worker.alone = False
-            helpers = [self._pool.submit(self._work, worker) for worker in self.workers[1:]]
+            helpers = [self._pool.submit(self._work, worker) for worker in self.workers[1:n_workers]]
         try:
             self._work(self.workers[0])
         finally:

@@ -1,8 +1,10 @@
 """Strata of programs as a graph, and the running of activated ones on threads."""
 
+import signal
 import threading
-from concurrent.futures import Future
+import time
 
+import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 from random_traces import ancestors, traces
@@ -127,22 +129,80 @@ def test_as_many_nodes_run_side_by_side_as_there_are_workers():
 
 
 @pytest.mark.parametrize("n_workers", [1, 2])
-def test_after_an_exception_nothing_is_begun(n_workers, monkeypatch):
-    """Node 0 fails while node 1 runs, if there is a second worker, which ends only then; nodes 2 to 9 never begin."""
-    failed, begun, set_exception = threading.Event(), [], Future.set_exception
-
-    def fail(future, error):
-        set_exception(future, error)
-        failed.set()
+def test_after_an_exception_nothing_is_begun(n_workers):
+    """Node 0 fails when node 1 has begun, if there is a second worker, which ends only when it is told to stop."""
+    beside, told, begun = threading.Event(), threading.Event(), []
 
     def work(node):
         begun.append(node)
         if node == 0:
+            assert n_workers == 1 or beside.wait(20)
             raise engine.EvaluationError("no value")
-        assert failed.wait(20)
+        beside.set()
+        assert told.wait(20)
         return ()
 
-    monkeypatch.setattr(Future, "set_exception", fail)
     with pytest.raises(engine.EvaluationError, match="no value"):
-        run(LevelBased(Dag(10, [])), range(10), work, n_workers)
+        run(LevelBased(Dag(10, [])), range(10), work, n_workers, stop=told.set)
     assert sorted(begun) == [0, 1][:n_workers]
+
+
+def test_an_interrupt_of_the_waiting_thread_ends_what_runs_beside_it():
+    """The calling thread has nothing left to run when the signal comes."""
+    beside, ended, told = threading.Event(), threading.Event(), threading.Event()
+    n_threads, main = threading.active_count(), threading.main_thread()
+
+    def work(node):
+        if threading.current_thread() is main:
+            assert beside.wait(20)
+            return ()
+        beside.set()
+        assert ended.wait(20)
+        signal.pthread_kill(main.ident, signal.SIGINT)
+        assert told.wait(20)
+        return ()
+
+    class Watched(LevelBased):
+        def complete(self, node, activated=()):
+            super().complete(node, activated)
+            ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Watched(Dag(2, [])), range(2), work, 2, stop=told.set)
+    assert threading.active_count() == n_threads
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(trace=traces(), paying=st.sets(st.integers(0, 13)), n_workers=st.integers(1, 4))
+def test_of_the_nodes_that_do_not_pay_one_runs_at_a_time(name, trace, paying, n_workers):
+    lock, alone, n_at_once = threading.Lock(), threading.Lock(), []
+    running = set()
+
+    def work(node):
+        with lock:
+            running.add(node)
+            n_at_once.append(len(running))
+        if node not in paying:
+            assert alone.acquire(blocking=False), "two at a time"
+            time.sleep(0)
+            alone.release()
+        with lock:
+            running.remove(node)
+        return trace.activates.get(node, ())
+
+    order = run(SCHEDULERS[name](trace.dag), trace.initial, work, n_workers, paying.__contains__)
+    assert sorted(order) == sorted(trace.active())
+    assert max(n_at_once, default=0) <= n_workers
+
+
+def test_one_that_pays_runs_beside_those_that_do_not():
+    """Node 0 ends only when 1 to 5 have, one of which begins last."""
+    ended = [threading.Event() for _ in range(6)]
+
+    def work(node):
+        assert node or all(event.wait(20) for event in ended[1:])
+        ended[node].set()
+        return ()
+
+    assert run(LevelBased(Dag(6, [])), range(6), work, 2, lambda node: node == 0)[-1] == 0

@@ -1,0 +1,165 @@
+"""Strata side by side: what comes of it is what comes of one after the other."""
+
+import signal
+import sys
+import threading
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from supports import check
+from test_update import ANEW, DECLARED, RULES, TINY, applied, chosen_rules, columns, facts, state, update
+
+import engine
+from engine import reference, tuples
+from engine.database import Database
+from engine.incremental.stratum import Maintained
+from engine.incremental.view import View
+from engine.kernels.ranks import ABSENT
+from engine.local.execution import Options
+from engine.schedule.run import SCHEDULERS
+
+RANDOM = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+N_APART = 12
+APART = engine.compile(
+    [
+        ".decl e(x: number, y: number)\n.input e\n"
+        + "".join(
+            f".decl p{i}(x: number, y: number)\np{i}(x, y) :- e(x, y), x != {i}.\np{i}(x, z) :- p{i}(x, y), e(y, z).\n"
+            for i in range(N_APART)
+        )
+    ]
+)
+"""Recursions that read the same relation, by the same keys."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def threads_take_turns_often():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@RANDOM
+@given(chosen_rules, facts, st.lists(update, max_size=3), st.booleans(), st.integers(2, 4))
+def test_iterations_and_counts_are_those_of_one_thread(scheduler, rules, facts, updates, exact, threads):
+    program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
+    several = View(program, Database(), threads=threads, options=TINY, exact=exact, scheduler=scheduler)
+    alone = View(program, Database(), threads=1, options=TINY, exact=exact)
+    for view in (several, alone):
+        view.bootstrap(columns(program, facts))
+    assert state(several) == state(alone)
+    for inserted, deleted in updates:
+        for view in (several, alone):
+            view.update(columns(program, inserted), columns(program, deleted))
+        assert state(several) == state(alone)
+        assert several.n_updated == alone.n_updated
+        check(several, exact)
+    several.close_team()
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@RANDOM
+@given(chosen_rules, facts, st.lists(update, max_size=2))
+def test_the_whole_language_is_what_it_means(scheduler, rules, facts, updates):
+    """With texts and records made by several strata at a time."""
+    program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
+    view = View(program, Database(), threads=3, options=TINY, scheduler=scheduler)
+    view.bootstrap(columns(program, facts))
+    for inserted, deleted in updates:
+        view.update(columns(program, inserted), columns(program, deleted))
+        facts = applied(facts, inserted, deleted)
+    assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
+    view.close_team()
+
+
+def edges(*pairs):
+    return {"e": np.array(pairs, np.int32).reshape(-1, 2).T}
+
+
+def cycle(n):
+    return edges(*((i, (i + 1) % n) for i in range(n)))
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_strata_run_side_by_side(monkeypatch, n):
+    """Each group of n waits until all of it have begun."""
+    update, together = Maintained.update, threading.Barrier(n, timeout=20)
+
+    def waiting(stratum, *facts):
+        if "e" not in stratum.names:
+            together.wait()
+        update(stratum, *facts)
+
+    view = View(APART, Database(), threads=n, options=TINY)
+    view.bootstrap(cycle(20))
+    monkeypatch.setattr(Maintained, "update", waiting)
+    view.update(edges((3, 10)), edges((5, 6)))
+    monkeypatch.undo()
+    fresh = View(APART, Database(), threads=1)
+    fresh.bootstrap(edges((3, 10), *((i, (i + 1) % 20) for i in range(20) if i != 5)))
+    assert state(view) == state(fresh)
+
+
+def test_small_strata_run_one_after_the_other(monkeypatch):
+    update, alone = Maintained.update, threading.Lock()
+
+    def only(stratum, *facts):
+        assert alone.acquire(blocking=False)
+        update(stratum, *facts)
+        alone.release()
+
+    view = View(APART, Database(), threads=3, options=Options())
+    view.bootstrap(cycle(20))
+    monkeypatch.setattr(Maintained, "update", only)
+    view.update(edges((3, 10)), edges())
+    assert view.n_updated == N_APART + 1
+
+
+class GivenUp(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [GivenUp, KeyboardInterrupt])
+def test_what_one_stratum_raises_ends_those_beside_it(monkeypatch, error):
+    """Of two that have begun the one on the calling thread fails; the other one ends within an iteration."""
+    together, failed, ended = threading.Barrier(2, timeout=20), threading.Event(), []
+    propagate, stop = Maintained.propagate, View.stop
+
+    def telling(view):
+        stop(view)
+        failed.set()
+
+    def failing(stratum, *batch):
+        if "e" not in stratum.names and not ended:
+            together.wait()
+            if threading.current_thread() is threading.main_thread():
+                if error is KeyboardInterrupt:
+                    signal.raise_signal(signal.SIGINT)
+                raise error
+            ended.append(stratum)
+            assert failed.wait(20)
+        propagate(stratum, *batch)
+
+    view = View(APART, Database(), threads=2, options=TINY)
+    view.bootstrap(cycle(60))
+    monkeypatch.setattr(View, "stop", telling)
+    monkeypatch.setattr(Maintained, "propagate", failing)
+    before = state(view)
+    with pytest.raises(error):
+        view.update(edges((3, 10)), edges((5, 6)))
+    assert len(ended) == 1
+    assert ended[0].iterations <= 1
+    assert not any(relation.log for relation in view.tracked())
+    assert {relation.name: before_all(relation) for relation in view.tracked()} == {
+        n: set(t) for n, t in before.items()
+    }
+
+
+def before_all(relation):
+    """The tuples of the state before the update that has failed."""
+    there = np.flatnonzero(relation.earlier[: relation.n_ids] != ABSENT)
+    return {tuple(row) for row in relation.partitions[0].rows[: relation.width, there].T.tolist()}
