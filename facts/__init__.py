@@ -5,7 +5,8 @@ columns with a local symbol table, in the relations of `schema.dl` — the only 
 `mount` puts the facts of files together at their paths: global columns, ready to be loaded by the engine.
 
 Open `schema.dl` first, then `builder` (entities and rows), `body` (a function under construction: control flow in
-`cfg`, variables in `ssa`), `python` (the extractor for Python), `mount`.
+`cfg`, variables in `ssa`), `walk` (from syntax tree to facts, whatever the language), `python` (the extractor for
+Python), `mount`.
 This package imports none of our other packages.
 """
 

@@ -9,14 +9,23 @@ from facts.layout import Layout
 
 @dataclass(frozen=True)
 class Language:
-    """A language: its name, the file suffixes that tell it, and the module whose `extract(data)` makes the facts."""
+    """A language: its name, the file suffixes that tell it, and the distribution that holds its parser.
+
+    The package `facts.NAME` makes the facts: `extract(data)`, and `layout.layout(imports)`, see `module_layout`.
+    """
 
     name: str
     suffixes: tuple[str, ...]
-    module: str
+    parser: str
+
+    @property
+    def package(self) -> str:
+        return f"facts.{self.name}"
 
 
-LANGUAGES = {language.name: language for language in (Language("python", (".py", ".pyw", ".pyi"), "facts.python"),)}
+LANGUAGES = {
+    language.name: language for language in (Language("python", (".py", ".pyw", ".pyi"), "tree-sitter-python"),)
+}
 
 
 def language_of(path: str) -> str | None:
@@ -29,9 +38,9 @@ def extract(data: bytes, language: str) -> FileFacts:
 
     Raises KeyError for a language that has no extractor.
     """
-    return importlib.import_module(LANGUAGES[language].module).extract(data)
+    return importlib.import_module(LANGUAGES[language].package).extract(data)
 
 
 def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> Layout:
     """Return names and import targets of the modules of a language, from their paths and what they import."""
-    return importlib.import_module(LANGUAGES[language].module + ".layout").layout(imports)
+    return importlib.import_module(LANGUAGES[language].package + ".layout").layout(imports)

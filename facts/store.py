@@ -12,10 +12,10 @@ import numpy as np
 
 from facts import schema
 from facts.filefacts import Columns, FileFacts
+from facts.languages import LANGUAGES
 
 _MAGIC = b"DLZF"
 _FORMAT = 1
-_PARSERS = ("tree-sitter", "tree-sitter-python")
 _PREFIX = struct.Struct("<4sHIQ")  # magic, format, CRC-32 of the payload, its length
 _WIDTHS = (np.uint8, np.uint16, np.int32)
 
@@ -31,7 +31,7 @@ def version() -> str:
     root = Path(__file__).parent
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.dl"))):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    for parser in _PARSERS:
+    for parser in ("tree-sitter", *sorted({language.parser for language in LANGUAGES.values()})):
         digest.update(f"{parser} {metadata.version(parser)}".encode())
     return digest.hexdigest()
 

@@ -4,9 +4,6 @@
 split by concern; each module enters its handlers into the tables of `tree` by node kind. `unit` holds the walk's state.
 """
 
-import sys
-from contextlib import contextmanager
-
 from facts.filefacts import FileFacts
 from facts.python import (  # noqa: F401
     assignments,
@@ -21,19 +18,17 @@ from facts.python import (  # noqa: F401
     operators,
     patterns,
 )
-from facts.python.tree import PARSER
-from facts.python.unit import FRAMES_PER_LEVEL, MAX_DEPTH, Unit
+from facts.python.tree import GRAMMAR
+from facts.python.unit import Unit
 from facts.text import SourceText
-
-# Calls from Python to Python take no C stack (since 3.11), so that depth costs memory only.
-_RECURSION_LIMIT = MAX_DEPTH * FRAMES_PER_LEVEL
+from facts.walk import deep_recursion
 
 
 def extract(data: bytes) -> FileFacts:
     """Return the facts of a Python file."""
     text = SourceText(data)
-    root = PARSER.parse(text.utf8).root_node
-    with _deep_recursion():
+    root = GRAMMAR.parser.parse(text.utf8).root_node
+    with deep_recursion():
         unit = Unit(root, text)
         imports.directives(unit, root)
         imports.exports(unit, root)
@@ -42,13 +37,3 @@ def extract(data: bytes) -> FileFacts:
         while unit.waiting:
             functions.build_next(unit)
     return unit.facts.finish()
-
-
-@contextmanager
-def _deep_recursion():
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)

@@ -4,12 +4,13 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.cfg import Block, Loop
+from facts.grammar import has_token
 from facts.python import tree
 from facts.python.assignments import assign_target
 from facts.python.expressions import awaited, display
 from facts.python.literals import constant
 from facts.python.operators import decide
-from facts.python.tree import STATEMENTS, children, has_token, only_child, with_fields
+from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
 
@@ -35,7 +36,7 @@ def _if(unit: Unit, node: Node) -> None:
             break
         body.start(otherwise)
     body.goto(after)
-    continue_at(unit, after)
+    unit.continue_at(after)
 
 
 def _decide(unit: Unit, condition: Node | None, on_true: Block, on_false: Block) -> None:
@@ -43,12 +44,6 @@ def _decide(unit: Unit, condition: Node | None, on_true: Block, on_false: Block)
         unit.body.branch(unit.unknown(None), on_true, on_false)
     else:
         decide(unit, condition, on_true, on_false)
-
-
-def continue_at(unit: Unit, block: Block) -> None:
-    """Go on at `block`, if control can get there."""
-    unit.body.seal(block)
-    unit.body.block = block if block.predecessors else None
 
 
 @STATEMENTS("while_statement")
@@ -125,7 +120,7 @@ def _end_loop(unit: Unit, node: Node, head: Block, otherwise: Block, after: Bloc
         body.start(otherwise)
         unit.statements(node.child_by_field_id(tree.ALTERNATIVE).child_by_field_id(tree.BODY))
         body.goto(after)
-    continue_at(unit, after)
+    unit.continue_at(after)
 
 
 @STATEMENTS("break_statement")

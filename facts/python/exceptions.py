@@ -7,11 +7,11 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.cfg import Block, Finally, Guard
 from facts.filefacts import NIL
+from facts.grammar import has_token
 from facts.python import tree
 from facts.python.assignments import assign_target, store_attribute
-from facts.python.control import continue_at
 from facts.python.expressions import awaited, call
-from facts.python.tree import STATEMENTS, children, has_token, only_child, with_fields
+from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
 # Context managers that may end the exceptions of their block, by a word in the name they are called by: suppress,
@@ -26,7 +26,7 @@ def _try(unit: Unit, node: Node) -> None:
     if last is None:
         after = unit.body.new_block("after try")
         _guarded(unit, node, clauses, after)
-        continue_at(unit, after)
+        unit.continue_at(after)
         return
     region = Finally(unit.body.new_block("finally"))
     unit.body.enter(region)
@@ -158,7 +158,7 @@ def _with(unit: Unit, node: Node) -> None:
     unit.statements(node.child_by_field_id(tree.BODY))
     body.leave()
     body.goto(after)
-    continue_at(unit, after)
+    unit.continue_at(after)
 
 
 def _enter(unit: Unit, item: Node, is_async: bool) -> bool:

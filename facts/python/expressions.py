@@ -4,6 +4,7 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.filefacts import NIL
+from facts.grammar import has_token
 from facts.python import tree
 from facts.python.literals import constant
 from facts.python.tree import EXPRESSIONS, children, only_child, with_fields
@@ -78,7 +79,7 @@ def slice_bounds(unit: Unit, node: Node) -> tuple[int, int, int]:
     for child in node.children:
         if child.type == ":":
             position += 1
-        elif child.is_named and child.kind_id not in tree.EXTRAS:
+        elif child.is_named and child.kind_id not in tree.GRAMMAR.extras:
             bounds[min(position, 2)] = unit.value(child)
     return tuple(bounds)
 
@@ -240,7 +241,7 @@ def awaited(unit: Unit, source: int, node: Node) -> int:
 @EXPRESSIONS("yield")
 def _yield(unit: Unit, node: Node) -> int:
     parts = children(node)
-    if tree.has_token(node, "from"):
+    if has_token(node, "from"):
         source = unit.value(parts[0])
         result = unit.body.running(unit.entity(tail("yield from " + unit.label(source)), node))
         unit.emit("delegates", unit.body.entity, source, result)

@@ -11,7 +11,7 @@ from facts.python.literals import unescape
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
-_COMMENTS = Query(tree.LANGUAGE, "(comment) @comment")
+_COMMENTS = Query(tree.GRAMMAR.language, "(comment) @comment")
 _DIRECTIVE = re.compile(r"#\s*analyze:")
 _TYPE = re.compile(r"#\s*type:(?!\s*ignore\b)\s*(.+)", re.DOTALL)
 

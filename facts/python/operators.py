@@ -4,8 +4,9 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.cfg import Block
+from facts.grammar import is_broken
 from facts.python import tree
-from facts.python.tree import EXPRESSIONS, children, is_broken
+from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
 
 _NOT, _BOOLEAN = tree.kind_ids("not_operator"), tree.kind_ids("boolean_operator")

@@ -4,12 +4,12 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.cfg import Block
+from facts.grammar import has_token
 from facts.python import tree
-from facts.python.control import continue_at
 from facts.python.expressions import allocate, display, load_attribute, load_index
 from facts.python.literals import constant, number
 from facts.python.operators import decide, operation
-from facts.python.tree import EXPRESSIONS, STATEMENTS, children, has_token, only_child, with_fields
+from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
 
@@ -26,7 +26,7 @@ def _match(unit: Unit, node: Node) -> None:
         elif body.block is not None:
             _case(unit, case, subject, after)
     body.goto(after)
-    continue_at(unit, after)
+    unit.continue_at(after)
 
 
 def _case(unit: Unit, node: Node, subject: int, after: Block) -> None:
@@ -48,7 +48,7 @@ def _case(unit: Unit, node: Node, subject: int, after: Block) -> None:
     body.start(inside)
     unit.statements(node.child_by_field_id(tree.CONSEQUENCE))
     body.goto(after)
-    continue_at(unit, otherwise)
+    unit.continue_at(otherwise)
 
 
 def test(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
@@ -132,17 +132,17 @@ def _union(unit: Unit, node: Node, subject: int, otherwise: Block) -> None:
             test(unit, part, subject, following)
         body.goto(matched)
         if following is not otherwise:
-            continue_at(unit, following)
+            unit.continue_at(following)
             if body.block is None:
                 break
-    continue_at(unit, matched)
+    unit.continue_at(matched)
 
 
 def _signed(node: Node) -> list[tuple[bool, Node]]:
     """Return the alternatives of a union, each with whether a minus stands before it."""
     result, negative = [], False
     for child in node.children:
-        if child.type == "_" or (child.is_named and child.kind_id not in tree.EXTRAS):
+        if child.type == "_" or (child.is_named and child.kind_id not in tree.GRAMMAR.extras):
             result.append((negative, child))
         negative = child.type == "-"
     return result

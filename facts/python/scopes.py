@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from facts.body import Variable
+from facts.grammar import Handlers
 from facts.python import tree
-from facts.python.tree import Handlers, children
+from facts.python.tree import children
 
 MODULE, FUNCTION, CLASS, COMPREHENSION = "module", "function", "class", "comprehension"
 
@@ -182,7 +183,7 @@ _PATTERNS = tree.kind_ids(
     "parenthesized_expression",
     "list_splat",
 )
-_COLLECT = Handlers()
+_COLLECT = Handlers(tree.GRAMMAR)
 
 
 @_COLLECT("string")

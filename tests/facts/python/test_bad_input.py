@@ -9,9 +9,10 @@ import pytest
 
 import facts
 from facts.python import tree
-from facts.python.unit import MAX_DEPTH, Unit
+from facts.python.unit import Unit
 from facts.render import render
 from facts.text import SourceText
+from facts.walk import MAX_DEPTH
 
 
 def extract(source):
@@ -176,7 +177,7 @@ def test_damaged_real_code(seed, monkeypatch):
         put = bytes([put]) if isinstance(put, int) else put
         data = data[:at] + put + data[at + source.choice([0, 1, 20]) :]
     found = extract(data)
-    damaged = tree.PARSER.parse(SourceText(data).utf8).root_node.has_error
+    damaged = tree.GRAMMAR.parser.parse(SourceText(data).utf8).root_node.has_error
     assert damaged <= bool(found.unparsed_lines)
 
 
@@ -184,5 +185,5 @@ def test_damaged_real_code(seed, monkeypatch):
 def test_sound_real_code_is_read_whole(path, monkeypatch):
     monkeypatch.setattr(Unit, "attempt", lambda unit, handler, node: handler(unit, node))
     data = path.read_bytes()
-    assert not tree.PARSER.parse(data).root_node.has_error
+    assert not tree.GRAMMAR.parser.parse(data).root_node.has_error
     assert not extract(data).unparsed_lines

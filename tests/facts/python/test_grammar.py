@@ -93,14 +93,14 @@ def row(line):
 
 def named_kinds():
     return {
-        tree.LANGUAGE.node_kind_for_id(kind)
-        for kind in range(tree.LANGUAGE.node_kind_count)
-        if tree.LANGUAGE.node_kind_is_named(kind) and tree.LANGUAGE.node_kind_is_visible(kind)
+        tree.GRAMMAR.language.node_kind_for_id(kind)
+        for kind in range(tree.GRAMMAR.language.node_kind_count)
+        if tree.GRAMMAR.language.node_kind_is_named(kind) and tree.GRAMMAR.language.node_kind_is_visible(kind)
     }
 
 
 def kinds_in(source):
-    found, work = set(), [tree.PARSER.parse(source.encode()).root_node]
+    found, work = set(), [tree.GRAMMAR.parser.parse(source.encode()).root_node]
     while work:
         node = work.pop()
         found.add(node.type)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from facts.python.scopes import CLASS, FUNCTION, Scopes
-from facts.python.tree import PARSER
+from facts.python.tree import GRAMMAR
 from facts.text import SourceText
 
 MODULES = (
@@ -101,7 +101,7 @@ SNIPPETS = {
 def ours(source):
     """Return, by function name, what its names are: own, outer, module or nothing in the file."""
     text = SourceText(source)
-    scopes = Scopes(PARSER.parse(text.utf8).root_node, text.utf8)
+    scopes = Scopes(GRAMMAR.parser.parse(text.utf8).root_node, text.utf8)
     found = collections.Counter()
     for scope in scopes.of_node.values():
         if scope.kind == FUNCTION:

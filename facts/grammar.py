@@ -1,0 +1,91 @@
+"""A tree-sitter grammar as extractors use it: numbers of kinds and fields, meaningful children, tables of handlers."""
+
+from collections.abc import Callable, Iterator
+
+from tree_sitter import Language, Node, Parser
+
+
+class Grammar:
+    """A language's grammar; `extras` names the kinds that may stand anywhere and carry no meaning, such as comments."""
+
+    def __init__(self, pointer: object, *extras: str) -> None:
+        self.language = Language(pointer)
+        self.parser = Parser(self.language)
+        self.extras = self.kind_ids(*extras)
+
+    def kind_ids(self, *names: str) -> frozenset[int]:
+        """Return the numbers of the named node kinds with these names; a name may have several."""
+        language = self.language
+        ids = {
+            index
+            for index in range(language.node_kind_count)
+            if language.node_kind_for_id(index) in names and language.node_kind_is_named(index)
+        }
+        assert {language.node_kind_for_id(index) for index in ids} == set(names), names
+        return frozenset(ids)
+
+    def field_id(self, name: str) -> int:
+        """Return the number of a field of the grammar."""
+        index = self.language.field_id_for_name(name)
+        assert index is not None, name
+        return index
+
+    def children(self, node: Node) -> list[Node]:
+        """Return the named children that carry meaning."""
+        return [child for child in node.named_children if child.kind_id not in self.extras]
+
+    def only_child(self, node: Node) -> Node | None:
+        """Return the first named child that carries meaning, None if there is none."""
+        for child in node.named_children:
+            if child.kind_id not in self.extras:
+                return child
+        return None
+
+    def with_fields(self, node: Node, field: int) -> Iterator[Node]:
+        """Yield the children that stand in `field`."""
+        return (
+            child for child in node.children_by_field_id(field) if child.is_named and child.kind_id not in self.extras
+        )
+
+
+class Handlers(dict):
+    """The functions that handle nodes, by kind number. They enter it by decoration: `@EXPRESSIONS("call")`."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        super().__init__()
+        self.grammar = grammar
+
+    def __call__(self, *names: str) -> Callable[[Callable], Callable]:
+        def enter(handler: Callable) -> Callable:
+            self.update(dict.fromkeys(self.grammar.kind_ids(*names), handler))
+            return handler
+
+        return enter
+
+    def names(self) -> set[str]:
+        """Return the names of all handled kinds."""
+        return {self.grammar.language.node_kind_for_id(kind) for kind in self}
+
+
+def is_broken(node: Node) -> bool:
+    """Whether a syntax error stands directly in `node`, so that its fields may be missing."""
+    return node.has_error and (node.is_error or any(child.is_error or child.is_missing for child in node.children))
+
+
+def has_token(node: Node, token: str) -> bool:
+    """Whether `token` stands among the direct children, such as the `async` of a definition."""
+    return any(child.type == token for child in node.children if not child.is_named)
+
+
+def depth(node: Node) -> int:
+    """Return how deep the tree below a node is."""
+    cursor, level, deepest = node.walk(), 0, 0
+    while True:
+        while cursor.goto_first_child():
+            level += 1
+        deepest = max(deepest, level)
+        while not cursor.goto_next_sibling():
+            if not level:
+                return deepest
+            cursor.goto_parent()
+            level -= 1
