@@ -19,12 +19,9 @@ from analyzer.config import Config
 from analyzer.machine import Machine
 from analyzer.trees import GitTree
 from analyzer.widen import bound, max_rows
-from engine.incremental.policy import Elastic, Maintainer, Outcome, Policy
+from engine.incremental.policy import Maintainer, Outcome, Policy, Predicted
 from engine.incremental.view import View
 from facts import schema
-
-SWITCH = 1.0
-"""The share of the last bootstrap's time that an update may take: a process that has just begun plans most of it."""
 
 OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)
 
@@ -83,7 +80,7 @@ class Follower:
         gathered = reader.read(tree, change.come)
         enter(snapshot, change.come, gathered)
         view = View(program, engine.Database(), threads=reader.threads, bound=bound(0))
-        follower = cls(Maintainer(view, policy or Elastic(SWITCH)), snapshot, extracted=gathered.extracted)
+        follower = cls(Maintainer(view, policy or Predicted()), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
         follower.laid_out = follower.lay_out(snapshot)
         follower.set_bound(snapshot)

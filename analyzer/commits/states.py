@@ -15,19 +15,18 @@ from pathlib import Path
 
 import engine
 import facts
-from analyzer.commits.follower import SWITCH, Follower, Reader
+from analyzer.commits.follower import Follower, Reader
 from analyzer.commits.snapshot import recorded, restored
 from analyzer.config import Config
 from analyzer.rulebook import Rulebook
 from analyzer.trees import GitTree
 from analyzer.widen import bound
-from engine.incremental.policy import Elastic, Maintainer
+from engine.incremental.history import History
+from engine.incremental.policy import Maintainer, Predicted
 from engine.incremental.state import NoState, State, StateError
 
 WAIT_S = 60.0
 """So long a run waits for another one that uses the same state."""
-REMEMBERED = 100
-"""So many past updates are kept in mind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +75,16 @@ class States:
         except (NoState, StateError, OSError) as error:
             self.warnings.append(f"{error}; evaluated anew")
             return None
-        updates = [(weight, elapsed_s) for weight, elapsed_s in state.notes["updates"]]
-        follower = Follower(Maintainer(view, Elastic(SWITCH), state.notes["bootstrap_s"], updates), snapshot)
+        follower = Follower(Maintainer(view, Predicted(), History.restored(state.notes["history"])), snapshot)
         follower.laid_out = follower.lay_out(snapshot)
         return follower
 
     def save(self, key: StateKey, follower: Follower) -> None:
         """Keep the relations of a commit, and drop what has not been used for long."""
-        maintainer = follower.maintainer
         state = State(self._place(key), follower.view.program)
         state.notes = {
             "snapshot": recorded(follower.snapshot),
-            "bootstrap_s": maintainer.bootstrap_s,
-            "updates": maintainer.updates[-REMEMBERED:],
+            "history": follower.maintainer.history.notes(),
         }
         try:
             with opened(state):

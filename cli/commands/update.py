@@ -23,9 +23,9 @@ DIRECTORY = click.Path(path_type=Path, file_okay=False)
 @click.option("-D", "--output", default=".", type=DIRECTORY, metavar="DIRECTORY", help="For NAME.csv (default: .).")
 @click.option(
     "--policy",
-    type=click.Choice(["elastic", "update", "bootstrap", "predicted", "raced"]),
-    default="elastic",
-    help="When to start again instead of updating (default: elastic).",
+    type=click.Choice(["predicted", "elastic", "update", "bootstrap", "raced"]),
+    default="predicted",
+    help="When to start again instead of updating (default: predicted).",
 )
 @click.option(
     "--scheduler",

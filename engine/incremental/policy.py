@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import perf_counter
 from typing import Protocol
 
-import numpy as np
-
-from engine.database import Columns
+from engine.incremental.history import SKIPS, Facts, History, weight
 from engine.incremental.view import Change, View, difference
 from engine.incremental.widened import CannotUpdate
 from engine.storage.memory import resident_bytes
-
-Facts = Mapping[str, Columns]
 
 SWITCH = 0.2
 """The share of the last bootstrap's time that an update may take: the paper's switching parameter (§5.2)."""
@@ -27,13 +23,17 @@ class GivenUp(Exception):
 
 @dataclass
 class Outcome:
-    """What one epoch took: `strategy` is "update" or "bootstrap", and why; `wasted_s` went into what was dropped."""
+    """What one epoch took: `strategy` is "update" or "bootstrap", and why; `wasted_s` went into what was dropped.
+
+    `planned_s` of an update's seconds went into plans, which later ones have, too.
+    """
 
     strategy: str
     reason: str
     elapsed_s: float
     changes: dict[str, Change]
     wasted_s: float = 0.0
+    planned_s: float = 0.0
 
 
 class Policy(Protocol):
@@ -46,61 +46,64 @@ class Policy(Protocol):
 
 @dataclass
 class Maintainer:
-    """A view and how long its evaluations took.
-
-    `bootstrap_s` is the time of the last bootstrap, `updates` the size and seconds of each update that was finished.
-    """
+    """A view, what its evaluations took, and the policy that decides between them. `clock` tells the seconds."""
 
     view: View
     policy: Policy
-    bootstrap_s: float = 0.0
-    updates: list[tuple[float, float]] = field(default_factory=list)
+    history: History = field(default_factory=History)
+    clock: Callable[[], float] = perf_counter
 
     def bootstrap(self, facts: Facts) -> float:
         """Evaluate from scratch; return the seconds it took."""
-        begin = perf_counter()
+        begin = self.clock()
         self.view.bootstrap(facts)
-        self.bootstrap_s = perf_counter() - begin
-        return self.bootstrap_s
+        self.history.bootstrap_s = self.clock() - begin
+        return self.history.bootstrap_s
 
     def apply(self, inserted: Facts, deleted: Facts) -> Outcome:
         """Take in facts inserted and deleted, as the policy decides."""
-        begin = perf_counter()
-        try:
-            return self.policy.apply(self, inserted, deleted)
-        except CannotUpdate as error:
-            return self.restart(inserted, deleted, str(error), perf_counter() - begin)
+        return self.policy.apply(self, inserted, deleted)
 
-    def update(self, inserted: Facts, deleted: Facts, reason: str, budget_s: float | None = None) -> Outcome:
-        """Update the view. Raises GivenUp past the budget; then the view is in its old state, to be read only."""
-        begin = perf_counter()
+    def attempt(self, inserted: Facts, deleted: Facts, reason: str, budget_s: float = float("inf")) -> Outcome:
+        """Update the view; start again where that is not possible, or takes longer than the budget, plans left out."""
+        view, size = self.view, weight(self.view, inserted, deleted)
+        begin, planned_s = self.clock(), view.planned_s
+
+        def worked_s() -> float:
+            return self.clock() - begin - (view.planned_s - planned_s)
 
         def watch() -> None:
-            if budget_s is not None and perf_counter() - begin > budget_s:
+            if self.clock() - begin > budget_s and worked_s() > budget_s:
                 raise GivenUp
 
-        with self.view.watched(watch):
-            changes = self.view.update(inserted, deleted)
-        elapsed_s = perf_counter() - begin
-        self.updates.append((weight(self.view, inserted, deleted), elapsed_s))
-        return Outcome("update", reason, elapsed_s, changes)
+        try:
+            with view.watched(watch):
+                changes = view.update(inserted, deleted)
+        except GivenUp:
+            # As long again, for all that is known: that is what half of all things that have lasted so long do.
+            self.history.remember(size, 2 * budget_s)
+            return self.restart(inserted, deleted, f"an update took longer than {budget_s:.2f} s", self.clock() - begin)
+        except CannotUpdate as error:
+            return self.restart(inserted, deleted, str(error), self.clock() - begin)
+        self.history.remember(size, max(0.0, worked_s()))
+        return Outcome("update", reason, self.clock() - begin, changes, planned_s=view.planned_s - planned_s)
 
     def restart(self, inserted: Facts, deleted: Facts, reason: str, wasted_s: float = 0.0) -> Outcome:
         """Bootstrap another view on the facts as they are now, in the place of the present one."""
-        begin = perf_counter()
+        begin = self.clock()
         old, self.view = self.view, self.view.empty()
         self.bootstrap(old.next_facts(inserted, deleted))
         changes = difference(old, self.view)
-        return Outcome("bootstrap", reason, perf_counter() - begin + wasted_s, changes, wasted_s)
+        return Outcome("bootstrap", reason, self.clock() - begin + wasted_s, changes, wasted_s)
 
 
 class UpdateOnly:
-    """Never starts again."""
+    """Never starts again, unless an update is not possible."""
 
     name = "update"
 
     def apply(self, maintainer: Maintainer, inserted: Facts, deleted: Facts) -> Outcome:
-        return maintainer.update(inserted, deleted, "as asked for")
+        return maintainer.attempt(inserted, deleted, "as asked for")
 
 
 class BootstrapOnly:
@@ -120,35 +123,44 @@ class Elastic:
     name = "elastic"
 
     def apply(self, maintainer: Maintainer, inserted: Facts, deleted: Facts) -> Outcome:
-        begin, budget_s = perf_counter(), self.switch * maintainer.bootstrap_s
-        try:
-            return maintainer.update(inserted, deleted, f"within {budget_s:.2f} s", budget_s)
-        except GivenUp:
-            reason = f"an update took more than {self.switch:.0%} of the last bootstrap ({budget_s:.2f} s)"
-            return maintainer.restart(inserted, deleted, reason, perf_counter() - begin)
+        budget_s = self.switch * maintainer.history.bootstrap_s
+        reason = f"within {budget_s:.2f} s, {self.switch:.0%} of the last bootstrap"
+        return maintainer.attempt(inserted, deleted, reason, budget_s)
 
 
 @dataclass
 class Predicted:
-    """Chooses before it starts, by what past updates of such a weight took.
+    """Chooses before it starts, by what past updates took, and gives an update up when a bootstrap would be done.
 
-    An update that takes longer than a bootstrap is given up all the same.
+    Giving up there is the rule of the ski rental problem (Karlin et al., 1988): it takes at most twice as long as the
+    better choice. A prediction may be wrong, so a bootstrap that it chooses must have been paid for: an update tried
+    for a share q of a bootstrap's time, which the better choice then has taken, too, allows for q * SKIPS more, and
+    there are never more than SKIPS. With the first bootstrap, which nobody can do without, all epochs together take at
+    most 2 + SKIPS times as long as the better choice in each of them, if bootstraps take as long as each other; and
+    where updates are always too slow, every (SKIPS + 1)-th epoch finds out, and they take (SKIPS + 2) / (SKIPS + 1)
+    times as long as bootstraps alone. Plans are not counted: they are made once after a bootstrap.
     """
 
     name = "predicted"
 
     def apply(self, maintainer: Maintainer, inserted: Facts, deleted: Facts) -> Outcome:
-        expected_s = expected(maintainer.updates, weight(maintainer.view, inserted, deleted))
-        bound_s = maintainer.bootstrap_s
-        if expected_s > bound_s:
-            return maintainer.restart(inserted, deleted, f"an update is expected to take {expected_s:.2f} s")
-        begin = perf_counter()
-        try:
-            return maintainer.update(inserted, deleted, f"expected to take {expected_s:.2f} s", bound_s)
-        except GivenUp:
-            wasted_s = perf_counter() - begin
-            maintainer.updates.append((weight(maintainer.view, inserted, deleted), 2 * wasted_s))
-            return maintainer.restart(inserted, deleted, f"an update took more than {bound_s:.2f} s", wasted_s)
+        history = maintainer.history
+        bound_s = history.bootstrap_s
+        expected_s = history.expected_s(weight(maintainer.view, inserted, deleted))
+        told = f"expected to take {expected_s:.2f} s, the last bootstrap took {bound_s:.2f} s"
+        if expected_s > bound_s and history.skips >= 1:
+            history.skips -= 1
+            return maintainer.restart(inserted, deleted, f"an update was {told}")
+        if not history.updates:
+            told = f"the first one; the last bootstrap took {bound_s:.2f} s"
+        elif expected_s > bound_s:
+            told = f"tried again, though {told}"
+        outcome = maintainer.attempt(inserted, deleted, told, bound_s)
+        share = 1.0
+        if outcome.strategy == "update" and bound_s:
+            share = (outcome.elapsed_s - outcome.planned_s) / bound_s
+        history.skips = min(SKIPS, history.skips + SKIPS * share)
+        return outcome
 
 
 @dataclass
@@ -163,7 +175,7 @@ class Raced:
     name = "raced"
 
     def apply(self, maintainer: Maintainer, inserted: Facts, deleted: Facts) -> Outcome:
-        begin, old = perf_counter(), maintainer.view
+        begin, old = maintainer.clock(), maintainer.view
         facts, fresh, won = old.next_facts(inserted, deleted), old.empty(), Event()
         found: list[object] = []
 
@@ -180,14 +192,16 @@ class Raced:
 
         other = Thread(target=bootstrap)
         other.start()
-        outcome = None
+        outcome, reason = None, "it was finished first"
         try:
             with old.watched(giving_up(won, self.limit_bytes)):
                 changes = old.update(inserted, deleted)
-            outcome = Outcome("update", "it was finished first", perf_counter() - begin, changes)
+            outcome = Outcome("update", reason, maintainer.clock() - begin, changes)
             won.set()
         except GivenUp:
             pass
+        except CannotUpdate as error:
+            reason = str(error)
         except BaseException:
             won.set()
             raise
@@ -197,9 +211,9 @@ class Raced:
             raise found[0]
         if outcome is not None:
             return outcome
-        maintainer.view, maintainer.bootstrap_s = fresh, perf_counter() - begin
+        maintainer.view, maintainer.history.bootstrap_s = fresh, maintainer.clock() - begin
         changes = difference(old, fresh)
-        return Outcome("bootstrap", "it was finished first", perf_counter() - begin, changes)
+        return Outcome("bootstrap", reason, maintainer.clock() - begin, changes)
 
 
 def giving_up(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
@@ -212,26 +226,8 @@ def giving_up(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
     return watch
 
 
-def weight(view: View, inserted: Facts, deleted: Facts) -> float:
-    """How much a delta touches: a fact counts for itself and for the tuples that share a value with it on average."""
-    total = 0.0
-    for name, columns in (*inserted.items(), *deleted.items()):
-        relation = view.relations.get(name)
-        if relation is not None and columns.size:
-            fan_outs = [view.bindings.sizes.fan_out(name, (column,)) for column in range(relation.width)]
-            total += columns.shape[1] * (1 + max(fan_outs, default=0.0))
-    return total
-
-
-def expected(updates: list[tuple[float, float]], size: float) -> float:
-    """What an update of this weight is expected to take: the median, over past ones of similar weight, of the seconds
-    for a unit; nothing is known before the first."""
-    if not updates:
-        return 0.0
-    nearest = sorted(updates, key=lambda past: abs(np.log((past[0] + 1) / (size + 1))))[:5]
-    return float(np.median([seconds / (past + 1) for past, seconds in nearest])) * (size + 1)
-
-
 POLICIES: dict[str, type[Policy]] = {
-    policy.name: policy for policy in (Elastic, UpdateOnly, BootstrapOnly, Predicted, Raced)
+    policy.name: policy for policy in (Predicted, Elastic, UpdateOnly, BootstrapOnly, Raced)
 }
+DEFAULT = Predicted.name
+"""The policy that has measured best, see tests/benchmarks."""

@@ -10,6 +10,8 @@ from typing import Any
 
 from engine.database import Columns, Database
 from engine.incremental.delta import read_delta
+from engine.incremental.history import History
+from engine.incremental.policy import DEFAULT as DEFAULT_POLICY
 from engine.incremental.policy import POLICIES, Maintainer, Policy
 from engine.incremental.state import NoState, State, StateError
 from engine.incremental.view import View
@@ -20,8 +22,6 @@ from engine.schedule.run import DEFAULT
 
 WAIT_S = 600.0
 """How long to wait for another process that uses the same state."""
-REMEMBERED = 100
-"""So many past updates are kept in mind."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ def keep_up(
     *,
     delta: Path | None = None,
     facts: Path | None = None,
-    policy: str = "elastic",
+    policy: str = DEFAULT_POLICY,
     scheduler: str = DEFAULT,
     number_bits: int = 32,
     threads: int | None = None,
@@ -70,7 +70,7 @@ def keep_up(
         maintainer, upkeep = begin(place, facts, POLICIES[policy](), options)
         inserted, deleted = read_delta(delta, maintainer.view) if delta else ({}, {})
         advance(maintainer, inserted, deleted, upkeep)
-        place.notes = {"bootstrap_s": maintainer.bootstrap_s, "updates": maintainer.updates[-REMEMBERED:]}
+        place.notes = maintainer.history.notes()
         saving = perf_counter()
         place.save(maintainer.view)
         upkeep.saved_s = perf_counter() - saving
@@ -85,13 +85,12 @@ def begin(place: State, facts: Path | None, policy: Policy, options: Mapping[str
     """Load the state, or evaluate from scratch; `options` are those of View."""
     loading = perf_counter()
     try:
-        maintainer = Maintainer(place.load(**options), policy)
+        view = place.load(**options)
     except NoState as error:
         if facts is None:
             raise StateError(f"{error}; give the facts to begin with (-F)") from None
         return bootstrapped(place, facts, policy, options, error)
-    maintainer.bootstrap_s = place.notes["bootstrap_s"]
-    maintainer.updates = [tuple(update) for update in place.notes["updates"]]
+    maintainer = Maintainer(view, policy, History.restored(place.notes))
     return maintainer, Upkeep("update", "nothing to do", 0.0, {}, perf_counter() - loading)
 
 

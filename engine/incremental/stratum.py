@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Maintained:
     """Mutually recursive relations, or a single one, with the rules that derive them.
 
     `permanent` are the ids of facts that stand in the program. `watch` is called between two pieces of work; it may
-    raise to give an update up.
+    raise to give an update up. `planned_s` are the seconds that went into plans.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Maintained:
         ]
         self.permanent: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
         self.iterations = 0
+        self.planned_s = 0.0
 
     def keep(self, facts: Mapping[str, Columns]) -> None:
         """Let facts that stand in the program be there for good."""
@@ -184,7 +186,9 @@ class Maintained:
     def run(self, variants: Sequence[Variant]) -> None:
         jobs: list[Job] = []
         for variant in variants:
+            begin = perf_counter()
             plan = variant.plan()
+            self.planned_s += perf_counter() - begin
             if plan is not None:
                 jobs.append((plan, variant.statistics, variant.blocks(plan)))
         if jobs:

@@ -175,6 +175,11 @@ class View:
 
     # ---- evaluation
 
+    @property
+    def planned_s(self) -> float:
+        """The seconds that have gone into plans so far. They are kept for later updates."""
+        return sum(stratum.planned_s for stratum in self.strata if not isinstance(stratum, Recomputed))
+
     def bootstrap(self, facts: Mapping[str, Columns]) -> None:
         """Evaluate from scratch. Raises EvaluationError for facts that do not fit."""
         facts = self.fitting(facts)

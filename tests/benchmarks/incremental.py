@@ -151,7 +151,7 @@ def epochs_table(program, database, options):
         if name == "bootstrap":
             continue
         kept = maintainer(program, database, policy(), options)
-        columns[name], how[name] = [kept.bootstrap_s], ["bootstrap"]
+        columns[name], how[name] = [kept.history.bootstrap_s], ["bootstrap"]
         for _, inserted, deleted, _ in updates:
             outcome = kept.apply(inserted, deleted)
             columns[name].append(outcome.elapsed_s)
@@ -171,7 +171,8 @@ def sizes_table(program, database, options):
     kept = maintainer(program, database, UpdateOnly(), options)
     facts = Facts(database, 2)
     n = sum(columns.shape[1] for columns in facts.held.values())
-    print(f"bootstrap {kept.bootstrap_s:.3f} s; update of     least    median  greatest s    changed      moved")
+    bootstrap_s = kept.history.bootstrap_s
+    print(f"bootstrap {bootstrap_s:.3f} s; update of     least    median  greatest s    changed      moved")
     for size in [size for size in (1, 10, 100, 1000, 10_000) if size <= n // 5]:
         drawn = [facts.draw(size) for _ in range(5)]
         for sign in ("deleted", "inserted"):
@@ -220,7 +221,7 @@ def state_table(program, database, options):
         n_tuples = sum(result.relations.stored(name).n for name in program.relations)
         del result
         kept = maintainer(program, database, UpdateOnly(), options)
-        ratios.append((kept.bootstrap_s / plain_s, kept.bootstrap_s, plain_s))
+        ratios.append((kept.history.bootstrap_s / plain_s, kept.history.bootstrap_s, plain_s))
         state_bytes = sum(relation.n_bytes for relation in kept.view.tracked())
         kept.view.close_team()
         del kept
