@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import engine
 import facts
@@ -19,6 +19,9 @@ from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
 from analyzer.widen import bounds
 from engine.database import OutOfMemory
+from engine.incremental.prepared import Prepared, prepared
+
+Made = TypeVar("Made")
 
 
 def compile_cached(sources: Sequence[engine.Source], directory: Path) -> engine.CheckedProgram:
@@ -26,13 +29,23 @@ def compile_cached(sources: Sequence[engine.Source], directory: Path) -> engine.
 
     Programs without errors are kept in `directory`, by the content of their sources and of the front end.
     """
-    entry = directory / "programs" / _fingerprint(sources)
+    return _cached(directory, _fingerprint(sources, ("language",)), lambda: engine.compile(sources))
+
+
+def prepare_cached(sources: Sequence[engine.Source], directory: Path) -> Prepared:
+    """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
+    name = _fingerprint(sources, ("language", "plan", "local", "incremental"))
+    return _cached(directory, name, lambda: prepared(compile_cached(sources, directory)))
+
+
+def _cached(directory: Path, name: str, make: Callable[[], Made]) -> Made:
+    entry = directory / "programs" / name
     if stored := load_entry(entry):
         return pickle.loads(stored)
-    program = engine.compile(sources)
+    made = make()
     with suppress(OSError):
-        save_entry(entry, pickle.dumps(program, pickle.HIGHEST_PROTOCOL))
-    return program
+        save_entry(entry, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
+    return made
 
 
 def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
@@ -40,20 +53,30 @@ def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
 
     Raises ProgramErrors where the bundled sources are wrong by themselves.
     """
+    return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory))
+
+
+def prepare_rulebook(book: Rulebook, directory: Path) -> Prepared:
+    """Do the same, and return the program as a view needs it."""
+    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory))
+
+
+def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:
     while True:
         try:
-            return compile_cached(book.sources, directory)
+            return make()
         except engine.ProgramError as error:
             if not _drop_wrong_sources(book, error):
                 raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
 
 
-def _fingerprint(sources: Sequence[engine.Source]) -> str:
-    """Return a name that differs whenever the compiled program may: by a source, or by the front end."""
-    digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(Path(engine.__path__[0], "language").iterdir()):
-        if path.is_file():
-            digest.update(path.read_bytes())
+def _fingerprint(sources: Sequence[engine.Source], parts: Sequence[str]) -> str:
+    """Return a name that differs whenever what is made of sources may: by a source, or by the parts of the engine."""
+    digest = hashlib.blake2b(repr(parts).encode(), digest_size=16)
+    for part in parts:
+        for path in sorted(Path(engine.__path__[0], part).iterdir()):
+            if path.is_file():
+                digest.update(path.read_bytes())
     for source in sources:
         digest.update(repr((source.name, source.text, source.trusted)).encode("utf-8", "surrogatepass"))
     return f"{sys.implementation.cache_tag}-{digest.hexdigest()}"

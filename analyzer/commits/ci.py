@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import engine
 from analyzer.assemble import assemble
 from analyzer.collect import Progress, silent
 from analyzer.commits.causes import cause_near_path, cause_on_path
@@ -17,12 +16,13 @@ from analyzer.config import Config
 from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
 from analyzer.machine import ThisMachine
-from analyzer.program import compile_rulebook, evaluation_errors
+from analyzer.program import evaluation_errors, prepare_rulebook
 from analyzer.report import Problem, Report
 from analyzer.rulebook import Rulebook
 from analyzer.scan import Clock, ScanRequest, default_jobs, load_config, load_rulebook, scan_tree
 from analyzer.state import StateDirectory
 from analyzer.trees import GitTree
+from engine.incremental.prepared import Prepared
 
 MAX_STATE_BYTES = 2 << 30
 
@@ -119,7 +119,7 @@ class _Run:
     def follow(self) -> tuple[Report, Report, str, str]:
         """Return the reports of both commits, strategy and reason. Raises CannotFollow."""
         with self.clock("rules"):
-            program = compile_rulebook(self.new.book, self.state.path)
+            program = prepare_rulebook(self.new.book, self.state.path)
         jobs = self.new.config.jobs or default_jobs()
         reader = Reader(self.new.config, self.state.path, ThisMachine(jobs), self.progress, jobs)
         with evaluation_errors():
@@ -136,7 +136,7 @@ class _Run:
         self.moved = follower, move
         return base, head, move.outcome.strategy, move.outcome.reason
 
-    def at_base(self, program: engine.CheckedProgram, reader: Reader) -> Follower:
+    def at_base(self, program: Prepared, reader: Reader) -> Follower:
         """Return the relations of the base: as saved, or from those of the commit used last, or made."""
         with self.clock("state"):
             follower = self.states.load(self.old.key, program, self.old.tree, reader)
@@ -149,7 +149,7 @@ class _Run:
                 other.close()
             return follower or Follower.begin(program, self.old.tree, reader)
 
-    def nearest(self, program: engine.CheckedProgram, reader: Reader) -> tuple[GitTree | None, Follower | None]:
+    def nearest(self, program: Prepared, reader: Reader) -> tuple[GitTree | None, Follower | None]:
         """Return the commit used last of those that there are states of and that are in the repository."""
         for commit in self.states.commits(self.old.key.rules):
             try:

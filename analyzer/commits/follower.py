@@ -20,6 +20,7 @@ from analyzer.machine import Machine
 from analyzer.trees import GitTree
 from analyzer.widen import bound, max_rows
 from engine.incremental.policy import Maintainer, Outcome, Policy, Predicted
+from engine.incremental.prepared import Prepared
 from engine.incremental.view import View
 from facts import schema
 
@@ -70,7 +71,7 @@ class Follower:
     @classmethod
     def begin(
         cls,
-        program: engine.CheckedProgram,
+        program: engine.CheckedProgram | Prepared,
         tree: GitTree,
         reader: Reader,
         policy: Policy | None = None,

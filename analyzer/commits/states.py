@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import engine
 import facts
 from analyzer.commits.follower import Follower, Reader
 from analyzer.commits.snapshot import recorded, restored
@@ -23,6 +22,7 @@ from analyzer.trees import GitTree
 from analyzer.widen import bound
 from engine.incremental.history import History
 from engine.incremental.policy import Maintainer, Predicted
+from engine.incremental.prepared import Prepared
 from engine.incremental.state import NoState, State, StateError
 
 WAIT_S = 60.0
@@ -61,7 +61,7 @@ class States:
         found = [(used_at(place), place.name) for place in self._places() if place.parent.name == rules]
         return [commit for _, commit in sorted(found, reverse=True)]
 
-    def load(self, key: StateKey, program: engine.CheckedProgram, tree: GitTree, reader: Reader) -> Follower | None:
+    def load(self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader) -> Follower | None:
         """Return the relations saved for a commit, whose tree is given; None if they cannot be used."""
         place = self._place(key)
         if not place.is_dir():
@@ -81,7 +81,7 @@ class States:
 
     def save(self, key: StateKey, follower: Follower) -> None:
         """Keep the relations of a commit, and drop what has not been used for long."""
-        state = State(self._place(key), follower.view.program)
+        state = State(self._place(key), follower.view.prepared)
         state.notes = {
             "snapshot": recorded(follower.snapshot),
             "history": follower.maintainer.history.notes(),

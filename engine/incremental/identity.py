@@ -20,10 +20,15 @@ def format_name() -> str:
     return f"{FORMAT}-{source_hash()}-{sys.byteorder}"
 
 
-def identity(program: CheckedProgram, exact: bool) -> str:
-    """A digest of what a program derives, and of the iterations that are kept: not of what it reads and writes."""
+def digest(program: CheckedProgram) -> str:
+    """A digest of what a program derives: not of what it reads and writes."""
     derived = replace(program, inputs=(), outputs=(), printsizes=(), pragmas=())
-    return hashlib.blake2b(f"{exact} {canonical(derived)}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(canonical(derived).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def identity(digest: str, exact: bool) -> str:
+    """What tells the states of a program apart from those of others: also which iterations are kept."""
+    return f"{digest}-{'exact' if exact else 'any'}"
 
 
 @cache

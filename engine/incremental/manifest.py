@@ -18,7 +18,7 @@ from engine.incremental.datafile import DamagedFile, Place
 
 NAME = "state.sqlite"
 TABLE = "saved"
-COLUMNS = {"id": int, "format": str, "program": str, "saved": str, "digest": str}
+COLUMNS = {"id": "integer primary key", "format": "text", "program": "text", "saved": "text", "digest": "text"}
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,8 @@ def replace_row(path: Path, manifest: Manifest) -> None:
 
 def make(database: sqlite3.Connection) -> None:
     """Make an empty table, in place of one of another version if there is one."""
-    import sqlite_utils
-
-    sqlite_utils.Database(database)[TABLE].create(COLUMNS, pk="id", replace=True)
+    database.execute(f"drop table if exists {TABLE}")
+    database.execute(f"create table {TABLE}({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())})")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,37 +33,39 @@ def obstacle(program: CheckedProgram, stratum: Stratum) -> str:
     return ""
 
 
+def alone(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
+    """A stratum as a program of its own: behind strata of the relations that it reads."""
+    read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)} - {*stratum.relations}
+    return replace(
+        program,
+        relations={name: program.relations[name] for name in (*sorted(read), *stratum.relations)},
+        strata=(*(Stratum((name,), False, ()) for name in sorted(read)), stratum),
+        outputs=(),
+        printsizes=(),
+        limitsizes=tuple(d for d in program.limitsizes if d.relation in stratum.relations),
+    )
+
+
 class Recomputed:
     """A stratum that is evaluated as a program of its own. All of its tuples have the iteration 0.
 
-    `given` are the facts of its relations, `reason` says why they are not kept up to date.
+    `program` gives that program, see `alone`; `given` are the facts of its relations, `reason` says why they are not
+    kept up to date.
     """
 
     def __init__(
         self,
-        program: CheckedProgram,
-        stratum: Stratum,
-        relations: Mapping[str, Tracked],
+        relations: Sequence[Tracked],
+        inputs: Sequence[Tracked],
+        program: Callable[[], CheckedProgram],
         symbols: Symbols,
         records: Mapping[str, RecordTable],
         threads: int,
         options: Options,
         reason: str,
     ) -> None:
-        self.relations = [relations[name] for name in stratum.relations]
+        self.relations, self.inputs, self._program = [*relations], [*inputs], program
         self.symbols, self.records, self.threads, self.options, self.reason = symbols, records, threads, options, reason
-        read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)} - {*stratum.relations}
-        self.inputs = [relations[name] for name in sorted(read)]
-        inputs = tuple(Stratum((relation.name,), False, ()) for relation in self.inputs)
-        needed = (*(relation.name for relation in self.inputs), *stratum.relations)
-        self.program = replace(
-            program,
-            relations={name: program.relations[name] for name in needed},
-            strata=(*inputs, stratum),
-            outputs=(),
-            printsizes=(),
-            limitsizes=tuple(d for d in program.limitsizes if d.relation in stratum.relations),
-        )
         dtypes = {relation.name: (relation.width, relation.dtype) for relation in self.relations}
         self.given = {name: Tracked(f"{name}!given", *shape) for name, shape in dtypes.items()}
         self.iterations = 0
@@ -97,7 +99,7 @@ class Recomputed:
         facts = {relation.name: relation.columns() for relation in self.inputs}
         facts |= self.facts()
         database = Database(self.symbols, self.records, facts)
-        result = evaluate(self.program, database, threads=self.threads, options=self.options)
+        result = evaluate(self._program(), database, threads=self.threads, options=self.options)
         for relation in self.relations:
             self.replace(relation, np.asarray(result.relations[relation.name], relation.dtype))
 

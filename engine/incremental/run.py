@@ -97,7 +97,7 @@ def begin(place: State, facts: Path | None, policy: Policy, options: Mapping[str
 def bootstrapped(
     place: State, facts: Path, policy: Policy, options: Mapping[str, Any], why: NoState
 ) -> tuple[Maintainer, Upkeep]:
-    database = load(place.program, facts)
+    database = load(place.program.program, facts)
     given = Database(database.symbols, database.records)
     maintainer = Maintainer(View(place.program, given, exact=place.exact, **options), policy)
     elapsed_s = maintainer.bootstrap(database.relations)

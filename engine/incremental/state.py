@@ -29,6 +29,7 @@ from engine.incremental.datafile import DamagedFile, DataFile, Part, checksum, s
 from engine.incremental.frozen import Parts, compacted, freeze, held_by, thaw, thaw_records
 from engine.incremental.identity import format_name, identity
 from engine.incremental.manifest import Manifest, Saved, read_manifest, write_manifest
+from engine.incremental.prepared import Prepared, prepared
 from engine.incremental.view import View
 from engine.language.program import CheckedProgram
 from engine.local.evaluate import record_table
@@ -60,10 +61,10 @@ class State:
     `exact` is that of the view. `notes` are numbers and texts to be saved beside the view.
     """
 
-    def __init__(self, directory: Path, program: CheckedProgram, *, exact: bool = True) -> None:
-        self.directory, self.program, self.exact = directory, program, exact
+    def __init__(self, directory: Path, program: CheckedProgram | Prepared, *, exact: bool = True) -> None:
+        self.directory, self.program, self.exact = directory, prepared(program), exact
         self.notes: dict[str, Any] = {}
-        self._format, self._identity = format_name(), identity(program, exact)
+        self._format, self._identity = format_name(), identity(self.program.digest, exact)
         self._lock = -1
         self._manifest: Manifest | None = None
         self._base: DataFile | None = None

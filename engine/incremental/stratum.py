@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -27,7 +28,7 @@ from engine.incremental.variants import Context, Variant, changes, initial, pres
 from engine.kernels.ranks import ABSENT
 from engine.local.bindings import Bindings
 from engine.local.execution import Job
-from engine.plan.rule import Absent, Match, Rule
+from engine.plan.rule import Rule
 from engine.result import RuleStatistics
 
 Batch = Mapping[Tracked, np.ndarray]
@@ -35,51 +36,79 @@ Batch = Mapping[Tracked, np.ndarray]
 
 
 class Maintained:
-    """Mutually recursive relations, or a single one, with the rules that derive them.
+    """Mutually recursive relations, or a single one, with the rules that derive them from themselves and `inputs`.
 
-    `permanent` are the ids of facts that stand in the program. `watch` is called between two pieces of work; it may
-    raise to give an update up. `planned_s` are the seconds that went into plans.
+    `rules` and `own`, the facts that stand in the program, are asked for when they are needed. `permanent` are the ids
+    of these facts. `watch` is called between two pieces of work; it may raise to give an update up. `planned_s` are the
+    seconds that went into plans.
     """
 
     def __init__(
         self,
         relations: Sequence[Tracked],
-        rules: Sequence[Rule],
+        inputs: Sequence[Tracked],
+        rules: Callable[[], Sequence[Rule]],
+        own: Callable[[], Mapping[str, Sequence[tuple[int, ...]]]],
         bindings: Bindings,
         crew: Crew,
         exact: bool,
         watch: Callable[[], None],
     ) -> None:
-        self.relations, self.rules, self.crew = relations, rules, crew
+        self.relations, self.inputs, self.crew = relations, inputs, crew
+        self._rules, self._own = rules, own
         self.names = frozenset(relation.name for relation in relations)
         self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
-        self.statistics = [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in rules]
-        self.initial: list[Variant] = []
-        self.supports: dict[str, list[Variant]] = defaultdict(list)
-        self.changes: dict[str, list[Variant]] = defaultdict(list)
-        for rule, statistics in zip(rules, self.statistics, strict=True):
-            self.initial.append(initial(rule, self.context, statistics))
-            self.supports[rule.relation].append(support(rule, self.context, statistics))
-            for name, variant in changes(rule, self.context, statistics):
-                self.changes[name].append(variant)
-        literals = [x for rule in rules for x in rule.body if isinstance(x, Match | Absent)]
-        self.inputs = [
-            bindings.relations[n] for n in dict.fromkeys(x.relation for x in literals) if n not in self.names
-        ]
         self.permanent: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
         self.iterations = 0
         self.planned_s = 0.0
 
-    def keep(self, facts: Mapping[str, Columns]) -> None:
+    @cached_property
+    def rules(self) -> Sequence[Rule]:
+        """The rules, read when there is something to do for the first time."""
+        return self._rules()
+
+    @cached_property
+    def statistics(self) -> list[RuleStatistics]:
+        return [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
+
+    @cached_property
+    def initial(self) -> list[Variant]:
+        with self.context.bindings.lock:
+            return [initial(rule, self.context, costs) for rule, costs in zip(self.rules, self.statistics, strict=True)]
+
+    @cached_property
+    def supports(self) -> dict[str, list[Variant]]:
+        """By relation what finds the supports of its tuples."""
+        found = defaultdict(list)
+        with self.context.bindings.lock:
+            for rule, costs in zip(self.rules, self.statistics, strict=True):
+                found[rule.relation].append(support(rule, self.context, costs))
+        return found
+
+    @cached_property
+    def changes(self) -> dict[str, list[Variant]]:
+        """By relation what begins with changes of its tuples."""
+        found = defaultdict(list)
+        with self.context.bindings.lock:
+            for rule, costs in zip(self.rules, self.statistics, strict=True):
+                for name, variant in changes(rule, self.context, costs):
+                    found[name].append(variant)
+        return found
+
+    def keep(self) -> None:
         """Let facts that stand in the program be there for good."""
+        own = self._own()
         for relation in self.relations:
-            if relation.name in facts:
-                self.permanent[relation] = np.unique(self.insert(relation, facts))
+            if relation.name in own:
+                rows = np.array(own[relation.name], relation.dtype).reshape(-1, relation.width).T
+                self.permanent[relation] = np.unique(relation.add(rows))
+                relation.enter(self.permanent[relation], 0)
 
     # ---- whole evaluations
 
     def bootstrap(self, facts: Mapping[str, Columns], enough: Callable[[], bool] = lambda: False) -> None:
         """Derive all from inputs and facts, or until there is `enough`; there is nothing so far."""
+        self.keep()
         for relation in self.relations:
             self.insert(relation, facts)
             relation.arrange()
@@ -94,9 +123,8 @@ class Maintained:
         """Forget all tuples. Nobody else has read them."""
         for relation in self.relations:
             relation.clear()
-        variants = (*self.initial, *(v for held in (self.supports, self.changes) for vs in held.values() for v in vs))
-        for variant in variants:
-            variant.forget()
+        for made in ("initial", "supports", "changes"):
+            self.__dict__.pop(made, None)  # Their plans read arrangements that are no more.
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""

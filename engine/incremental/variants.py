@@ -81,10 +81,6 @@ class Variant:
                 self._magnitudes, self._plan = magnitudes, self._make()
         return None if self._plan.never else self._plan
 
-    def forget(self) -> None:
-        """Make a new plan the next time: the arrangements are not those that the present one reads."""
-        self._plan = None
-
     def blocks(self, plan: Plan) -> Sequence[Block]:
         if plan.source is None:
             return ()

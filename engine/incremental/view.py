@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from engine.database import Columns, Database
 from engine.incremental.crew import Crew
-from engine.incremental.recompute import Recomputed, obstacle
+from engine.incremental.prepared import Component, Facts, Prepared, Shape, prepared
+from engine.incremental.recompute import Recomputed
 from engine.incremental.stratum import Maintained
 from engine.incremental.tracked import Tracked
 from engine.incremental.widened import Bound, Widened
 from engine.kernels.ranks import ABSENT
-from engine.language.program import CheckedProgram, Stratum
+from engine.language.program import CheckedProgram
 from engine.local.bindings import Bindings
-from engine.local.evaluate import RelationColumns, constant_signatures, is_constant, record_table
+from engine.local.evaluate import RelationColumns, record_table
 from engine.local.execution import Options
 from engine.local.facts import fitting_columns
 from engine.local.functors import Functors
 from engine.local.sizes import Statistics
-from engine.plan.flatten import contribution, flatten
-from engine.plan.rule import Absent, Fold, Match, Rule
-from engine.plan.values import dtype_of, encode
+from engine.plan.rule import Rule
 from engine.result import Result
 from engine.schedule.run import DEFAULT, SCHEDULERS, run
 from engine.schedule.strata import strata_of
@@ -71,7 +69,7 @@ class View:
 
     def __init__(
         self,
-        program: CheckedProgram,
+        program: CheckedProgram | Prepared,
         database: Database,
         *,
         threads: int | None = None,
@@ -80,47 +78,44 @@ class View:
         scheduler: str = DEFAULT,
         bound: Bound | None = None,
     ) -> None:
-        self.program, self.symbols = program, database.symbols
+        self.prepared, self.symbols = prepared(program), database.symbols
         self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
         self.crew = Crew(self.threads, self.options)
-        self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
+        declared = self.prepared.records
+        self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
-        bits = program.number_bits
-        self.relations: dict[str, Tracked] = {
-            name: Tracked(name, declared.arity, dtype_of((c.type.kind for c in declared.columns), bits))
-            for name, declared in self.program.relations.items()
-        }
-        joined: dict[str, Relation] = dict(self.relations)
-        sizes = Statistics(joined, constant_signatures(self.program), self.options.min_sampled)
-        self.bindings = Bindings(joined, self.records, Functors(bits, self.symbols), sizes)
+        self.relations = empty(self.prepared.shapes)
+        joined: dict[str, Relation] = {**self.relations, **empty(self.prepared.projections)}
+        sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
+        self.bindings = Bindings(joined, self.records, Functors(self.prepared.number_bits, self.symbols), sizes)
         self.strata: list[Maintained | Recomputed | Widened] = []
-        for stratum in self.program.strata:
-            self.strata += self.maintained(stratum)
+        for component in self.prepared.components:
+            self.strata.append(self.recomputed(component) if component.reason else self.maintained(component))
         self.graph = strata_of(
             [[relation.name for relation in stratum.relations] for stratum in self.strata],
             [[relation.name for relation in stratum.inputs] for stratum in self.strata],
         )
 
+    @property
+    def program(self) -> CheckedProgram:
+        return self.prepared.program
+
     # ---- strata
 
-    def maintained(self, stratum: Stratum) -> Iterable[Maintained | Recomputed]:
-        """Yield what keeps a stratum up to date, and before it projections of relations that it negates in part."""
-        reason = obstacle(self.program, stratum)
-        rules, facts = ([], {}) if reason else self.rules(stratum)
-        reason = reason or next(("it aggregates" for rule in rules if any(isinstance(x, Fold) for x in rule.body)), "")
-        if reason:
-            shared = (self.relations, self.symbols, self.records, self.threads, self.options)
-            yield Recomputed(self.program, stratum, *shared, reason)
-            return
-        names = {name: self.relations[name] for name in stratum.relations}
-        made: list[Maintained] = []
-        rules = [self.projected(rule, made) for rule in rules]
-        yield from made
-        kept = self.keeping([*names.values()], rules)
-        kept.keep(facts)
-        if self.bound is not None and self.bound.relation in names:
-            kept = self.bounded(kept, self.bound)
-        yield kept
+    def held(self, names: Iterable[str]) -> list[Tracked]:
+        return [self.bindings.relations[name] for name in names]
+
+    def recomputed(self, component: Component) -> Recomputed:
+        shared = (self.symbols, self.records, self.threads, self.options, component.reason)
+        return Recomputed(self.held(component.relations), self.held(component.reads), component.program, *shared)
+
+    def maintained(self, component: Component) -> Maintained | Widened:
+        """Return what keeps a component up to date, within its bound if it has one."""
+        stored = (partial(component.rules, self.symbols), partial(component.facts, self.symbols))
+        kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored)
+        if self.bound is not None and self.bound.relation in kept.names:
+            return self.bounded(kept, self.bound)
+        return kept
 
     def bounded(self, kept: Maintained, bound: Bound) -> Widened:
         """Let what keeps a stratum up to date keep it within a bound, too; the facts chosen become part of it."""
@@ -133,45 +128,16 @@ class View:
         made = self.bindings.relations[name] = Tracked(name, like.width, like.dtype)
         return made
 
-    def keeping(self, relations: list[Tracked], rules: list[Rule]) -> Maintained:
-        return Maintained(relations, rules, self.bindings, self.crew, self.exact, lambda: self.watch())
-
-    def projected(self, rule: Rule, made: list[Maintained]) -> Rule:
-        """Negate projections instead of atoms with wildcards; strata of those that are not there yet go to `made`."""
-        body = []
-        for literal in rule.body:
-            if isinstance(literal, Absent) and None in literal.terms:
-                columns = tuple(c for c, term in enumerate(literal.terms) if term is not None)
-                name = f"{literal.relation}/{','.join(map(str, columns))}"
-                if name not in self.bindings.relations:
-                    made.append(self.projection(name, self.relations[literal.relation], columns))
-                literal = Absent(name, tuple(literal.terms[c] for c in columns))
-            body.append(literal)
-        return replace(rule, body=tuple(body))
-
-    def projection(self, name: str, relation: Tracked, columns: tuple[int, ...]) -> Maintained:
-        """A stratum that holds some columns of a relation."""
-        projected = self.bindings.relations[name] = Tracked(name, len(columns), relation.dtype)
-        terms = tuple(f"x{c}" if c in columns else None for c in range(relation.width))
-        wide = {f"x{c}": relation.dtype == np.int64 for c in columns}
-        rule = Rule(name, tuple(f"x{c}" for c in columns), (Match(relation.name, terms),), wide, name)
-        return self.keeping([projected], [rule])
-
-    def rules(self, stratum: Stratum) -> tuple[list[Rule], dict[str, Columns]]:
-        """The rules of a stratum, and the facts among its clauses."""
-        constants: dict[str, list[tuple[int, ...]]] = defaultdict(list)
-        rules = []
-        for clause in stratum.clauses:
-            if is_constant(clause):
-                terms = contribution(clause.head)
-                constants[clause.head.relation].append(tuple(encode(term, self.symbols) for term in terms))
-            else:
-                rules.append(flatten(clause, self.program, partial(encode, symbols=self.symbols)))
-        facts = {
-            name: np.array(rows, self.relations[name].dtype).reshape(len(rows), -1).T.copy()
-            for name, rows in constants.items()
-        }
-        return rules, facts
+    def keeping(
+        self,
+        relations: list[Tracked],
+        inputs: list[Tracked],
+        rules: Callable[[], Sequence[Rule]],
+        own: Callable[[], Facts] = dict,
+    ) -> Maintained:
+        """Return what maintains relations by rules that read inputs, and by facts of their own."""
+        shared = (self.bindings, self.crew, self.exact, lambda: self.watch())
+        return Maintained(relations, inputs, rules, own, *shared)
 
     # ---- evaluation
 
@@ -266,7 +232,7 @@ class View:
         """A view of the same program, symbols and records, without tuples."""
         database = Database(self.symbols, self.records, {})
         same = {"exact": self.exact, "scheduler": self.scheduler, "bound": self.bound}
-        return View(self.program, database, threads=self.threads, options=self.options, **same)
+        return View(self.prepared, database, threads=self.threads, options=self.options, **same)
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:
         """The facts of the last state, and those inserted and deleted since."""
@@ -310,6 +276,10 @@ class View:
 
     def close_team(self) -> None:
         self.crew.close()
+
+
+def empty(shapes: Mapping[str, Shape]) -> dict[str, Tracked]:
+    return {name: Tracked(name, width, np.dtype(dtype)) for name, (width, dtype) in shapes.items()}
 
 
 def difference(old: View, new: View) -> dict[str, Change]:

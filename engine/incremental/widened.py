@@ -58,7 +58,8 @@ class Level:
 class Widened:
     """A recursive stratum with a bound; `final` holds its relations, `source` the facts chosen.
 
-    `keeping` makes what maintains relations by rules, `declare` a relation like another one under a name of its own.
+    `keeping` makes what maintains relations by rules that read others, `declare` a relation like another one under a
+    name of its own.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Widened:
         source: Maintained,
         bound: Bound,
         declare: Callable[[str, Tracked], Tracked],
-        keeping: Callable[[list[Tracked], list[Rule]], Maintained],
+        keeping: Callable[..., Maintained],
     ) -> None:
         self.final, self.source, self.bound = final, source, bound
         self.declare, self.keeping = declare, keeping
@@ -89,15 +90,17 @@ class Widened:
         made = {relation.name: self.declare(relation.name + suffix, relation) for relation in self.relations}
         names = {name: relation.name for name, relation in made.items()}
         own = [made[relation.name] for relation in self.final.relations]
-        stratum = self.keeping(own, [renamed(rule, names) for rule in self.final.rules])
+        inputs = [made.get(relation.name, relation) for relation in self.final.inputs]
+        stratum = self.keeping(own, inputs, lambda: [renamed(rule, names) for rule in self.final.rules])
         stratum.context.agenda.last = last
-        level = Level(stratum, self.keeping([made[self.into.name]], []), made[self.relation.name])
+        level = Level(stratum, self.keeping([made[self.into.name]], [], list), made[self.relation.name])
         self.levels.append(level)
         return level
 
     # ---- evaluation
 
     def bootstrap(self, facts: Mapping[str, Columns]) -> None:
+        self.source.keep()
         chosen = facts.get(self.into.name, self.into.columns())
         while True:
             self.source.bootstrap({self.into.name: chosen})

@@ -7,11 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 
 from engine.database import Columns, Database, OutOfMemory, Widening
-from engine.language.program import CheckedClause, CheckedProgram, Stratum, Type
+from engine.language.program import CheckedClause, CheckedProgram, Record, Stratum, Type
 from engine.language.program import Relation as Declared
 from engine.language.syntax import Atom, Constant
 from engine.local.bindings import Bindings
@@ -276,7 +277,14 @@ def is_constant(clause: CheckedClause) -> bool:
     return clause.is_fact and all(isinstance(term, Constant) for term in contribution(clause.head))
 
 
-def record_table(program: CheckedProgram, name: str, held: Columns | RecordTable | None) -> RecordTable:
+class Declarations(Protocol):
+    """What declares records: a program, or what it has been made into."""
+
+    records: Mapping[str, Record]
+    number_bits: int
+
+
+def record_table(program: Declarations, name: str, held: Columns | RecordTable | None) -> RecordTable:
     """The table of a record type: that of a session, or one with the records given as columns."""
     if isinstance(held, RecordTable):
         return held

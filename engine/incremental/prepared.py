@@ -1,0 +1,194 @@
+"""A program as a view needs it: made once, stored, and read piece by piece by the processes that go on from a state.
+
+Most strata of a large program have nothing to do in an update. So a program is taken apart here: what all of it takes
+(names, shapes, a digest) is at hand, and the rules of a component are read when it first has something to do. They hold
+symbols by their texts, and get the ids of the view that reads them.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from engine.incremental.identity import digest
+from engine.incremental.recompute import alone, obstacle
+from engine.language.program import CheckedProgram, Record, Stratum
+from engine.language.syntax import Constant
+from engine.local.evaluate import constant_signatures, is_constant
+from engine.plan.flatten import contribution, flatten
+from engine.plan.rule import Absent, Fold, Match, Rule
+from engine.plan.values import dtype_of, encode
+from engine.symbols import Symbols
+
+Shape = tuple[int, str]
+"""The arity of a relation, and the type of its columns."""
+Facts = dict[str, list[tuple[int, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Relations that are brought up to date together, and those that they are derived from.
+
+    With a `reason` they are evaluated anew, by the program that is `stored`, else kept up to date by the rules and the
+    facts that are.
+    """
+
+    relations: tuple[str, ...]
+    reads: tuple[str, ...]
+    reason: str
+    stored: bytes
+    stored_facts: bytes = b""
+
+    def program(self) -> CheckedProgram:
+        return pickle.loads(self.stored)
+
+    def rules(self, symbols: Symbols) -> list[Rule]:
+        return Reader(io.BytesIO(self.stored), symbols).load()
+
+    def facts(self, symbols: Symbols) -> Facts:
+        """The facts among the clauses, by relation."""
+        return Reader(io.BytesIO(self.stored_facts), symbols).load() if self.stored_facts else {}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program, taken apart. `components` are in an order of evaluation.
+
+    `shapes` are those of its relations, `projections` those of the relations that stand for negated atoms with
+    wildcards. `digest` is that of what it derives.
+    """
+
+    digest: str
+    number_bits: int
+    records: Mapping[str, Record]
+    signatures: Mapping[tuple[str, tuple[int, ...]], int]
+    shapes: Mapping[str, Shape]
+    projections: Mapping[str, Shape]
+    components: tuple[Component, ...]
+    stored: bytes
+
+    @cached_property
+    def program(self) -> CheckedProgram:
+        return pickle.loads(self.stored)
+
+
+def prepared(program: CheckedProgram | Prepared) -> Prepared:
+    """Take a program apart, unless it has been."""
+    return program if isinstance(program, Prepared) else Preparation(program).run()
+
+
+class Preparation:
+    """The state of taking a program apart: the projections made so far."""
+
+    def __init__(self, program: CheckedProgram) -> None:
+        self.program = program
+        bits = program.number_bits
+        self.shapes: dict[str, Shape] = {
+            name: (declared.arity, dtype_of((c.type.kind for c in declared.columns), bits).str)
+            for name, declared in program.relations.items()
+        }
+        self.projections: dict[str, Shape] = {}
+
+    def run(self) -> Prepared:
+        program = self.program
+        components = tuple(made for stratum in program.strata for made in self.components(stratum))
+        signatures, stored = dict(constant_signatures(program)), pickle.dumps(program, pickle.HIGHEST_PROTOCOL)
+        shapes = (self.shapes, self.projections)
+        return Prepared(digest(program), program.number_bits, program.records, signatures, *shapes, components, stored)
+
+    def components(self, stratum: Stratum) -> Iterator[Component]:
+        """Yield a stratum, and before it projections of relations that it negates in part."""
+        reason = obstacle(self.program, stratum)
+        rules, facts = ([], {}) if reason else self.rules(stratum)
+        reason = reason or next(("it aggregates" for rule in rules if any(isinstance(x, Fold) for x in rule.body)), "")
+        if reason:
+            program = alone(self.program, stratum)
+            reads = tuple(name for inputs in program.strata[:-1] for name in inputs.relations)
+            yield Component(stratum.relations, reads, reason, pickle.dumps(program, pickle.HIGHEST_PROTOCOL))
+            return
+        made: list[Component] = []
+        rules = [self.projected(rule, made) for rule in rules]
+        yield from made
+        yield maintained(stratum.relations, rules, facts)
+
+    def rules(self, stratum: Stratum) -> tuple[list[Rule], Facts]:
+        """The rules of a stratum, and the facts among its clauses."""
+        facts: Facts = defaultdict(list)
+        rules = []
+        for clause in stratum.clauses:
+            if is_constant(clause):
+                facts[clause.head.relation].append(tuple(spelt(term) for term in contribution(clause.head)))
+            else:
+                rules.append(replace(flatten(clause, self.program, spelt), clause=None))
+        return rules, dict(facts)
+
+    def projected(self, rule: Rule, made: list[Component]) -> Rule:
+        """Negate projections instead of atoms with wildcards; components of those that are new go to `made`."""
+        body = []
+        for literal in rule.body:
+            if isinstance(literal, Absent) and None in literal.terms:
+                columns = tuple(c for c, term in enumerate(literal.terms) if term is not None)
+                name = f"{literal.relation}/{','.join(map(str, columns))}"
+                if name not in self.projections:
+                    made.append(self.projection(name, literal.relation, columns))
+                literal = Absent(name, tuple(literal.terms[c] for c in columns))
+            body.append(literal)
+        return replace(rule, body=tuple(body))
+
+    def projection(self, name: str, relation: str, columns: tuple[int, ...]) -> Component:
+        """What holds some columns of a relation."""
+        width, dtype = self.shapes[relation]
+        self.projections[name] = len(columns), dtype
+        terms = tuple(f"x{c}" if c in columns else None for c in range(width))
+        wide = {f"x{c}": np.dtype(dtype) == np.int64 for c in columns}
+        rule = Rule(name, tuple(f"x{c}" for c in columns), (Match(relation, terms),), wide, name)
+        return maintained((name,), [rule], {})
+
+
+def maintained(relations: tuple[str, ...], rules: list[Rule], facts: Facts) -> Component:
+    """What keeps relations up to date by rules, and holds facts."""
+    literals = (x for rule in rules for x in rule.body if isinstance(x, Match | Absent))
+    reads = tuple(name for name in dict.fromkeys(x.relation for x in literals) if name not in relations)
+    return Component(relations, reads, "", written(rules), written(facts) if facts else b"")
+
+
+# ---- symbols by their texts
+
+
+@dataclass(frozen=True, slots=True)
+class Spelt:
+    """A symbol that has no id yet."""
+
+    text: str
+
+
+def spelt(constant: Constant) -> Any:
+    """What stands for a constant in a rule that is stored."""
+    return Spelt(constant.value) if constant.type == "symbol" else encode(constant, Symbols())
+
+
+def written(value: object) -> bytes:
+    out = io.BytesIO()
+    Writer(out, pickle.HIGHEST_PROTOCOL).dump(value)
+    return out.getvalue()
+
+
+class Writer(pickle.Pickler):
+    def persistent_id(self, value: object) -> str | None:
+        return value.text if isinstance(value, Spelt) else None
+
+
+class Reader(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, symbols: Symbols) -> None:
+        super().__init__(file)
+        self.symbols = symbols
+
+    def persistent_load(self, text: str) -> int:
+        return int(self.symbols.intern([text])[0])
