@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from facts.python import patterns
 from facts.python.scopes import CLASS, FUNCTION, Scopes
 from facts.python.tree import GRAMMAR
 from facts.text import SourceText
@@ -166,3 +167,7 @@ def test_standard_library(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(path.read_bytes())
+
+
+def test_patterns_of_match_have_handlers_of_their_own():
+    assert {"class_pattern", "dict_pattern", "union_pattern", "as_pattern"} <= patterns._PATTERNS.keys()
