@@ -137,7 +137,7 @@ class _Run:
         return base, head, move.outcome.strategy, move.outcome.reason
 
     def at_base(self, program: Prepared, reader: Reader) -> Follower:
-        """Return the relations of the base: as saved, or from those of the commit used last, or made."""
+        """Return the relations of the base: as saved; else from those of the commit used last, or made, and saved."""
         with self.clock("state"):
             follower = self.states.load(self.old.key, program, self.old.tree, reader)
             if follower:
@@ -147,11 +147,16 @@ class _Run:
             if other and follower:
                 follower.move(other, self.old.tree, reader)
                 other.close()
-            return follower or Follower.begin(program, self.old.tree, reader)
+            follower = follower or Follower.begin(program, self.old.tree, reader)
+        with self.clock("state"):
+            self.states.save(self.old.key, follower)
+        return follower
 
     def nearest(self, program: Prepared, reader: Reader) -> tuple[GitTree | None, Follower | None]:
-        """Return the commit used last of those that there are states of and that are in the repository."""
+        """Return the commit used last of the others that there are states of and that are in the repository."""
         for commit in self.states.commits(self.old.key.rules):
+            if commit == self.old.key.commit:
+                continue
             try:
                 tree = GitTree.at(self.request.path, commit)
             except AnalyzeError:

@@ -21,6 +21,7 @@ from analyzer.trees import GitTree
 from analyzer.widen import bound, max_rows
 from engine.incremental.policy import Maintainer, Outcome, Policy, Predicted
 from engine.incremental.prepared import Prepared
+from engine.incremental.state import Base
 from engine.incremental.view import View
 from facts import schema
 
@@ -61,12 +62,16 @@ class Move:
 
 @dataclass(slots=True)
 class Follower:
-    """A view of a program, and the commit whose facts it holds. `extracted` counts the files extracted at last."""
+    """A view of a program, and the commit whose facts it holds. `extracted` counts the files extracted at last.
+
+    `base` is what it was last loaded from or saved to: states saved later share it.
+    """
 
     maintainer: Maintainer
     snapshot: Snapshot
     laid_out: dict[str, Columns] = field(default_factory=dict)
     extracted: int = 0
+    base: Base | None = None
 
     @classmethod
     def begin(

@@ -1,6 +1,7 @@
 """Where relations wait for the next run: a directory for each commit, under a digest of what else they depend on.
 
-The least recently used are dropped beyond a size. What is damaged, foreign or in use costs a state, never an answer.
+What has been reached by updates from one evaluation shares its base, and has a log of its own. The least recently used
+are dropped beyond a size. What is damaged, foreign or in use costs a state, never an answer.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import facts
 from analyzer.commits.follower import Follower, Reader
@@ -20,13 +23,19 @@ from analyzer.config import Config
 from analyzer.rulebook import Rulebook
 from analyzer.trees import GitTree
 from analyzer.widen import bound
+from engine.incremental import manifest
 from engine.incremental.history import History
+from engine.incremental.lock import lock
 from engine.incremental.policy import Maintainer, Predicted
 from engine.incremental.prepared import Prepared
 from engine.incremental.state import NoState, State, StateError
 
 WAIT_S = 60.0
 """So long a run waits for another one that uses the same state."""
+BLOCK_BYTES = 512
+"""The unit of `st_blocks`. Large pieces of zeros take none, so a file may be much smaller than its size says."""
+SHOWN = 12
+"""So many digits of a commit's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +59,15 @@ def rules_digest(book: Rulebook, config: Config, prefix: str) -> str:
 
 
 class States:
-    """The states in a directory, at most `max_bytes` of them. `warnings` say what could not be kept or used."""
+    """The states in a directory, at most `max_bytes` of them. `warnings` say what could not be kept or used.
+
+    A state that another process is using is waited for, once.
+    """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self.path, self.max_bytes = path, max_bytes
         self.warnings: list[str] = []
+        self._in_use: dict[Path, StateError] = {}
 
     def commits(self, rules: str) -> list[str]:
         """Return the commits that there are states of, the last one used first."""
@@ -68,14 +81,16 @@ class States:
             return None
         state = State(place, program)
         try:
-            with opened(state):
+            with self._opened(state):
                 view = state.load(threads=reader.threads, bound=bound(0))
             os.utime(place)
             snapshot = restored(state.notes["snapshot"], tree, reader.config)
         except (NoState, StateError, OSError) as error:
-            self.warnings.append(f"{error}; evaluated anew")
+            if not isinstance(error, NoState) or error.damage:
+                self.warnings.append(f"{error}; evaluated anew")
             return None
-        follower = Follower(Maintainer(view, Predicted(), History.restored(state.notes["history"])), snapshot)
+        maintainer = Maintainer(view, Predicted(), History.restored(state.notes["history"]))
+        follower = Follower(maintainer, snapshot, base=state.base)
         follower.laid_out = follower.lay_out(snapshot)
         return follower
 
@@ -86,38 +101,44 @@ class States:
             "snapshot": recorded(follower.snapshot),
             "history": follower.maintainer.history.notes(),
         }
+        state.base = follower.base
         try:
-            with opened(state):
+            with self._opened(state):
                 state.save(follower.view)
+            follower.base = state.base
         except StateError as error:
-            self.warnings.append(str(error))
+            self.warnings.append(f"{error}; the relations of {key.commit[:SHOWN]} are not kept")
         self.evict()
 
     def evict(self) -> None:
-        """Drop the states that have not been used for longest, until the others fit."""
-        held = sorted((used_at(place), size_of(place), place) for place in self._places())
-        total = sum(size for _, size, _ in held)
-        for _, size, place in held:
+        """Drop the states that have not been used for longest, until the others fit. Those in use stay."""
+        held = {place: files_in(place) for place in sorted(self._places(), key=used_at)}
+        n_states = Counter(file for files in held.values() for file in files)
+        total = sum(file.n_bytes for file in n_states)
+        for place, files in held.items():
             if total <= self.max_bytes:
                 return
-            shutil.rmtree(place, ignore_errors=True)
-            total -= size
+            if removed(place):
+                n_states.subtract(files)
+                total -= sum(file.n_bytes for file in files if not n_states[file])
+
+    @contextmanager
+    def _opened(self, state: State) -> Iterator[None]:
+        """Keep other processes out of a state. Raises StateError."""
+        try:
+            state.open(0.0 if state.directory in self._in_use else WAIT_S)
+        except StateError as error:
+            raise self._in_use.setdefault(state.directory, error) from None
+        try:
+            yield
+        finally:
+            state.close()
 
     def _place(self, key: StateKey) -> Path:
         return self.path / key.rules / key.commit
 
     def _places(self) -> list[Path]:
         return [place for place in self.path.glob("*/*") if place.is_dir()]
-
-
-@contextmanager
-def opened(state: State) -> Iterator[None]:
-    """Keep other processes out of a state. Raises StateError."""
-    state.open(WAIT_S)
-    try:
-        yield
-    finally:
-        state.close()
 
 
 def used_at(place: Path) -> float:
@@ -127,8 +148,28 @@ def used_at(place: Path) -> float:
         return 0.0
 
 
-def size_of(place: Path) -> int:
-    try:
-        return sum(file.stat().st_size for file in place.iterdir())
-    except OSError:
-        return 0
+class File(NamedTuple):
+    """A file, whatever its names are, and what it takes on the disk."""
+
+    device: int
+    number: int
+    n_bytes: int
+
+
+def files_in(place: Path) -> set[File]:
+    """The files of a state; other states may share them."""
+    with suppress(OSError):
+        found = [file.stat() for file in place.iterdir()]
+        return {File(s.st_dev, s.st_ino, min(s.st_size, s.st_blocks * BLOCK_BYTES)) for s in found}
+    return set()
+
+
+def removed(place: Path) -> bool:
+    """Remove a state unless another process uses it; return whether it is gone. Without its manifest it is none."""
+    with suppress(OSError):
+        held = lock(place / "lock", 0)
+        if held is not None:
+            (place / manifest.NAME).unlink(missing_ok=True)
+            shutil.rmtree(place, ignore_errors=True)
+            os.close(held)
+    return not place.exists()

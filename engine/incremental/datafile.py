@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import mmap
 import os
+import shutil
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -115,6 +116,27 @@ def write_row(file: BinaryIO, row: np.ndarray) -> None:
             file.write(piece[first:last])
         file.seek(begin + whole)
         file.write(piece[whole:])
+
+
+def share(path: Path, other: Path) -> bool:
+    """Have a file that is never changed under another name, too; return whether it is still there. Raises OSError.
+
+    It is stored once, where the file system can do that.
+    """
+    if other.exists():
+        return True
+    try:
+        os.link(path, other)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        copy = other.with_name(other.name + ".copy")
+        with path.open("rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target, WRITTEN_BYTES)
+            target.flush()
+            os.fsync(target.fileno())
+        copy.rename(other)
+    return True
 
 
 def checksum(path: Path) -> int:

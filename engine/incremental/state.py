@@ -4,30 +4,31 @@ The directory holds a base, all arrays of the view as they were when they were l
 words of the base that have changed since; a manifest that says which base and log are valid; and a lock. Files are
 written under new names, then the manifest is switched, then the old files are removed: whenever a process is killed, or
 the disk is full, the state that was there before stays valid. A log costs in proportion to what has changed since the
-base was written; a base is written again when the log would be a tenth of it.
+base was written; a base is written again when the log would be a tenth of it. States of one view in several directories
+share its base: a name in each, and the file goes with the last.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from secrets import token_hex
-from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 
 from engine.database import Database
-from engine.incremental.datafile import DamagedFile, DataFile, Part, checksum, sync_directory, write
+from engine.incremental.datafile import DamagedFile, DataFile, Part, checksum, share, sync_directory, write
 from engine.incremental.frozen import Parts, compacted, freeze, held_by, thaw, thaw_records
 from engine.incremental.identity import format_name, identity
+from engine.incremental.lock import lock
 from engine.incremental.manifest import Manifest, Saved, read_manifest, write_manifest
 from engine.incremental.prepared import Prepared, prepared
 from engine.incremental.view import View
@@ -39,8 +40,7 @@ LOG_SHARE = 0.1
 SMALL_LOG_BYTES = 1 << 20
 """A log of this size is small for any base."""
 POSITIONS, WORDS, TEXTS, LENGTHS = "log positions", "log words", "symbol texts", "symbol lengths"
-POLL_S = 0.05
-OWN_FILE = re.compile(r"[0-9a-f]{32}\.(base|log)")
+OWN_FILE = re.compile(r"[0-9a-f]{32}\.(base|log)(\.copy)?")
 
 
 class StateError(Exception):
@@ -55,19 +55,28 @@ class NoState(Exception):
         self.damage = damage
 
 
+@dataclass(frozen=True)
+class Base:
+    """The base that a view goes on from: its file, and the same in memory."""
+
+    path: Path
+    saved: Saved
+    file: DataFile
+
+
 class State:
     """The state of a program in a directory. One process at a time uses it: the others wait.
 
-    `exact` is that of the view. `notes` are numbers and texts to be saved beside the view.
+    `exact` is that of the view. `notes` are numbers and texts to be saved beside the view. `base` is what the view that
+    was loaded or saved last goes on from. It may be that of a state in another directory: the file is shared then.
     """
 
     def __init__(self, directory: Path, program: CheckedProgram | Prepared, *, exact: bool = True) -> None:
         self.directory, self.program, self.exact = directory, prepared(program), exact
         self.notes: dict[str, Any] = {}
         self._format, self._identity = format_name(), identity(self.program.digest, exact)
-        self._lock = -1
-        self._manifest: Manifest | None = None
-        self._base: DataFile | None = None
+        self.base: Base | None = None
+        self._lock: int | None = None
 
     # ---- one process at a time
 
@@ -75,33 +84,17 @@ class State:
         """Keep other processes out until `close`; call `waiting` where one is in. Raises StateError."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._lock = lock(self.directory / "lock", wait_s, waiting)
         except OSError as error:
-            raise StateError(f"cannot write {self.directory}: {error.strerror}") from None
-        limit_s = monotonic() + wait_s
-        if not self._try_lock():
-            waiting()
-            while not self._try_lock():
-                if monotonic() > limit_s:
-                    self.close()
-                    raise StateError(f"another process has been using {self.directory} for more than {wait_s:g} s")
-                sleep(POLL_S)
-
-    def _try_lock(self) -> bool:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            self.close()
             raise StateError(f"cannot lock {self.directory}: {error.strerror}") from None
-        return True
+        if self._lock is None:
+            raise StateError(f"another process has been using {self.directory} for more than {wait_s:g} s")
 
     def close(self) -> None:
         """Let other processes in. What has been loaded stays as it is, also when others save."""
-        if self._lock >= 0:
+        if self._lock is not None:
             os.close(self._lock)
-        self._lock, self._manifest, self._base = -1, None, None
+        self._lock = None
 
     # ---- loading
 
@@ -123,7 +116,8 @@ class State:
             raise NoState(f"the state in {self.directory} is damaged: {name}: {error.strerror}") from None
 
     def _load(self, manifest: Manifest, options: Mapping[str, Any]) -> View:
-        base = self._map(manifest.base, ".base")
+        self.base = self._map_base(manifest.base)
+        base = self.base.file
         arrays, again = base.arrays(), base.again
         texts = texts_of(arrays)
         if manifest.log:
@@ -138,8 +132,11 @@ class State:
         database = Database(Symbols(texts), records)
         view = View(self.program, database, exact=self.exact, **options)
         thaw(view, manifest.description, arrays, again)
-        self._manifest, self._base, self.notes = manifest, base, manifest.notes
+        self.notes = manifest.notes
         return view
+
+    def _map_base(self, saved: Saved) -> Base:
+        return Base(self.directory / f"{saved.token}.base", saved, self._map(saved, ".base"))
 
     def _map(self, saved: Saved, suffix: str) -> DataFile:
         path = self.directory / (saved.token + suffix)
@@ -151,7 +148,7 @@ class State:
 
     def save(self, view: View) -> None:
         """Save a view, and `notes`. Raises StateError; the state that was there before is valid then."""
-        if self._lock < 0:
+        if self._lock is None:
             raise StateError(f"{self.directory} is not open")
         before = self._files()
         try:
@@ -166,18 +163,20 @@ class State:
 
     def _save_log(self, view: View) -> bool:
         """Save what has changed since the base was written, if there is one and that is little."""
-        if self._base is None or self._manifest is None:
+        if self.base is None:
             return False
-        base, manifest = self._base, self._manifest
+        base, saved = self.base.file, self.base.saved
         parts, description = freeze(view, {relation.name: relation for relation in held_by(view)})
         parts = {name: part for name, part in parts.items() if not base.holds(name, part.array)}
         positions, words = base.changes()
         parts |= {POSITIONS: Part(positions, len(positions), room=False), WORDS: Part(words, len(words), room=False)}
         parts |= text_parts(view.symbols, base.places[LENGTHS].shape[0])
-        if sum(part.array.nbytes for part in parts.values()) > max(LOG_SHARE * manifest.base.n_bytes, SMALL_LOG_BYTES):
+        if sum(part.array.nbytes for part in parts.values()) > max(LOG_SHARE * saved.n_bytes, SMALL_LOG_BYTES):
+            return False
+        if not share(self.base.path, self.directory / self.base.path.name):
             return False
         log = self._write(parts, ".log")
-        self._switch(Manifest(self._format, self._identity, manifest.base, log, description, self.notes))
+        self._switch(Manifest(self._format, self._identity, saved, log, description, self.notes))
         return True
 
     def _save_base(self, view: View) -> None:
@@ -185,10 +184,10 @@ class State:
         parts, description = freeze(view, {relation.name: compacted(relation) for relation in held_by(view)})
         base = self._write(parts | text_parts(view.symbols, 0), ".base")
         self._switch(Manifest(self._format, self._identity, base, None, description, self.notes))
-        self._base = self._map(base, ".base")
-        arrays = self._base.arrays()
+        self.base = self._map_base(base)
+        arrays = self.base.file.arrays()
         thaw_records(view.records, description, arrays)
-        thaw(view, description, arrays, self._base.again)
+        thaw(view, description, arrays, self.base.file.again)
 
     def _write(self, parts: Parts, suffix: str) -> Saved:
         token = token_hex(16)
@@ -199,7 +198,6 @@ class State:
     def _switch(self, manifest: Manifest) -> None:
         sync_directory(self.directory)
         write_manifest(self.directory, manifest)
-        self._manifest = manifest
 
     def _files(self) -> set[str]:
         """The names of all bases and logs in the directory."""

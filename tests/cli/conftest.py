@@ -26,6 +26,7 @@ def user():
     cursor.execute("SELECT * FROM users WHERE name = '" + request.args["name"] + "'")
     return str(len(cursor.fetchall()))
 """
+IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 SINK_LINE = 11
 CHECK = "py/sql-injection"
 
@@ -74,3 +75,49 @@ def repository(tmp_path):
     top.mkdir()
     (top / "app.py").write_text(VULNERABLE)
     return top
+
+
+def git(path, *arguments):
+    command = ["git", "-C", str(path), *arguments]
+    environment = os.environ | IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
+
+
+class History:
+    """A repository to which commits are added: each sets files, None removing one."""
+
+    git = staticmethod(git)
+
+    def __init__(self, path):
+        self.path = path
+        git(path.parent, "init", "-q", "-b", "main", path.name)
+
+    def commit(self, files=None):
+        """Commit what is in the working tree, with these files; return the commit."""
+        for name, text in (files or {}).items():
+            path = self.path / name
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        git(self.path, "add", "-A")
+        git(self.path, "commit", "-q", "--allow-empty", "-m", "next")
+        return git(self.path, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def history(tmp_path):
+    (tmp_path / "repo").mkdir()
+    return History(tmp_path / "repo")
+
+
+@pytest.fixture
+def ci(analyze):
+    """Compare commits for the one check; return the JSON."""
+
+    def run(path, base, *arguments, code=0):
+        result = analyze("ci", path, "--base", base, "--rules", CHECK, "--format", "json", *arguments, code=code)
+        return json.loads(result.stdout)
+
+    return run

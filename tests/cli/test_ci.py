@@ -1,15 +1,10 @@
 """`analyze ci` on small histories: what is new, fixed, unchanged, and that an update leads where a scan does."""
 
 import json
-import os
-import subprocess
 from itertools import pairwise
-
-import pytest
 
 from analyzer.assemble import assemble
 from analyzer.commits.follower import Follower, Reader
-from analyzer.commits.states import States
 from analyzer.machine import ThisMachine
 from analyzer.program import compile_rulebook
 from analyzer.sarif import render_sarif
@@ -17,7 +12,6 @@ from analyzer.scan import ScanRequest, load_config, load_rulebook, scan
 from analyzer.trees import GitTree
 from engine.incremental.policy import UpdateOnly
 
-IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 CHECK = "py/sql-injection"
 SINK = """\
 import sqlite3
@@ -31,50 +25,6 @@ def user():
 HARMLESS = "def clean(value):\n    return 'x'\n"
 HARMFUL = "def clean(value):\n    return value\n"
 OTHER = SINK.replace("clean(", "str(").replace("user", "customer")
-
-
-def git(path, *arguments):
-    command = ["git", "-C", str(path), *arguments]
-    environment = os.environ | IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull}
-    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
-
-
-class History:
-    """A repository to which commits are added: each sets files, None removing one."""
-
-    def __init__(self, path):
-        self.path = path
-        git(path.parent, "init", "-q", "-b", "main", path.name)
-
-    def commit(self, files=None):
-        """Commit what is in the working tree, with these files; return the commit."""
-        for name, text in (files or {}).items():
-            path = self.path / name
-            if text is None:
-                path.unlink(missing_ok=True)
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-        git(self.path, "add", "-A")
-        git(self.path, "commit", "-q", "--allow-empty", "-m", "next")
-        return git(self.path, "rev-parse", "HEAD")
-
-
-@pytest.fixture
-def history(tmp_path):
-    (tmp_path / "repo").mkdir()
-    return History(tmp_path / "repo")
-
-
-@pytest.fixture
-def ci(analyze):
-    """Compare commits for the one check; return the JSON."""
-
-    def run(path, base, *arguments, code=0):
-        result = analyze("ci", path, "--base", base, "--rules", CHECK, "--format", "json", *arguments, code=code)
-        return json.loads(result.stdout)
-
-    return run
 
 
 def places(findings):
@@ -152,9 +102,9 @@ def test_objects_are_read_and_neither_the_working_tree_nor_the_index(ci, history
     base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
     history.commit({"helper.py": HARMFUL})
     bare = history.path.parent / "bare.git"
-    git(history.path.parent, "clone", "-q", "--bare", str(history.path), str(bare))
+    history.git(history.path.parent, "clone", "-q", "--bare", str(history.path), str(bare))
     side = history.path.parent / "side"
-    git(history.path, "worktree", "add", "-q", "--detach", str(side))
+    history.git(history.path, "worktree", "add", "-q", "--detach", str(side))
     (history.path / "helper.py").unlink()
     (side / "app.py").write_text("")
     assert [places(ci(path, base, code=1)["new"]) for path in (bare, side, history.path)] == [["app.py:7"]] * 3
@@ -165,7 +115,7 @@ def test_a_shallow_clone_works_as_far_as_it_goes(analyze, ci, history):
     base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
     history.commit({"helper.py": HARMFUL})
     shallow = history.path.parent / "shallow"
-    git(history.path.parent, "clone", "-q", "--depth=2", history.path.as_uri(), str(shallow))
+    history.git(history.path.parent, "clone", "-q", "--depth=2", history.path.as_uri(), str(shallow))
     assert places(ci(shallow, base, code=1)["new"]) == ["app.py:7"]
     output = analyze("ci", shallow, "--base", missing, code=2).output
     assert output.startswith("error[G002]") and "git fetch --deepen" in output
@@ -198,45 +148,3 @@ def test_relations_that_follow_commits_report_what_scans_do(history, state_direc
         assert move.outcome.strategy == "update"
     for tree in trees:
         tree.close()
-
-
-def kept(path):
-    """The commits that there are states of."""
-    return {place.name for place in path.glob("*/*")}
-
-
-def test_a_state_is_kept_by_commit_and_gone_on_from(ci, history, tmp_path, monkeypatch):
-    first = history.commit({"app.py": SINK, "helper.py": HARMLESS})
-    second = history.commit({"helper.py": HARMFUL})
-    third = history.commit({"other.py": OTHER})
-    ci(history.path, first, "--head", second, "--state", tmp_path / "states", code=1)
-    assert kept(tmp_path / "states") == {second}
-    monkeypatch.setattr(Follower, "begin", None)  # What is there is enough.
-    since_second = ci(history.path, second, "--state", tmp_path / "states", code=1)
-    assert (places(since_second["new"]), places(since_second["unchanged"])) == (["other.py:7"], ["app.py:7"])
-    assert kept(tmp_path / "states") == {second, third}
-    since_first = ci(history.path, first, "--state", tmp_path / "states", code=1)
-    assert places(since_first["new"]) == ["app.py:7", "other.py:7"]
-
-
-def test_a_damaged_state_is_made_again_and_said_so(ci, history, tmp_path):
-    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
-    history.commit({"helper.py": HARMFUL})
-    fresh = ci(history.path, base, "--state", tmp_path / "states", code=1)
-    for file in (tmp_path / "states").glob("*/*/*.base"):
-        file.write_bytes(file.read_bytes()[:100])
-    again = ci(history.path, base, "--state", tmp_path / "states", code=1)
-    assert again["new"] == fresh["new"]
-    assert [problem["level"] for problem in again["problems"]] == ["warning"]
-
-
-def test_states_beyond_the_limit_are_dropped_the_oldest_first(state_directory, tmp_path):
-    states = States(tmp_path, 250)
-    for number, name in enumerate(["rules/old", "rules/used", "other/new"]):
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "data").write_bytes(bytes(100))
-        os.utime(tmp_path / name, (number, number))
-    os.utime(tmp_path / "rules/old", (9, 9))
-    states.evict()
-    assert kept(tmp_path) == {"old", "new"}
-    assert states.commits("rules") == ["old"]

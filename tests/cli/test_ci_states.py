@@ -1,0 +1,259 @@
+"""States of commits in a directory: gone on from, shared, dropped, damaged, in use, half written."""
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from analyzer.commits.follower import Follower, Reader
+from analyzer.commits.states import StateKey, States
+from analyzer.machine import ThisMachine
+from analyzer.program import compile_rulebook
+from analyzer.scan import ScanRequest, load_config, load_rulebook
+from analyzer.trees import GitTree
+
+KILLS = int(os.environ.get("KILLS", "20"))
+
+SINK = """\
+import sqlite3
+from flask import request
+from helper import clean
+
+def user():
+    cursor = sqlite3.connect("users.db").cursor()
+    cursor.execute("SELECT * FROM users WHERE name = '" + clean(request.args["name"]) + "'")
+"""
+HARMLESS = "def clean(value):\n    return 'x'\n"
+HARMFUL = "def clean(value):\n    return value\n"
+OTHER = SINK.replace("clean(", "str(").replace("user", "customer")
+
+
+def places(findings):
+    return [f"{finding['file']}:{finding['line']}" for finding in findings]
+
+
+def kept(path):
+    """The commits that there are states of."""
+    return {place.name for place in path.glob("*/*")}
+
+
+def test_a_state_is_kept_by_commit_and_gone_on_from(ci, history, tmp_path, monkeypatch):
+    first = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    second = history.commit({"helper.py": HARMFUL})
+    third = history.commit({"other.py": OTHER})
+    ci(history.path, first, "--head", second, "--state", tmp_path / "states", code=1)
+    assert kept(tmp_path / "states") == {first, second}
+    monkeypatch.setattr(Follower, "begin", None)  # What is there is enough.
+    since_second = ci(history.path, second, "--state", tmp_path / "states", code=1)
+    assert (places(since_second["new"]), places(since_second["unchanged"])) == (["other.py:7"], ["app.py:7"])
+    assert kept(tmp_path / "states") == {first, second, third}
+    since_first = ci(history.path, first, "--state", tmp_path / "states", code=1)
+    assert places(since_first["new"]) == ["app.py:7", "other.py:7"]
+
+
+def test_a_damaged_state_is_made_again_and_said_so(ci, history, tmp_path):
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    history.commit({"helper.py": HARMFUL})
+    fresh = ci(history.path, base, "--state", tmp_path / "states", code=1)
+    for file in (tmp_path / "states").glob("*/*/*.base"):
+        os.truncate(file, 100)
+    again = ci(history.path, base, "--state", tmp_path / "states", code=1)
+    assert again["new"] == fresh["new"]
+    # The other state has the same base.
+    assert [problem["level"] for problem in again["problems"]] == ["warning", "warning"]
+    assert all("bytes instead of" in problem["message"] for problem in again["problems"])
+    assert ci(history.path, base, "--state", tmp_path / "states", code=1)["problems"] == []
+
+
+def test_commits_share_what_is_equal(ci, history, tmp_path):
+    commits = [history.commit({"app.py": SINK, "helper.py": HARMLESS})]
+    for text in (HARMFUL, HARMLESS, HARMFUL):
+        commits.append(history.commit({"helper.py": text}))
+    states = tmp_path / "states"
+    for base, head in pairwise(commits):
+        ci(history.path, base, "--head", head, "--state", states, code=None)
+    assert kept(states) == {*commits}
+    (base,) = {(file.name, file.stat().st_ino) for file in states.glob("*/*/*.base")}
+    assert len({file.name for file in states.glob("*/*/*.log")}) == 3
+    # A base stays as long as there is a state that has been reached from it.
+    (first,) = states.glob(f"*/{commits[0]}")
+    shutil.rmtree(first)
+    assert {(file.name, file.stat().st_ino) for file in states.glob("*/*/*.base")} == {base}
+    found = ci(history.path, commits[1], "--head", commits[2], "--state", states)
+    assert found["problems"] == [] and places(found["fixed"]) == ["app.py:7"]
+
+
+def test_states_are_shared_where_files_cannot_have_two_names(ci, history, tmp_path, monkeypatch):
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    head = history.commit({"helper.py": HARMFUL})
+    monkeypatch.setattr(os, "link", refused)
+    fresh = ci(history.path, base, "--state", tmp_path / "states", code=1)
+    files = [*(tmp_path / "states").glob("*/*/*.base")]
+    assert len(files) == 2 and len({file.read_bytes() for file in files}) == len({file.name for file in files}) == 1
+    found = ci(history.path, base, "--head", head, "--state", tmp_path / "states", code=1)
+    assert found["problems"] == [] and found["new"] == fresh["new"]
+
+
+def refused(source, target):
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+def test_who_cannot_wait_for_a_state_works_without(ci, history, tmp_path, monkeypatch):
+    """A process of its own holds the states of both commits."""
+    base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
+    history.commit({"helper.py": HARMFUL})
+    states = tmp_path / "states"
+    fresh = ci(history.path, base, "--state", states, code=1)
+    before = {file: file.stat().st_mtime_ns for file in states.glob("*/*/*")}
+    monkeypatch.setattr("analyzer.commits.states.WAIT_S", 0.1)
+    program = "import fcntl, sys; f = [open(n) for n in sys.argv[1:]]; [fcntl.flock(x, 2) for x in f]; print(); input()"
+    command = [sys.executable, "-c", program, *map(str, states.glob("*/*/lock"))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        alone = ci(history.path, base, "--state", states, code=1)
+        other.communicate(b"\n")
+    assert alone["new"] == fresh["new"]
+    messages = [problem["message"] for problem in alone["problems"]]
+    assert all("another process has been using" in message for message in messages)
+    assert [message.rpartition("; ")[2] for message in messages] == [
+        "evaluated anew",
+        "evaluated anew",
+        f"the relations of {base[:12]} are not kept",
+        f"the relations of {history.git(history.path, 'rev-parse', 'HEAD')[:12]} are not kept",
+    ]
+    assert {file: file.stat().st_mtime_ns for file in states.glob("*/*/*")} == before
+    assert ci(history.path, base, "--state", states, code=1)["problems"] == []
+
+
+def test_states_beyond_the_limit_are_dropped_the_oldest_first(state_directory, tmp_path):
+    states = States(tmp_path, 250)
+    for number, name in enumerate(["rules/old", "rules/used", "other/new"]):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "data").write_bytes(bytes(100))
+        os.utime(tmp_path / name, (number, number))
+    os.utime(tmp_path / "rules/old", (9, 9))
+    states.evict()
+    assert kept(tmp_path) == {"old", "new"}
+    assert states.commits("rules") == ["old"]
+
+
+def test_what_states_share_counts_once_and_goes_with_the_last(state_directory, tmp_path):
+    states = States(tmp_path, 300)
+    for number in range(4):
+        place = tmp_path / "rules" / str(number)
+        place.mkdir(parents=True)
+        (place / "log").write_bytes(bytes(50))
+        if number:
+            os.link(tmp_path / "rules/0/base", place / "base")
+        else:
+            (place / "base").write_bytes(bytes(100))
+        os.utime(place, (number, number))
+    states.evict()  # 100 and four times 50 bytes
+    assert kept(tmp_path) == {"0", "1", "2", "3"}
+    states.max_bytes = 199
+    states.evict()
+    assert kept(tmp_path) == {"3"}
+    states.max_bytes = 149
+    states.evict()
+    assert kept(tmp_path) == set()
+
+
+# ---- kills
+
+
+@pytest.fixture
+def moves(history, state_directory):
+    """The trees of two commits, their program, and who reads them."""
+    flags = {"rules": ("py/sql-injection",)}
+    commits = [history.commit({"app.py": SINK, "helper.py": text}) for text in (HARMLESS, HARMFUL)]
+    trees = [GitTree.at(history.path, commit) for commit in commits]
+    config = load_config(trees[0]).override(**flags)
+    book = load_rulebook(trees[0], config, ScanRequest(history.path, None, flags))
+    yield trees, compile_rulebook(book, state_directory), Reader(config, state_directory, ThisMachine(1), threads=1)
+    for tree in trees:
+        tree.close()
+
+
+def key(tree):
+    return StateKey(tree.revision, "rules")
+
+
+def tuples_of(follower):
+    view = follower.view
+    return {name: set(zip(*view.columns(name).tolist(), strict=True)) for name in view.relations}
+
+
+def save_both(directory, follower, moves, line, told):
+    """Save the first commit, go to the second, save that, and drop the first; die before a line of the saving code.
+
+    Lines are counted as they are run; a process that lives on tells how many there were.
+    """
+    (first, second), _, reader = moves
+    states, count = States(directory, 1 << 40), 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        if not frame.f_code.co_filename.endswith(("states.py", "state.py", "datafile.py", "manifest.py", "lock.py")):
+            return None
+        count += event == "line"
+        if count == line:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    def traced(work, *arguments):
+        sys.settrace(trace)
+        work(*arguments)
+        sys.settrace(None)
+
+    traced(states.save, key(first), follower)
+    follower.move(first, second, reader)
+    traced(states.save, key(second), follower)
+    os.utime(directory / "rules" / first.revision, (0, 0))
+    states.max_bytes = sum(file.stat().st_size for file in directory.glob(f"*/{second.revision}/*"))
+    traced(states.evict)
+    os.write(told, count.to_bytes(4, "big"))
+
+
+def test_a_run_may_be_killed_while_it_saves_and_drops(tmp_path, moves):
+    """What is there afterwards is right, is there in the order of saving, and needs nothing that is not there."""
+    trees, program, reader = moves
+    made, moved = (Follower.begin(program, trees[0], reader) for _ in range(2))
+    expected = [tuples_of(moved)]
+    moved.move(*trees, reader)
+    expected.append(tuples_of(moved))
+    stages = [(False, False), (True, False), (True, True), (False, True)]
+
+    def outcome(line):
+        """The stage of what is there after a run that ended at that line, and what the run told."""
+        shutil.rmtree(tmp_path / "states", ignore_errors=True)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                save_both(tmp_path / "states", made, moves, line, writing)
+            finally:
+                os._exit(0)
+        os.close(writing)
+        os.waitpid(child, 0)
+        with open(reading, "rb") as pipe:
+            n_lines = int.from_bytes(pipe.read(), "big")
+        states = States(tmp_path / "states", 1 << 40)
+        loaded = [states.load(key(tree), program, tree, reader) for tree in trees]
+        assert states.warnings == []
+        assert all(f is None or tuples_of(f) == rows for f, rows in zip(loaded, expected, strict=True))
+        return stages.index(tuple(f is not None for f in loaded)), n_lines
+
+    stage, n_lines = outcome(-1)
+    assert stage == 3 and n_lines > 200
+    # Most lines are those that write a base; dropping it takes few.
+    lines = [*np.linspace(1, n_lines - 40, KILLS // 7), *np.linspace(n_lines - 30, n_lines - 1, KILLS // 7)]
+    found = [outcome(int(line)) for line in lines]
+    assert not any(told for _, told in found)
+    reached = [stage for stage, _ in found]
+    assert reached == sorted(reached) and {*reached} >= {0, 2, 3}
