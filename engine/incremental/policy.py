@@ -8,8 +8,9 @@ from threading import Event, Thread
 from time import perf_counter
 from typing import Protocol
 
+from engine.incremental.changes import Change, difference
 from engine.incremental.history import SKIPS, Facts, History, weight
-from engine.incremental.view import Change, View, difference
+from engine.incremental.view import View
 from engine.incremental.widened import CannotUpdate
 from engine.storage.memory import resident_bytes
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from engine.database import Columns, Database
+from engine.incremental.changes import Change, change_of
 from engine.incremental.crew import Crew
 from engine.incremental.prepared import Component, Facts, Prepared, Shape, prepared
 from engine.incremental.recompute import Recomputed
@@ -43,18 +43,6 @@ def nothing() -> None:
 def stopped() -> None:
     """Let work end."""
     raise Stopped
-
-
-@dataclass
-class Change:
-    """What an update has done to a relation: its tuples inserted and deleted, [arity, n] each.
-
-    `moved` counts the tuples that stayed, but are derived in another iteration.
-    """
-
-    inserted: Columns
-    deleted: Columns
-    moved: int
 
 
 class View:
@@ -198,7 +186,7 @@ class View:
         rows_read: Callable[[int], int],
         *facts: Mapping[str, Columns],
     ) -> list[int]:
-        """Let strata run, side by side where several have many rows to begin with, inputs or facts.
+        """Let strata run, side by side where several are expected to touch many rows.
 
         The others mostly plan, which is Python. One that is evaluated anew has all threads as it is.
         """
@@ -206,7 +194,10 @@ class View:
         def pays(node: int) -> bool:
             stratum = self.strata[node]
             own = (given[r.name].shape[1] for given in facts for r in stratum.relations if r.name in given)
-            return not isinstance(stratum, Recomputed) and rows_read(node) + sum(own) > self.options.alone_rows
+            n_first, many = rows_read(node) + sum(own), self.options.alone_rows
+            return (
+                not isinstance(stratum, Recomputed) and rows_touched(stratum.inputs, stratum.relations, n_first) > many
+            )
 
         scheduler = SCHEDULERS[self.scheduler](self.graph.dag)
         return run(scheduler, active, work, self.threads, pays, self.stop)
@@ -282,27 +273,8 @@ def empty(shapes: Mapping[str, Shape]) -> dict[str, Tracked]:
     return {name: Tracked(name, width, np.dtype(dtype)) for name, (width, dtype) in shapes.items()}
 
 
-def difference(old: View, new: View) -> dict[str, Change]:
-    """What has changed from the last state of a view to that of another one of the same program."""
-    changes = {}
-    for name, relation in new.relations.items():
-        before = old.relations[name]
-        inserted = lacking(relation, relation.later, before, before.earlier)
-        deleted = lacking(before, before.earlier, relation, relation.later)
-        if inserted.shape[1] or deleted.shape[1]:
-            changes[name] = Change(inserted, deleted, 0)
-    return changes
-
-
-def lacking(relation: Tracked, iterations: np.ndarray, other: Tracked, others: np.ndarray) -> Columns:
-    """The tuples that are there by `iterations`, but not in another relation by `others`."""
-    there = np.flatnonzero(iterations[: relation.n_ids] != ABSENT)
-    rows = np.ascontiguousarray(relation.partitions[0].rows[: relation.width, there])
-    ids = other.known(rows)
-    return rows[:, (ids < 0) | (others[ids] == ABSENT)]
-
-
-def change_of(relation: Tracked) -> Change:
-    inserted, deleted = relation.changes()
-    store = relation.partitions[0].rows[: relation.width]
-    return Change(store[:, inserted], store[:, deleted], len(relation.changed) - len(inserted) - len(deleted))
+def rows_touched(inputs: Sequence[Relation], relations: Sequence[Relation], n_first: int) -> float:
+    """How many rows a stratum that begins with so many is expected to touch: as many for each as there are so far."""
+    n_read = sum(relation.n for relation in inputs)
+    n_derived = sum(relation.n for relation in relations)
+    return n_first * max(1.0, n_derived / n_read if n_read else 1.0)

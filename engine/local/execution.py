@@ -29,7 +29,8 @@ class Options:
     `partition_rows`: in local fixpoints a partition with more rows is split, so that its table fits in the second-level
     cache, when its delta has `delta_rows`, for each part must keep enough to do at once. `split_rows`: in rounds a
     partition with more rows is split; each round visits all parts, so they pay only when they are much larger.
-    `alone_rows`: less work than that is done by the calling thread alone. `wave_tasks`: tasks between two looks at the
+    `alone_rows`: less work than that is done by the calling thread alone. `beside_rows`: strata expected to touch more
+    rows in an update run side by side. `wave_tasks`: tasks between two looks at the
     sizes of partitions. `exchange_bits`: an exchange begins with 2**exchange_bits partitions, but four for each worker
     at least; `queue_batches`: a queue's room.
     `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's matches
@@ -46,6 +47,7 @@ class Options:
     exchange_bits: int = 2
     queue_batches: int = 64
     alone_rows: int = 1 << 13
+    beside_rows: int = 1 << 15
     wave_tasks: int = 64
     min_sampled: int = 1 << 10
     matched_reads: int = 2

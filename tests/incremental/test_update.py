@@ -18,7 +18,7 @@ from engine.incremental.view import View
 from engine.local.execution import Options
 
 EXAMPLES = int(os.environ.get("EXAMPLES", 150))
-TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, min_sampled=2)
+TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
 
 DECLARED = """
 .decl edge(x: number, y: number)

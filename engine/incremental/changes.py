@@ -1,0 +1,53 @@
+"""What an update has changed, as tuples inserted and deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.database import Columns
+from engine.incremental.tracked import Tracked
+from engine.kernels.ranks import ABSENT
+
+if TYPE_CHECKING:
+    from engine.incremental.view import View
+
+
+@dataclass
+class Change:
+    """What an update has done to a relation: its tuples inserted and deleted, [arity, n] each.
+
+    `moved` counts the tuples that stayed, but are derived in another iteration.
+    """
+
+    inserted: Columns
+    deleted: Columns
+    moved: int
+
+
+def difference(old: View, new: View) -> dict[str, Change]:
+    """What has changed from the last state of a view to that of another one of the same program."""
+    changes = {}
+    for name, relation in new.relations.items():
+        before = old.relations[name]
+        inserted = lacking(relation, relation.later, before, before.earlier)
+        deleted = lacking(before, before.earlier, relation, relation.later)
+        if inserted.shape[1] or deleted.shape[1]:
+            changes[name] = Change(inserted, deleted, 0)
+    return changes
+
+
+def lacking(relation: Tracked, iterations: np.ndarray, other: Tracked, others: np.ndarray) -> Columns:
+    """The tuples that are there by `iterations`, but not in another relation by `others`."""
+    there = np.flatnonzero(iterations[: relation.n_ids] != ABSENT)
+    rows = np.ascontiguousarray(relation.partitions[0].rows[: relation.width, there])
+    ids = other.known(rows)
+    return rows[:, (ids < 0) | (others[ids] == ABSENT)]
+
+
+def change_of(relation: Tracked) -> Change:
+    inserted, deleted = relation.changes()
+    store = relation.partitions[0].rows[: relation.width]
+    return Change(store[:, inserted], store[:, deleted], len(relation.changed) - len(inserted) - len(deleted))
