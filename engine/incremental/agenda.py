@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.kernels.ranks import account, collect, settle
+from engine.incremental.sums import Sums
+from engine.kernels.ranks import ABSENT, account, collect, settle
 
 if TYPE_CHECKING:
     from engine.incremental.tracked import Tracked
@@ -38,21 +39,22 @@ class Agenda:
         relation: Tracked,
         heads: np.ndarray,
         states: tuple[np.ndarray, np.ndarray],
-        iterations: tuple[np.ndarray, np.ndarray],
         *,
         fresh: bool,
+        is_fixed: bool,
         exact: bool,
     ) -> None:
         """Account for instantiations with these heads; see `kernels.ranks.account`.
 
-        `states` are the largest iterations of their bodies before and after, `iterations` those of the relation.
+        `states` are the largest iterations of their bodies before and after.
         """
-        n = len(heads)
+        n, sums = len(heads), relation.pending
         times, late, signs = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32), np.empty(2 * n, np.int8)
-        sums = (relation.pending, relation.marked, relation.touched, relation.n_touched)
-        coming = self.iteration + 1
-        relation.n_touched, m = account(heads, n, *states, fresh, *iterations, exact, coming, *sums, times, late, signs)
-        if relation.n_touched:
+        sums.reserve(n)
+        iterations = (relation.later, relation.moving.earlier, relation.moving.later, is_fixed)
+        held = (sums.slots, sums.ids, sums.sums, sums.n)
+        sums.n, m = account(heads, n, *states, fresh, *iterations, exact, self.iteration + 1, *held, times, late, signs)
+        if sums.n:
             self._coming.add(relation)
         if m:
             self._wait(relation, times[:m], late[:m], signs[:m])
@@ -73,25 +75,32 @@ class Agenda:
     def close(self) -> None:
         """Drop what is left, and begin with iteration 1 the next time."""
         for relation in self._coming:
-            touched = relation.touched[: relation.n_touched]
-            relation.pending[touched], relation.marked[touched], relation.n_touched = 0, False, 0
+            relation.pending = Sums()
         self._events, self._coming, self.iteration = {}, set(), 0
 
-    def decide(self, iteration: int) -> list[tuple[Tracked, np.ndarray, np.ndarray]]:
-        """Return the relations in which tuples leave or arrive in an iteration, with the ids of both."""
+    def decide(self, iteration: int) -> list[tuple[Tracked, np.ndarray]]:
+        """Begin a batch in each of the relations in which tuples leave or arrive in an iteration.
+
+        Returns these relations, with the ids of the tuples that leave.
+        """
         self.watch()
         self.iteration, found = iteration, []
         waiting = self._events.pop(iteration, {})
         for relation, events in waiting.items():
+            sums = relation.pending
             for heads, signs in events:
-                sums = (relation.pending, relation.marked, relation.touched, relation.n_touched)
-                relation.n_touched = collect(heads, signs, *sums)
+                sums.reserve(len(heads))
+                sums.n = collect(heads, signs, sums.slots, sums.ids, sums.sums, sums.n)
         for relation in dict.fromkeys([*self._coming, *waiting]):
-            n, relation.n_touched = relation.n_touched, 0
-            left, arrived = np.empty(n, np.int32), np.empty(n, np.int32)
-            sums = (relation.touched, n, relation.pending, relation.marked)
-            n_left, n_arrived = settle(iteration, *sums, relation.count, relation.later, left, arrived)
-            if n_left or n_arrived:
-                found.append((relation, left[:n_left], arrived[:n_arrived]))
+            sums, relation.pending = relation.pending, Sums()
+            left, arrived, arrived_from = (np.empty(sums.n, np.int32) for _ in range(3))
+            numbers = (relation.count, relation.later)
+            n, m = settle(iteration, sums.ids, sums.sums, sums.n, *numbers, left, arrived, arrived_from)
+            if n or m:
+                ids, at = np.concatenate([left[:n], arrived[:m]]), np.full(n + m, iteration, np.int32)
+                earlier, later = at.copy(), at
+                earlier[n:], later[:n] = arrived_from[:m], ABSENT
+                relation.open_batch(ids, earlier, later)
+                found.append((relation, left[:n]))
         self._coming = set()
         return found

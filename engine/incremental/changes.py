@@ -32,8 +32,9 @@ def difference(old: View, new: View) -> dict[str, Change]:
     changes = {}
     for name, relation in new.relations.items():
         before = old.relations[name]
-        inserted = lacking(relation, relation.later, before, before.earlier)
-        deleted = lacking(before, before.earlier, relation, relation.later)
+        was, becomes = before.before(), relation.now()
+        inserted = lacking(relation, becomes, before, was)
+        deleted = lacking(before, was, relation, becomes)
         if inserted.shape[1] or deleted.shape[1]:
             changes[name] = Change(inserted, deleted, 0)
     return changes
@@ -41,10 +42,12 @@ def difference(old: View, new: View) -> dict[str, Change]:
 
 def lacking(relation: Tracked, iterations: np.ndarray, other: Tracked, others: np.ndarray) -> Columns:
     """The tuples that are there by `iterations`, but not in another relation by `others`."""
-    there = np.flatnonzero(iterations[: relation.n_ids] != ABSENT)
+    there = np.flatnonzero(iterations != ABSENT)
     rows = np.ascontiguousarray(relation.partitions[0].rows[: relation.width, there])
     ids = other.known(rows)
-    return rows[:, (ids < 0) | (others[ids] == ABSENT)]
+    held = ids >= 0
+    held[held] = others[ids[held]] != ABSENT
+    return rows[:, ~held]
 
 
 def change_of(relation: Tracked) -> Change:

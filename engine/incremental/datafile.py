@@ -175,16 +175,12 @@ class DataFile:
             header = HEADER.pack(MAGIC, token, size)
             if size < 2 * PAGE or any(os.pread(file.fileno(), len(header), at) != header for at in (0, size - PAGE)):
                 raise DamagedFile(f"{path.name} is not the file that was saved")
-            self.words, self.second, self.original = (mapped(file, np.uint64) for _ in range(3))
+            self.words, self.original = (mapped(file, np.uint64) for _ in range(2))
         # The pages of header and trailer show whether the system tells which pages have been written.
         self.words[0] = self.words[0]
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {name: view(self.words, place) for name, place in self.places.items()}
-
-    def again(self, name: str) -> np.ndarray:
-        """The array as it was saved, a second time, to be written by itself."""
-        return view(self.second, self.places[name])
 
     def holds(self, name: str, array: np.ndarray) -> bool:
         """Whether this very array stands in the file by that name."""
@@ -211,12 +207,6 @@ class DataFile:
     def replay(self, positions: np.ndarray, words: np.ndarray) -> None:
         """Change words of the file in memory."""
         self.words[positions] = words
-
-    def replay_again(self, name: str, positions: np.ndarray, words: np.ndarray) -> None:
-        """Change those words that stand in an array, in the second one of that name."""
-        place = self.places[name]
-        lo, hi = np.searchsorted(positions, (place.offset // WORD, -(-(place.offset + place.n_bytes) // WORD)))
-        self.second[positions[lo:hi]] = words[lo:hi]
 
     def written_pages(self) -> np.ndarray:
         """The pages that this process has written to, the header's aside: all of them where that cannot be told."""

@@ -6,7 +6,7 @@ The description is made of dicts, lists and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from engine.incremental.datafile import Part
 from engine.incremental.recompute import Recomputed
 from engine.incremental.stratum import Maintained
-from engine.incremental.tracked import WORKING, Tracked
+from engine.incremental.tracked import Tracked
 from engine.incremental.view import View
 from engine.incremental.widened import Widened
 from engine.kernels.ranks import ABSENT
@@ -110,29 +110,26 @@ def freeze_records(name: str, table: RecordTable, parts: Parts) -> Description:
 # ---- thawing
 
 
-def thaw(view: View, description: Description, arrays: Arrays, again: Callable[[str], np.ndarray]) -> None:
-    """Let a view go on from what was saved. `again` gives an array a second time, to be written by itself."""
+def thaw(view: View, description: Description, arrays: Arrays) -> None:
+    """Let a view go on from what was saved."""
     for stratum in widened(view):
         for last in description["levels"][stratum.bound.relation][len(stratum.levels) :]:
             stratum.add_level(last)
     for relation in held_by(view):
-        thaw_relation(relation, description["relations"][relation.name], arrays, again)
+        thaw_relation(relation, description["relations"][relation.name], arrays)
     for stratum in view.strata:
         if isinstance(stratum, Maintained):
             saved = {relation: description["permanent"][relation.name] for relation in stratum.relations}
             stratum.permanent = {relation: np.array(ids, np.int32) for relation, ids in saved.items()}
 
 
-def thaw_relation(relation: Tracked, saved: Description, arrays: Arrays, again: Callable[[str], np.ndarray]) -> None:
+def thaw_relation(relation: Tracked, saved: Description, arrays: Arrays) -> None:
     name, store = relation.name, relation.partitions[0]
     store.rows, store.n = arrays[f"{name} rows"], saved["n"]
     store.old = store.end = relation.n = saved["end"]
     relation.delta, relation.n_delta, relation.magnitude = [], 0, (relation.n.bit_length() + 2) // 3
     relation.table.slots = arrays[f"{name} slots"]
-    relation.earlier, relation.later = again(f"{name} later"), arrays[f"{name} later"]
-    relation.count = arrays[f"{name} count"]
-    for working in WORKING:
-        setattr(relation, working, np.zeros(len(relation.later), getattr(relation, working).dtype))
+    relation.later, relation.count = arrays[f"{name} later"], arrays[f"{name} count"]
     known = relation.arrangements
     relation.arrangements = {}
     for each in saved["arrangements"]:
@@ -178,8 +175,7 @@ def compacted(relation: Tracked) -> Tracked:
         return relation
     fresh = Tracked(relation.name, relation.width, relation.dtype)
     fresh.add(relation.columns())
-    for numbers in ("earlier", "later", "count"):
-        getattr(fresh, numbers)[: len(present)] = getattr(relation, numbers)[present]
+    fresh.later[: len(present)], fresh.count[: len(present)] = relation.later[present], relation.count[present]
     if relation.n:
         fresh.advance()
         fresh.settle()

@@ -107,8 +107,6 @@ class Recomputed:
         """Let a relation hold these rows."""
         before, after = relation.present(), relation.add(rows)
         gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
-        relation.note(np.concatenate([gone, come]))
-        relation.enter(gone, ABSENT)
-        relation.enter(come, 0)
+        relation.set_facts(gone, come)
         relation.arrange()
         relation.close_stratum()

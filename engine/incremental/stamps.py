@@ -40,10 +40,9 @@ class Epoch:
     opening: bool = False
     exact: bool = True
 
-    def states(self, relation: Tracked) -> tuple[np.ndarray, np.ndarray]:
-        """The iterations of a relation's tuples before and after the batch at hand."""
-        is_fixed = relation.name not in self.own and not self.opening
-        return relation.later if is_fixed else relation.earlier, relation.later
+    def is_fixed(self, relation: Tracked) -> bool:
+        """Whether a relation's tuples count with the iterations that they have now, in both states."""
+        return relation.name not in self.own and not self.opening
 
 
 class Stamp(Operator):
@@ -69,13 +68,15 @@ class Stamp(Operator):
         self.untouched, self.current, self.first = untouched, current, first
         self.live = np.array(live, np.int64)
 
-    def states(self) -> tuple[np.ndarray, np.ndarray]:
-        return (self.relation.later,) * 2 if self.current else self.epoch.states(self.relation)
+    def iterations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+        """What the kernels know iterations by: see `kernels.ranks`."""
+        moving = self.relation.moving
+        is_fixed = self.current or self.epoch.is_fixed(self.relation)
+        return self.relation.later, moving.earlier, moving.later, is_fixed
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
-        earlier, later = self.states()
         own = self.relation.name in self.epoch.own
-        return stamp(chunk, n, *self.registers, earlier, later, own, self.untouched, self.first, self.live)
+        return stamp(chunk, n, *self.registers, *self.iterations(), own, self.untouched, self.first, self.live)
 
 
 class StampAbsent(Stamp):
@@ -85,9 +86,8 @@ class StampAbsent(Stamp):
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
         ids = self.relation.ids_of(chunk, n, self.key)
-        earlier, later = self.states()
         _, before, after = self.registers
-        return stamp_absent(chunk, n, ids, before, after, earlier, later, self.untouched, self.first, self.live)
+        return stamp_absent(chunk, n, ids, before, after, *self.iterations(), self.untouched, self.first, self.live)
 
 
 class Emit(Operator):
@@ -109,13 +109,12 @@ class Emit(Operator):
         worker.produced += n
         with self.agenda.lock:
             ids = self.relation.intern(chunk, n, self.take)
-            self.account(ids, chunk, n, self.relation.earlier, self.relation.later)
+            self.account(ids, chunk, n, is_fixed=False)
         return 0
 
-    def account(self, heads: np.ndarray, chunk: Columns, n: int, earlier: np.ndarray, later: np.ndarray) -> None:
-        states = chunk[self.before, :n], chunk[self.after, :n]
-        iterations = earlier, later
-        self.agenda.account(self.relation, heads, states, iterations, fresh=self.fresh, exact=self.epoch.exact)
+    def account(self, heads: np.ndarray, chunk: Columns, n: int, *, is_fixed: bool) -> None:
+        states, how = (chunk[self.before, :n], chunk[self.after, :n]), {"fresh": self.fresh, "exact": self.epoch.exact}
+        self.agenda.account(self.relation, heads, states, is_fixed=is_fixed, **how)
 
 
 class EmitKnown(Emit):
@@ -128,7 +127,7 @@ class EmitKnown(Emit):
         worker.produced += n
         with self.agenda.lock:
             ids = np.ascontiguousarray(chunk[self.take[0], :n], np.int32)
-            self.account(ids, chunk, n, self.relation.later, self.relation.later)
+            self.account(ids, chunk, n, is_fixed=True)
         return 0
 
 

@@ -16,7 +16,6 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from secrets import token_hex
@@ -118,7 +117,7 @@ class State:
     def _load(self, manifest: Manifest, options: Mapping[str, Any]) -> View:
         self.base = self._map_base(manifest.base)
         base = self.base.file
-        arrays, again = base.arrays(), base.again
+        arrays = base.arrays()
         texts = texts_of(arrays)
         if manifest.log:
             log = self._map(manifest.log, ".log")
@@ -126,12 +125,11 @@ class State:
             base.replay(changed[POSITIONS], changed[WORDS])
             texts += texts_of(changed)
             arrays |= changed
-            again = partial(second, base, log, changed[POSITIONS], changed[WORDS])
         records = {name: record_table(self.program, name, None) for name in self.program.records}
         thaw_records(records, manifest.description, arrays)
         database = Database(Symbols(texts), records)
         view = View(self.program, database, exact=self.exact, **options)
-        thaw(view, manifest.description, arrays, again)
+        thaw(view, manifest.description, arrays)
         self.notes = manifest.notes
         return view
 
@@ -187,7 +185,7 @@ class State:
         self.base = self._map_base(base)
         arrays = self.base.file.arrays()
         thaw_records(view.records, description, arrays)
-        thaw(view, description, arrays, self.base.file.again)
+        thaw(view, description, arrays)
 
     def _write(self, parts: Parts, suffix: str) -> Saved:
         token = token_hex(16)
@@ -209,14 +207,6 @@ class State:
             manifest = read_manifest(self.directory)
             for name in names - (manifest.files if manifest else set()):
                 (self.directory / name).unlink(missing_ok=True)
-
-
-def second(base: DataFile, log: DataFile, positions: np.ndarray, words: np.ndarray, name: str) -> np.ndarray:
-    """An array a second time, to be written by itself: that of the log, or of the base with the words of the log."""
-    if name in log.places:
-        return log.again(name)
-    base.replay_again(name, positions, words)
-    return base.again(name)
 
 
 def text_parts(symbols: Symbols, begin: int) -> Parts:

@@ -25,7 +25,6 @@ from engine.incremental.crew import Crew
 from engine.incremental.stamps import Epoch
 from engine.incremental.tracked import NONE, Tracked
 from engine.incremental.variants import Context, Variant, changes, initial, presence, support
-from engine.kernels.ranks import ABSENT
 from engine.local.bindings import Bindings
 from engine.local.execution import Job
 from engine.plan.rule import Rule
@@ -113,11 +112,10 @@ class Maintained:
             self.insert(relation, facts)
             relation.arrange()
         self.run(self.initial)
-        for relation in self.relations:
-            relation.begin()
         self.go_on(enough)
         for relation in self.relations:
             relation.begin()
+            relation.trim()
 
     def reset(self) -> None:
         """Forget all tuples. Nobody else has read them."""
@@ -132,35 +130,36 @@ class Maintained:
         own: dict[Tracked, np.ndarray] = {}
         gone: dict[Tracked, np.ndarray] = {}
         for relation in self.relations:
-            lost, come = self.delete(relation, deleted), self.insert(relation, inserted)
-            batch = np.union1d(lost, come)
-            own[relation] = batch[relation.earlier[batch] != relation.later[batch]]
-            gone[relation] = lost[relation.later[lost] == ABSENT]
-            relation.note(own[relation])
+            lost, come = self.deleted(relation, deleted), self.given(relation, inserted)
+            if len(lost) or len(come):
+                relation.set_facts(lost, come)
+                own[relation], gone[relation] = relation.moving.ids, np.setdiff1d(lost, come)
         read = {relation: np.concatenate(relation.changes()) for relation in self.inputs if len(relation.changed)}
         self.context.epoch.opening = True
         self.propagate({**own, **read}, gone)
         self.context.epoch.opening = False
-        for relation, ids in own.items():
-            relation.close_batch(ids)
+        for relation in self.relations:
+            relation.close_batch()
         self.go_on()
         for relation in self.relations:
             relation.close_stratum()
 
     def insert(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
         """Let rows be facts; return the ids of those that were none."""
-        rows = facts.get(relation.name)
-        if rows is None:
-            return NONE
-        return relation.enter(relation.add(rows), 0)
+        return relation.enter(self.given(relation, facts), 0)
 
-    def delete(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
-        """Let rows be facts no more; return the ids of those that were."""
+    def given(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+        """The ids of given rows."""
+        rows = facts.get(relation.name)
+        return NONE if rows is None else relation.add(rows)
+
+    def deleted(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+        """The ids of given rows that are facts, and may cease to be."""
         rows = facts.get(relation.name)
         if rows is None:
             return NONE
         ids = np.setdiff1d(relation.known(rows), [-1, *self.permanent[relation]])
-        return relation.enter(ids[relation.later[ids] == 0], ABSENT)
+        return ids[relation.later[ids] == 0]
 
     def facts(self) -> dict[str, Columns]:
         """The facts of the last state."""
@@ -172,16 +171,13 @@ class Maintained:
         """Decide one iteration after the other until nothing is left to decide, or there is enough."""
         while (iteration := self.context.agenda.next()) is not None:
             self.iterations += 1
-            batch, gone = {}, {}
-            for relation, left, arrived in self.context.agenda.decide(iteration):
-                batch[relation], gone[relation] = np.concatenate([left, arrived]), left
-                relation.note(batch[relation])
+            gone = dict(self.context.agenda.decide(iteration))
             if enough():
                 self.context.agenda.last = iteration
                 break
-            self.propagate(batch, gone)
-            for relation, ids in batch.items():
-                relation.close_batch(ids)
+            self.propagate({relation: relation.moving.ids for relation in gone}, gone)
+            for relation in gone:
+                relation.close_batch()
         self.context.agenda.close()
         for relation in self.relations:
             relation.arrange()
@@ -206,7 +202,7 @@ class Maintained:
 
     def changed_rows(self, relation: Tracked, ids: np.ndarray, negated: bool) -> np.ndarray:
         """The rows that a variant begins with, where these tuples have changed."""
-        states = relation.earlier[ids], relation.later[ids]
+        states = relation.states_of(ids)
         if relation.name not in self.names:
             states = tuple(presence(state, negated) for state in states)
         return relation.rows_of(ids, *states)

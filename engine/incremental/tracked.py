@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import find_rows, intern_rows
-from engine.kernels.ranks import ABSENT, differing, enter
+from engine.incremental.sums import Sums
+from engine.kernels.ranks import ABSENT, enter
+from engine.storage.ids import IdTable, table_for
 from engine.storage.relation import Relation
-from engine.storage.tables import RowTable
 
 NONE = np.empty(0, np.int32)
+FIRST_IDS = 64
+GROWTH = 0.5
+"""The share of what there is that arrays by id get as room when they are full."""
 
 
-WORKING = ("pending", "marked", "touched")
-"""The arrays by id that are in use while an update goes on; there are zeros in them before, or nothing of use."""
+class Moving(NamedTuple):
+    """Ids of tuples whose iterations differ between two states, and their iterations there."""
+
+    ids: np.ndarray = NONE
+    earlier: np.ndarray = NONE
+    later: np.ndarray = NONE
+
+
+STILL = Moving()
 
 
 class Tracked(Relation):
     """Tuples that are or have been there; the last column of a row is its position, the tuple's id.
 
-    For each id, `later` is the iteration of its first derivation in the state that is being made, ABSENT if it has
-    none, `earlier` that in the state before, and `count` its supports: the derivations in that iteration (Zhao et al.,
-    §3.1, which keeps these two numbers). A given fact has the iteration 0. `width` is the arity without the id. Ids
-    stay as they are: a tuple that goes leaves its row behind.
+    For each id, `later` is the iteration of its first derivation, ABSENT if it has none, and `count` its supports: the
+    derivations in that iteration (Zhao et al., §3.1, which keeps these two numbers). A given fact has the iteration 0.
+    `width` is the arity without the id. Ids stay as they are: a tuple that goes leaves its row behind.
+
+    While two states are compared, before and after a batch of changes or before and after an update, the tuples that
+    differ are `moving`: for the i-th of them `later` is ~i. So no second array is kept for the state before.
+    `pending` are the supports gained and lost that are to be decided next.
     """
 
     splits = False
@@ -38,13 +52,10 @@ class Tracked(Relation):
     def clear(self) -> None:
         """Forget all tuples and arrangements."""
         super().clear()
-        self.table = RowTable()
-        self.earlier, self.later = np.full(64, ABSENT, np.int32), np.full(64, ABSENT, np.int32)
-        self.count, self.pending = np.zeros(64, np.int32), np.zeros(64, np.int32)
-        self.marked, self.touched, self.n_touched = np.zeros(64, np.bool_), np.empty(64, np.int32), 0
+        self.table = IdTable()
+        self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
+        self.pending, self.moving = Sums(), STILL
         self.log: list[tuple[np.ndarray, np.ndarray]] = []
-        self.changed = NONE
-        """The ids of the tuples whose iteration is another than in the state before, once the stratum is done."""
 
     # ---- tuples and ids
 
@@ -54,26 +65,21 @@ class Tracked(Relation):
 
     def ids_of(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
         """Return the ids of the first n rows on the columns `take`, -1 for those that have never been there."""
-        ids = np.empty(n, np.int32)
-        find_rows(self.table.slots, rows, n, take, self.partitions[0].rows[: self.width], ids)
-        return ids
+        return self.table.find(rows, n, take, self.partitions[0].rows)
 
     def intern(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
         """Return the ids of the first n rows on the columns `take`; new ones are absent for now."""
         store, ids, at = self.partitions[0], np.empty(n, np.int32), 0
         begin = store.n
         while True:
-            limit = min(store.rows.shape[1], self.table.limit)
-            at, store.n = intern_rows(
-                self.table.slots, limit, rows, at, n, take, store.rows[: self.width], store.n, ids[at:]
-            )
+            at, store.n = self.table.give(rows, at, n, take, store.rows, store.n, ids[at:])
             if at == n:
                 break
             if self.table.is_full(store.n):
-                self.table = self.table.grown(store.rows, store.n)
+                room = store.n + int(store.n * GROWTH)
+                self.table = table_for(store.rows, self.width, store.n, room)
             else:
-                self._widen(2 * store.n)
-        self._widen(store.n)
+                self._resize(store.n + max(FIRST_IDS, int(store.n * GROWTH)))
         store.rows[self.width, begin : store.n] = np.arange(begin, store.n)
         return ids
 
@@ -85,34 +91,61 @@ class Tracked(Relation):
         """Return the ids of whole rows, [width, n], -1 for those that have never been there."""
         return self.ids_of(np.ascontiguousarray(rows), rows.shape[1], self.every[: self.width])
 
-    def _widen(self, capacity: int) -> None:
-        """Make room for so many ids."""
+    def _resize(self, capacity: int) -> None:
+        """Let arrays by id have room for so many."""
         store = self.partitions[0]
-        if store.rows.shape[1] < capacity:
-            bigger = np.empty((self.width + 1, capacity), self.dtype)
-            bigger[:, : store.n] = store.rows[:, : store.n]
-            store.rows = bigger
-        if len(self.later) < store.rows.shape[1]:
-            size = store.rows.shape[1]
-            kept = (("earlier", ABSENT), ("later", ABSENT), ("count", 0))
-            for name, nothing in (*kept, *((name, 0) for name in WORKING)):
-                held = getattr(self, name)
-                bigger = np.empty(size, held.dtype)
-                bigger[: len(held)] = held
-                bigger[len(held) :] = nothing
-                setattr(self, name, bigger)
+        kept = (("later", ABSENT), ("count", 0))
+        bigger = np.empty((self.width + 1, capacity), self.dtype)
+        bigger[:, : store.n] = store.rows[:, : store.n]
+        store.rows = bigger
+        for name, nothing in kept:
+            held = getattr(self, name)
+            bigger = np.empty(capacity, held.dtype)
+            bigger[: store.n] = held[: store.n]
+            bigger[store.n :] = nothing
+            setattr(self, name, bigger)
+
+    def trim(self) -> None:
+        """Give back most of the room for more ids."""
+        n = self.n_ids
+        if len(self.later) > max(FIRST_IDS, n + n // 8):
+            self._resize(n + n // 16)
+        if len(self.table.slots) > len(IdTable(n + n // 16).slots):
+            self.table = table_for(self.partitions[0].rows, self.width, n, n + n // 16)
 
     @property
     def n_bytes(self) -> int:
         """The memory that rows, numbers, table and arrangements take."""
-        numbers = (self.earlier, self.later, self.count, self.pending, self.marked, self.touched)
-        return super().n_bytes + self.table.n_bytes + sum(held.nbytes for held in numbers)
+        return super().n_bytes + self.table.n_bytes + self.later.nbytes + self.count.nbytes
 
     # ---- states
 
+    def now(self) -> np.ndarray:
+        """The iterations of all tuples."""
+        return self._iterations(self.moving.later)
+
+    def before(self) -> np.ndarray:
+        """The iterations of all tuples in the state before, where two are compared."""
+        return self._iterations(self.moving.earlier)
+
+    def _iterations(self, of_moving: np.ndarray) -> np.ndarray:
+        iterations = self.later[: self.n_ids]
+        if len(self.moving.ids):
+            iterations = iterations.copy()
+            iterations[self.moving.ids] = of_moving
+        return iterations
+
+    def states_of(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The iterations of some tuples in both states."""
+        found = self.later[ids]
+        moves = np.flatnonzero(found < 0)
+        earlier, later = found.copy(), found
+        earlier[moves], later[moves] = self.moving.earlier[~found[moves]], self.moving.later[~found[moves]]
+        return earlier, later
+
     def present(self) -> np.ndarray:
         """The ids of the tuples that are there."""
-        return np.flatnonzero(self.later[: self.n_ids] != ABSENT)
+        return np.flatnonzero(self.now() != ABSENT)
 
     def columns(self) -> Columns:
         """The tuples that are there, [width, n]."""
@@ -120,35 +153,53 @@ class Tracked(Relation):
 
     def facts(self) -> Columns:
         """The facts of the state before, [width, n]."""
-        return self.partitions[0].rows[: self.width, np.flatnonzero(self.earlier[: self.n_ids] == 0)]
+        return self.partitions[0].rows[: self.width, np.flatnonzero(self.before() == 0)]
+
+    @property
+    def changed(self) -> np.ndarray:
+        """The ids of the tuples whose iteration is another than in the state before, once the stratum is done."""
+        return self.moving.ids
 
     def changes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids of the tuples that have been inserted and deleted since the state before."""
-        ids = self.changed
-        was, is_now = self.earlier[ids] != ABSENT, self.later[ids] != ABSENT
+        ids, earlier, later = self.moving
+        was, is_now = earlier != ABSENT, later != ABSENT
         return ids[is_now & ~was], ids[was & ~is_now]
 
-    def note(self, ids: np.ndarray) -> None:
-        """Keep in mind what some tuples were before a batch that changes them."""
-        self.log.append((ids, self.earlier[ids]))
+    def open_batch(self, ids: np.ndarray, earlier: np.ndarray, later: np.ndarray) -> None:
+        """Let some tuples, none twice, be in other iterations from now on than they were in."""
+        if len(ids):
+            self.log.append((ids, earlier))
+            self.moving = Moving(ids, earlier, later)
+            self.later[ids] = np.arange(-1, -1 - len(ids), -1, np.int32)
 
-    def close_batch(self, ids: np.ndarray) -> None:
+    def _open_where_different(self, ids: np.ndarray, earlier: np.ndarray) -> None:
+        later = self.later[ids]
+        differs = earlier != later
+        self.open_batch(ids[differs], earlier[differs], later[differs])
+
+    def close_batch(self) -> None:
         """The consequences of a batch are drawn: what has been `later` is what comes next is compared with."""
-        self.earlier[ids] = self.later[ids]
+        if self.moving is not STILL:
+            self.later[self.moving.ids] = self.moving.later
+            self.moving = STILL
 
     def close_stratum(self) -> None:
-        """Let `earlier` be the iterations in the state before all batches."""
-        for ids, was in reversed(self.log):
-            self.earlier[ids] = was
-        ids = np.concatenate([ids for ids, _ in self.log]) if self.log else NONE
-        found = np.empty(len(ids), np.int32)
-        self.changed = found[: differing(ids, self.earlier, self.later, self.marked, found)]
+        """Compare with the state before all batches from now on."""
+        if not self.log:
+            return
+        self.close_batch()
+        ids, earlier = self.log[0]
+        if len(self.log) > 1:
+            ids, first = np.unique(np.concatenate([ids for ids, _ in self.log]), return_index=True)
+            earlier = np.concatenate([was for _, was in self.log])[first]
+        self._open_where_different(ids, earlier)
         self.log = []
 
     def begin(self) -> None:
         """Let the new state be what later ones are compared with: nothing was there before."""
-        self.earlier[: self.n_ids] = self.later[: self.n_ids]
-        self.log, self.changed = [], NONE
+        self.close_batch()
+        self.log = []
 
     def adopt(self, other: Tracked) -> None:
         """Take over the tuples of another relation, with their numbers; there are none so far."""
@@ -163,6 +214,14 @@ class Tracked(Relation):
         changed = np.empty(len(ids), np.int32)
         return changed[: enter(ids, iteration, self.later, self.count, changed)]
 
+    def set_facts(self, gone: np.ndarray, come: np.ndarray) -> None:
+        """Begin a batch: some tuples, which were facts, are facts no more, some are."""
+        ids = np.union1d(gone, come)
+        earlier = self.later[ids]
+        self.enter(gone, ABSENT)
+        self.enter(come, 0)
+        self._open_where_different(ids, earlier)
+
     def arrange(self) -> None:
         """Add what is new to the arrangements."""
         if self.partitions[0].n > self.partitions[0].end:
@@ -171,8 +230,7 @@ class Tracked(Relation):
 
     def close_update(self) -> None:
         """Make the new state the old one."""
-        self.earlier[self.changed] = self.later[self.changed]
-        self.changed = NONE
+        self.close_batch()
 
     def rows_of(self, ids: np.ndarray, *more: Sequence[int]) -> Columns:
         """Return rows with their ids, and some more columns behind them."""

@@ -117,7 +117,7 @@ class Widened:
             self.source.reset()
 
     def is_outgrown(self) -> bool:
-        n = np.count_nonzero(self.relation.later[: self.relation.n_ids] != ABSENT)
+        n = np.count_nonzero(self.relation.now() != ABSENT)
         return len(self.levels) < len(self.bound.choices) and n > self.bound.max_rows
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
@@ -137,7 +137,7 @@ class Widened:
     def cut_off(self, level: Level) -> Columns:
         """The rows of a level in the iteration in which it outgrows the limit now."""
         relation = level.relation
-        iterations = relation.later[: relation.n_ids]
+        iterations = relation.now()
         counts = np.cumsum(np.bincount(iterations[iterations != ABSENT], minlength=level.last + 1))
         at = int(np.searchsorted(counts, self.bound.max_rows, side="right"))
         if at != level.last:

@@ -1,14 +1,25 @@
 """Kernels of incremental update: the iterations of tuples before and after a batch of changes.
 
-A tuple that is absent has the iteration ABSENT. Registers `before` and `after` of a chunk hold the largest iteration of
-the atoms joined so far, in both states.
+A tuple that is absent has the iteration ABSENT. `later` holds the iterations of tuples by id, and ~i for the i-th of
+those that are moving, from `was[i]` before to `becomes[i]` after. Registers `before` and `after` of a chunk hold the
+largest iteration of the atoms joined so far, in both states.
 """
 
+import numpy as np
 from numba import njit
 
 from engine.kernels import kernel
 
 ABSENT = 2**31 - 1
+FREE = -1
+
+
+@njit(inline="always")
+def states(t, was, becomes, is_fixed):
+    """The iterations before and after of a tuple whose entry is t; with `is_fixed` both are the one after."""
+    if t >= 0:
+        return t, t
+    return (becomes[~t] if is_fixed else was[~t]), becomes[~t]
 
 
 @njit(inline="always")
@@ -31,16 +42,16 @@ def write(chunk, i, kept, before, after, b, a, untouched, first, live):
 
 
 @kernel
-def stamp(chunk, n, tuples, before, after, earlier, later, own, untouched, first, live):
+def stamp(chunk, n, tuples, before, after, later, was, becomes, is_fixed, own, untouched, first, live):
     """Take the iterations of an atom into account for the first n rows of a chunk, in place; return how many are kept.
 
-    `tuples` is the register with the atom's tuple, `earlier` and `later` its relation's iterations in the two states.
-    Relations that are not `own` count as derived in iteration 0. A row goes if it holds in neither state or, with
-    `untouched`, if its tuple differs between them. The `first` atom sets the registers; others raise them.
+    `tuples` is the register with the atom's tuple. Relations that are not `own` count as derived in iteration 0. A row
+    goes if it holds in neither state or, with `untouched`, if its tuple differs between them. The `first` atom sets the
+    registers; others raise them.
     """
     kept = 0
     for i in range(n):
-        b, a = earlier[chunk[tuples, i]], later[chunk[tuples, i]]
+        b, a = states(later[chunk[tuples, i]], was, becomes, is_fixed)
         if not own:
             b = b if b == ABSENT else 0
             a = a if a == ABSENT else 0
@@ -49,51 +60,83 @@ def stamp(chunk, n, tuples, before, after, earlier, later, own, untouched, first
 
 
 @kernel
-def stamp_absent(chunk, n, ids, before, after, earlier, later, untouched, first, live):
+def stamp_absent(chunk, n, ids, before, after, later, was, becomes, is_fixed, untouched, first, live):
     """Do as `stamp` for a negated atom: ids[i] is the tuple that must not be there, or -1."""
     kept = 0
     for i in range(n):
         b = a = 0
         if ids[i] >= 0:
-            b = 0 if earlier[ids[i]] == ABSENT else ABSENT
-            a = 0 if later[ids[i]] == ABSENT else ABSENT
+            b, a = states(later[ids[i]], was, becomes, is_fixed)
+            b = 0 if b == ABSENT else ABSENT
+            a = 0 if a == ABSENT else ABSENT
         kept = write(chunk, i, kept, before, after, b, a, untouched, first, live)
     return kept
 
 
+@njit(inline="always")
+def find_sum(slots, ids, h):
+    """The slot with the place of the tuple h among `ids`, or the free one where that belongs."""
+    mask = len(slots) - 1
+    slot = ((np.int64(h) * 0x9E3779B1) >> 15) & mask
+    while slots[slot] != FREE and ids[slots[slot]] != h:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(inline="always")
+def add_sum(slots, ids, sums, n, h, sign):
+    """Add a sign to the sum of the tuple h; return how many tuples have one, of n before. There is room for it."""
+    slot = find_sum(slots, ids, h)
+    if slots[slot] != FREE:
+        sums[slots[slot]] += sign
+        return n
+    slots[slot] = n
+    ids[n], sums[n] = h, sign
+    return n + 1
+
+
+@kernel
+def enter_sums(slots, ids, n):
+    """Let empty slots find the first n ids."""
+    for i in range(n):
+        slots[find_sum(slots, ids, ids[i])] = i
+
+
 @kernel
 def account(
-    ids,
+    heads,
     n,
     before,
     after,
     fresh,
-    earlier,
     later,
+    was,
+    becomes,
+    is_fixed,
     exact,
     coming,
-    pending,
-    marked,
-    touched,
-    n_touched,
+    slots,
+    ids,
+    sums,
+    n_sums,
     times,
-    heads,
+    late,
     signs,
 ):
-    """Account for what n rule instantiations change at their heads `ids`; return (n_touched, events written).
+    """Account for what n rule instantiations change at their `heads`; return (number of sums, events written).
 
     before[i] and after[i] are the largest iterations of the bodies in the two states; an instantiation derives its head
     one iteration later. It is a support of its head from the iteration on that the head has in the state where that is
     least: later ones are not counted. `fresh` ones were none before. If not `exact`, all supports count that derive the
-    head no later than it stands. A support gained (+1) or lost (-1) in the iteration `coming` is added to `pending`,
-    the tuple to `touched`; others become events.
+    head no later than it stands. A support gained (+1) or lost (-1) in the iteration `coming` is added to the head's
+    sum; others become events (times, late, signs).
     """
     m = 0
     for i in range(n):
-        h = ids[i]
+        h = heads[i]
         b = ABSENT if fresh or before[i] == ABSENT else before[i] + 1
         a = after[i] if after[i] == ABSENT else after[i] + 1
-        limit = min(earlier[h], later[h])
+        limit = min(*states(later[h], was, becomes, is_fixed))
         if not exact and limit != ABSENT:
             b = limit if b <= limit else ABSENT
             a = limit if a <= limit else ABSENT
@@ -103,53 +146,41 @@ def account(
             time = a if sign == 1 else b
             if time == ABSENT or time > limit:
                 continue
-            if time != coming:
-                times[m], heads[m], signs[m] = time, h, sign
+            if time == coming:
+                n_sums = add_sum(slots, ids, sums, n_sums, h, sign)
+            else:
+                times[m], late[m], signs[m] = time, h, sign
                 m += 1
-                continue
-            pending[h] += sign
-            if not marked[h]:
-                marked[h] = True
-                touched[n_touched] = h
-                n_touched += 1
-    return n_touched, m
+    return n_sums, m
 
 
 @kernel
-def collect(heads, signs, pending, marked, touched, n):
-    """Add signs to the `pending` supports of tuples, and tuples met for the first time to touched[n:]; return n."""
+def collect(heads, signs, slots, ids, sums, n):
+    """Add signs to the sums of tuples; return how many tuples have one, of n before."""
     for i in range(len(heads)):
-        h = heads[i]
-        pending[h] += signs[i]
-        if not marked[h]:
-            marked[h] = True
-            touched[n] = h
-            n += 1
+        n = add_sum(slots, ids, sums, n, heads[i], signs[i])
     return n
 
 
 @kernel
-def settle(iteration, touched, n, pending, marked, count, later, left, arrived):
-    """Decide in an iteration which of the touched tuples leave it or arrive in it; return how many do either.
+def settle(iteration, ids, sums, n, count, later, left, arrived, arrived_from):
+    """Decide in an iteration which of n tuples with sums leave it or arrive in it; return how many do either.
 
     A tuple derived in this iteration leaves when its last support goes. One that is derived later, or not at all,
-    arrives when it has a support here. Iterations in `later` and supports in `count` are brought up to date.
+    arrives when it has a support here. Supports in `count` are brought up to date; where tuples that arrive stood is
+    written to `arrived_from`.
     """
     n_left = n_arrived = 0
     for i in range(n):
-        h = touched[i]
-        change = pending[h]
-        pending[h] = 0
-        marked[h] = False
+        h, change = ids[i], sums[i]
         if later[h] == iteration:
             count[h] += change
             if count[h] == 0:
-                later[h] = ABSENT
                 left[n_left] = h
                 n_left += 1
         elif later[h] > iteration and change > 0:
-            later[h], count[h] = iteration, change
-            arrived[n_arrived] = h
+            count[h] = change
+            arrived[n_arrived], arrived_from[n_arrived] = h, later[h]
             n_arrived += 1
     return n_left, n_arrived
 
@@ -165,19 +196,4 @@ def enter(ids, iteration, later, count, changed):
             count[h] = 0 if iteration == ABSENT else 1
             changed[n] = h
             n += 1
-    return n
-
-
-@kernel
-def differing(ids, earlier, later, marked, found):
-    """Write each of the ids once whose iterations differ; return how many."""
-    n = 0
-    for i in range(len(ids)):
-        h = ids[i]
-        if earlier[h] != later[h] and not marked[h]:
-            marked[h] = True
-            found[n] = h
-            n += 1
-    for i in range(n):
-        marked[found[i]] = False
     return n

@@ -161,5 +161,5 @@ def test_what_one_stratum_raises_ends_those_beside_it(monkeypatch, error):
 
 def before_all(relation):
     """The tuples of the state before the update that has failed."""
-    there = np.flatnonzero(relation.earlier[: relation.n_ids] != ABSENT)
+    there = np.flatnonzero(relation.before() != ABSENT)
     return {tuple(row) for row in relation.partitions[0].rows[: relation.width, there].T.tolist()}

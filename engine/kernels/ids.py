@@ -1,0 +1,139 @@
+"""Kernels of the tables that give rows their ids, which are their positions in a column store; four bytes a slot.
+
+The low `bits` of a slot are a position, the others a tag from the hash of its row: columns are compared only where tags
+agree. Slots follow each other in the order of hashes, so that a table of any size will do; linear probing. Loads are
+made a block at a time: first all slots, then the first column of the rows that they name, so that cache misses overlap.
+"""
+
+import numpy as np
+from numba import njit
+
+from engine.kernels import kernel
+
+FREE = np.uint32(0xFFFFFFFF)
+B32 = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+BLOCK = 64
+
+
+@njit(inline="always")
+def mix(x):
+    """A bijection of 64-bit words that spreads every bit."""
+    x ^= x >> B32
+    x *= np.uint64(0xD6E8FEB86659FD93)
+    x ^= x >> B32
+    x *= np.uint64(0xD6E8FEB86659FD93)
+    return x ^ (x >> B32)
+
+
+@njit(inline="always")
+def hash_block(rows, lo, m, take, hashes):
+    """Write the hashes of rows lo … lo + m - 1 on the columns `take` to `hashes`."""
+    for i in range(m):
+        hashes[i] = np.uint64(len(take))
+    for c in take:
+        column = rows[c]
+        for i in range(m):
+            hashes[i] = mix(hashes[i] ^ np.uint64(np.int64(column[lo + i])))
+
+
+@njit(inline="always")
+def home(hashed, slots):
+    """The slot to look for a row first."""
+    return np.int64(((hashed >> B32) * np.uint64(len(slots))) >> B32)
+
+
+@njit(inline="always")
+def tag_of(hashed, bits):
+    """The part of a slot above its position."""
+    return np.uint32((hashed & LOW) >> np.uint64(bits))
+
+
+@njit(inline="always")
+def seek(slots, bits, tag, at, rows, row, take, stored):
+    """Return the slot, from `at` on, that holds a row or is free."""
+    shift = np.uint32(bits)
+    low = np.uint32((1 << bits) - 1)
+    while slots[at] != FREE:
+        if slots[at] >> shift == tag:
+            position, c = np.int64(slots[at] & low), 0
+            while c < len(take) and stored[c, position] == rows[take[c], row]:
+                c += 1
+            if c == len(take):
+                return at
+        at += 1
+        if at == len(slots):
+            at = 0
+    return at
+
+
+@njit(inline="always")
+def look_ahead(slots, bits, m, hashes, places, seen, stored):
+    """Load the first slots of m rows, and the rows that they name."""
+    low = np.uint32((1 << bits) - 1)
+    for i in range(m):
+        places[i] = home(hashes[i], slots)
+    for i in range(m):
+        seen[i] = slots[places[i]]
+    if len(stored):
+        for i in range(m):
+            word = seen[i]
+            if word != FREE:
+                seen[i] = np.uint32(stored[0, np.int64(word & low)])
+
+
+@kernel
+def give_ids(slots, bits, limit, rows, lo, hi, take, out, at, ids):
+    """Write to ids[i - lo] the position of row i in `out`, appending rows on `take` it lacks from column `at` on.
+
+    Returns (next, at): rows before `next` are done; it is below `hi` when `at` has reached `limit`.
+    """
+    begin = lo
+    hashes, places, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint32)
+    low = np.uint32((1 << bits) - 1)
+    while lo < hi and at < limit:
+        m = min(BLOCK, hi - lo, limit - at)
+        hash_block(rows, lo, m, take, hashes)
+        look_ahead(slots, bits, m, hashes, places, seen, out)
+        for i in range(m):
+            tag = tag_of(hashes[i], bits)
+            slot = seek(slots, bits, tag, places[i], rows, lo + i, take, out)
+            if slots[slot] == FREE:
+                slots[slot] = (tag << np.uint32(bits)) | np.uint32(at)
+                for c in range(len(take)):
+                    out[c, at] = rows[take[c], lo + i]
+                at += 1
+            ids[lo + i - begin] = np.int64(slots[slot] & low)
+        lo += m
+    return lo, at
+
+
+@kernel
+def find_ids(slots, bits, rows, n, take, stored, ids):
+    """Write to ids[i] the position in `stored` of row i on the columns `take`, -1 if it is absent; i < n."""
+    hashes, places, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint32)
+    low = np.uint32((1 << bits) - 1)
+    for lo in range(0, n, BLOCK):
+        m = min(BLOCK, n - lo)
+        hash_block(rows, lo, m, take, hashes)
+        look_ahead(slots, bits, m, hashes, places, seen, stored)
+        for i in range(m):
+            slot = seek(slots, bits, tag_of(hashes[i], bits), places[i], rows, lo + i, take, stored)
+            ids[lo + i] = -1 if slots[slot] == FREE else np.int64(slots[slot] & low)
+
+
+@kernel
+def enter_ids(slots, bits, stored, width, lo, hi):
+    """Add the rows lo … hi - 1 of a store, on its first `width` columns, which are distinct and not held so far."""
+    hashes, every = np.empty(BLOCK, np.uint64), np.arange(width)
+    while lo < hi:
+        m = min(BLOCK, hi - lo)
+        hash_block(stored, lo, m, every, hashes)
+        for i in range(m):
+            at = home(hashes[i], slots)
+            while slots[at] != FREE:
+                at += 1
+                if at == len(slots):
+                    at = 0
+            slots[at] = (tag_of(hashes[i], bits) << np.uint32(bits)) | np.uint32(lo + i)
+        lo += m
