@@ -73,11 +73,15 @@ def fixed_weight(weights: np.ndarray, seconds: np.ndarray) -> float:
 
 
 def weight(view: View, inserted: Facts, deleted: Facts) -> float:
-    """How much a delta touches: a fact counts for itself and for the tuples that share a value with it on average."""
+    """How much a delta touches: a fact counts for itself and for the tuples that share a value with it on average.
+
+    A fact deleted counts twice: what is derived from it is looked at, and what else derives that.
+    """
     total = 0.0
-    for name, columns in (*inserted.items(), *deleted.items()):
-        relation = view.relations.get(name)
-        if relation is not None and columns.size:
-            fan_outs = [view.bindings.sizes.fan_out(name, (column,)) for column in range(relation.width)]
-            total += columns.shape[1] * (1 + max(fan_outs, default=0.0))
+    for facts, times in ((inserted, 1), (deleted, 2)):
+        for name, columns in facts.items():
+            relation = view.relations.get(name)
+            if relation is not None and columns.size:
+                fan_outs = [view.bindings.sizes.fan_out(name, (column,)) for column in range(relation.width)]
+                total += times * columns.shape[1] * (1 + max(fan_outs, default=0.0))
     return total

@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
 """Time updates beside evaluation from scratch, under each policy, and print the tables of the elastic paper.
 
-    incremental.py [--workload NAME …] [--program FILE.dl --facts DIR] [--cspa DIR] [--scale S] [--runs N]
-                   [--tables epochs,sizes,single,state] [--lazy]
+    incremental.py [--workload NAME …] [--program FILE.dl --facts DIR] [--cspa DIR] [--crdt DIR] [--scale S] [--runs N]
+                   [--tables state,single,sizes,epochs] [--threads N] [--cpu] [--lazy]
 
-Workloads are those of evaluation.py (by default csda, andersen and doop-like on a tenth of their facts, and CSPA where
---cspa names its directory), or a program with its facts: the paper's own are in frankmcsherry/dynamic-datalog.
+Workloads are those of evaluation.py (by default doop-like on a tenth of its facts), CSPA where --cspa names its
+directory, an edited text where --crdt names the input of problems/crdt in frankmcsherry/dynamic-datalog (its first
+inserts, see workloads.py), or a program with its facts.
 
 epochs  13 epochs (Zhao et al., §5.2, Figure 6): all facts, then small, large, small, large updates, deletions and
-        insertions in turn; seconds of each policy, and of evaluation from scratch (engine.evaluate) in every epoch
-sizes   random sets of facts deleted, then inserted, five for each size (Figure 5): least, median, greatest
-        seconds, and tuples changed and moved (of another iteration)
+        insertions in turn; seconds of each policy, and of evaluation from scratch (engine.evaluate) in every epoch.
+        The policies go through the epochs side by side, so that what else the machine does meets all of them
+sizes   random sets of facts deleted, then inserted, five for each size (Figure 5): least, median, greatest seconds,
+        and tuples changed and moved (of another iteration), beside evaluation from scratch; then the memory of the kept
+        state after each of these updates, and of plain relations after some (Table 2)
 single  one fact deleted, then inserted, many times
-state   memory of the kept state beside that of plain relations (Table 2), and time of bootstrap beside evaluation
+state   memory of the kept state beside that of plain relations, and time of bootstrap beside evaluation
+
+With --cpu seconds are CPU time, which other work on the machine changes little: for --threads 1. A race takes that of
+both sides.
 """
 
 import argparse
@@ -22,7 +28,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from workloads import WORKLOADS, cspa
+from workloads import WORKLOADS, crdt, cspa
 
 import engine
 from engine.incremental.policy import POLICIES, Maintainer, UpdateOnly
@@ -31,6 +37,7 @@ from engine.incremental.view import View
 SMALL, LARGE = 10, 0.1
 """Facts in a small update; the share of all facts in a large one."""
 EPOCHS = ("small",) * 6 + ("large",) + ("small",) * 4 + ("large",)
+RUN = ("bootstrap", "update", "elastic", "predicted", "raced")
 
 
 def main():
@@ -44,13 +51,15 @@ def main():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workload", nargs="+", default=["csda", "andersen", "doop-like"])
+    parser.add_argument("--workload", nargs="+", default=["doop-like"])
     parser.add_argument("--program", type=Path)
     parser.add_argument("--facts", type=Path)
     parser.add_argument("--cspa", type=Path)
+    parser.add_argument("--crdt", type=Path)
     parser.add_argument("--scale", type=float, default=0.1)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--cpu", dest="clock", action="store_const", const=time.process_time, default=time.perf_counter)
     parser.add_argument("--tables", default="state,single,sizes,epochs")
     parser.add_argument("--lazy", action="store_true", help="keep any well-founded iteration, not the first")
     return parser.parse_args()
@@ -64,23 +73,24 @@ def subjects(options):
         yield options.program.stem, program, engine.load(program, options.facts)
         return
     workloads = [w for w in WORKLOADS if w.name in options.workload]
-    for workload in (*workloads, *(cspa(options.cspa) if options.cspa else ())):
-        scale = 1.0 if workload.name.startswith("cspa") else options.scale
+    read = (*(cspa(options.cspa) if options.cspa else ()), *([crdt(options.crdt)] if options.crdt else ()))
+    for workload in (*workloads, *read):
+        scale = 1.0 if workload in read else options.scale
         program = engine.compile([engine.Source(workload.program, workload.source())])
         yield workload.name, program, engine.Database(relations=dict(workload.facts(scale)))
 
 
-def seconds(work):
+def seconds(work, options):
     gc.collect()
-    begin = time.perf_counter()
+    begin = options.clock()
     result = work()
-    return time.perf_counter() - begin, result
+    return options.clock() - begin, result
 
 
 def maintainer(program, database, policy, options):
     shared = engine.Database(database.symbols, database.records)
     view = View(program, shared, threads=options.threads, exact=not options.lazy)
-    made = Maintainer(view, policy)
+    made = Maintainer(view, policy, clock=options.clock)
     made.bootstrap(database.relations)
     return made
 
@@ -140,60 +150,77 @@ def epochs(database):
 
 
 def epochs_table(program, database, options):
-    updates = epochs(database)
+    kept = {name: maintainer(program, database, POLICIES[name](), options) for name in RUN}
     evaluated(program, database, database.relations, options)
-    first, _ = seconds(lambda: evaluated(program, database, database.relations, options))
-    columns = {"from scratch": [first]}
-    for _, _, _, relations in updates:
-        columns["from scratch"].append(seconds(lambda r=relations: evaluated(program, database, r, options))[0])
-    how = {}
-    for name, policy in POLICIES.items():
-        if name == "bootstrap":
-            continue
-        kept = maintainer(program, database, policy(), options)
-        columns[name], how[name] = [kept.history.bootstrap_s], ["bootstrap"]
-        for _, inserted, deleted, _ in updates:
-            outcome = kept.apply(inserted, deleted)
-            columns[name].append(outcome.elapsed_s)
-            how[name].append(outcome.strategy)
-        kept.view.close_team()
-    print("epoch       " + "".join(f"{name:>16}" for name in columns))
+    table = {
+        "from scratch": [(seconds(lambda: evaluated(program, database, database.relations, options), options)[0], "")]
+    }
+    table |= {name: [(held.history.bootstrap_s, "")] for name, held in kept.items()}
+    for _, inserted, deleted, relations in epochs(database):
+        elapsed_s, _ = seconds(lambda r=relations: evaluated(program, database, r, options), options)
+        table["from scratch"].append((elapsed_s, ""))
+        for name, held in kept.items():
+            _, outcome = seconds(lambda h=held, i=inserted, d=deleted: h.apply(i, d), options)
+            table[name].append((outcome.elapsed_s, "B" if outcome.strategy == "bootstrap" else ""))
+    for held in kept.values():
+        held.view.close_team()
+    print("epoch       " + "".join(f"{name:>15}" for name in table))
     for at, kind in enumerate(("all", *EPOCHS)):
-        cells = (
-            f"{c[at]:.3f}{' B' if at and how.get(name, [''] * 13)[at] == 'bootstrap' else '  '}"
-            for name, c in columns.items()
-        )
-        print(f"{at:>3} {kind:<8}" + "".join(f"{cell:>16}" for cell in cells))
-    print("    total   " + "".join(f"{sum(c):>14.3f}  " for c in columns.values()) + "  (B: by bootstrap)")
+        cells = (f"{column[at][0]:.3f} {column[at][1]:1}" for column in table.values())
+        print(f"{at:>3} {kind:<8}" + "".join(f"{cell:>15}" for cell in cells))
+    totals = {name: sum(elapsed_s for elapsed_s, _ in column) for name, column in table.items()}
+    print("    total   " + "".join(f"{total:>13.3f}  " for total in totals.values()) + "  (B: by bootstrap)")
+    better_s = min(totals["update"], totals["bootstrap"])
+    print("    times the better of update and bootstrap: " + ratios(totals, better_s))
+    print("    times from scratch: " + ratios(totals, totals["from scratch"]))
+
+
+def ratios(totals, unit_s):
+    return ", ".join(f"{name} {totals[name] / unit_s:.2f}" for name in ("elastic", "predicted", "raced"))
 
 
 def sizes_table(program, database, options):
     kept = maintainer(program, database, UpdateOnly(), options)
     facts = Facts(database, 2)
     n = sum(columns.shape[1] for columns in facts.held.values())
-    bootstrap_s = kept.history.bootstrap_s
-    print(f"bootstrap {bootstrap_s:.3f} s; update of     least    median  greatest s    changed      moved")
-    for size in [size for size in (1, 10, 100, 1000, 10_000) if size <= n // 5]:
-        drawn = [facts.draw(size) for _ in range(5)]
-        for sign in ("deleted", "inserted"):
-            taken, changed, moved = [], [], []
-            for picked in drawn:
-                rows = facts.rows(picked)
-                outcome = kept.apply({}, rows) if sign == "deleted" else kept.apply(rows, {})
-                if sign == "deleted":
-                    kept.apply(rows, {})
-                else:
-                    kept.apply({}, rows)
-                    outcome = kept.apply(rows, {})
-                changes = outcome.changes.values()
-                taken.append(outcome.elapsed_s)
-                changed.append(sum(c.inserted.shape[1] + c.deleted.shape[1] for c in changes))
-                moved.append(sum(c.moved for c in changes))
+    plain, states = [], []
+    print(f"{'update of':>20}     least    median  greatest s    changed      moved   from scratch s")
+    for size in [size for size in (1, 10, 100, 1000, 10_000) if size <= LARGE * n]:
+        outcomes = {"deleted": [], "inserted": []}
+        for _ in range(5):
+            picked = facts.draw(size)
+            rows = facts.rows(picked)
+            for sign, change in (("deleted", ({}, rows)), ("inserted", (rows, {}))):
+                outcomes[sign].append(kept.apply(*change))
+                states.append(state_bytes(kept.view))
+        facts.set(picked, False)
+        taken = {"deleted": facts.relations(), "inserted": database.relations}
+        facts.set(picked, True)
+        for sign, found in outcomes.items():
+            scratch_s, result = seconds(lambda r=taken[sign]: evaluated(program, database, r, options), options)
+            plain.append(plain_bytes(program, result))
+            del result
+            elapsed = [outcome.elapsed_s for outcome in found]
+            changes = [outcome.changes.values() for outcome in found]
+            changed = statistics.median(sum(c.inserted.shape[1] + c.deleted.shape[1] for c in each) for each in changes)
+            moved = statistics.median(sum(c.moved for c in each) for each in changes)
             print(
-                f"{size:>14,} {sign:<9} {min(taken):>10.4f}{statistics.median(taken):>10.4f}{max(taken):>10.4f}  "
-                f"{statistics.median(changed):>10,.0f} {statistics.median(moved):>10,.0f}"
+                f"{size:>11,} {sign:<9}{min(elapsed):>9.4f} {statistics.median(elapsed):>9.4f} {max(elapsed):>9.4f}  "
+                f"{changed:>10,.0f} {moved:>10,.0f} {scratch_s:>12.3f}"
             )
     kept.view.close_team()
+    print("memory, MB             least   average  greatest")
+    for name, found in (("plain relations", plain), ("kept state", states)):
+        cells = (min(found), statistics.mean(found), max(found))
+        print(f"{name:<18}" + "".join(f"{cell / 1e6:>10.1f}" for cell in cells))
+
+
+def plain_bytes(program, result):
+    return sum(result.relations.stored(name).n_bytes for name in program.relations)
+
+
+def state_bytes(view):
+    return sum(relation.n_bytes for relation in view.tracked())
 
 
 def single_table(program, database, options):
@@ -215,21 +242,20 @@ def single_table(program, database, options):
 def state_table(program, database, options):
     ratios = []
     for _ in range(options.runs + 1):
-        plain_s, result = seconds(lambda: evaluated(program, database, database.relations, options))
-        stored = (result.relations.stored(name) for name in program.relations)
-        plain_bytes = sum(relation.n_bytes for relation in stored)
+        plain_s, result = seconds(lambda: evaluated(program, database, database.relations, options), options)
+        plain = plain_bytes(program, result)
         n_tuples = sum(result.relations.stored(name).n for name in program.relations)
         del result
         kept = maintainer(program, database, UpdateOnly(), options)
         ratios.append((kept.history.bootstrap_s / plain_s, kept.history.bootstrap_s, plain_s))
-        state_bytes = sum(relation.n_bytes for relation in kept.view.tracked())
+        state = state_bytes(kept.view)
         kept.view.close_team()
         del kept
     ratio, bootstrap_s, plain_s = sorted(ratios[1:])[len(ratios[1:]) // 2]
     print(f"{n_tuples:,} tuples; evaluation {plain_s:.3f} s, bootstrap {bootstrap_s:.3f} s: {ratio:.2f} times")
     print(
-        f"relations {plain_bytes / 1e6:.1f} MB, kept state {state_bytes / 1e6:.1f} MB: "
-        f"{state_bytes / plain_bytes:.2f} times, {state_bytes / max(1, n_tuples):.0f} bytes a tuple"
+        f"relations {plain / 1e6:.1f} MB, kept state {state / 1e6:.1f} MB: "
+        f"{state / plain:.2f} times, {state / max(1, n_tuples):.0f} bytes a tuple"
     )
 
 

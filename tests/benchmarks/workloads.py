@@ -150,6 +150,25 @@ def cspa(folder):
     return tuple(Workload(name, "cspa", partial(facts, name), aim=3) for name in ("cspa10k", "cspa100k"))
 
 
+CRDT_INSERTS = 2000
+"""The first inserts of an edited text that are taken: with all 182,315 of them `ahead` would have 151 M tuples."""
+
+
+def crdt(folder):
+    """The workload on an edited text, where a directory holds it: insert.txt and remove.txt of dynamic-datalog.
+
+    An element is the counter and the node that inserted it, in that order: one number, as there are few nodes.
+    """
+
+    def facts(scale):
+        inserts = np.loadtxt(folder / "insert.txt", dtype=np.int32, max_rows=round(CRDT_INSERTS * scale)).T
+        removes = np.loadtxt(folder / "remove.txt", dtype=np.int32).T
+        insert, remove = (16 * columns[::2] + columns[1::2] for columns in (inserts, removes))
+        return {"insert": insert, "remove": np.ascontiguousarray(remove[:, np.isin(remove[0], insert[0])])}
+
+    return Workload("crdt", "crdt", facts)
+
+
 def read(path, scale):
     columns = np.loadtxt(path, dtype=np.int32).T
     return np.ascontiguousarray(columns[:, : round(columns.shape[1] * scale)])
