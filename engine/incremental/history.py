@@ -19,6 +19,8 @@ REMEMBERED = 50
 """So many past updates are kept in mind."""
 NEAREST = 3
 """So many of them, the most alike, speak for the next."""
+REACH = 10
+"""An update speaks for those that weigh so many times as much; what heavier ones take is to be found out."""
 FIXED = np.exp2(np.arange(48))
 """What may be the weight for which an update takes twice as long as for none."""
 
@@ -51,7 +53,8 @@ class History:
         """What an update of this weight is expected to take; nothing is known before the first.
 
         The seconds are taken to grow with `fixed` + weight: what each update takes, however little it touches, counts
-        as so much weight. The median says how fast, over the updates most alike; the last ones go first among equals.
+        as so much weight. The median says how fast, over the updates most alike, the last ones first among equals. If
+        none is near, the nearest one speaks, but not for more than REACH times its seconds: a chance is to be given.
         """
         if not self.updates:
             return 0.0
@@ -59,7 +62,9 @@ class History:
         fixed = fixed_weight(weights, seconds)
         distances = np.abs(np.log((weights + fixed) / (weight + fixed)))
         nearest = np.argsort(distances, kind="stable")[:NEAREST]
-        return float(np.median(seconds[nearest] / (weights[nearest] + fixed))) * (weight + fixed)
+        nearest = nearest[distances[nearest] <= max(np.log(REACH), distances[nearest[0]])]
+        times = np.minimum((weight + fixed) / (weights[nearest] + fixed), REACH)
+        return float(np.median(seconds[nearest] * times))
 
 
 def fixed_weight(weights: np.ndarray, seconds: np.ndarray) -> float:

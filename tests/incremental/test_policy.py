@@ -154,6 +154,15 @@ def test_what_an_update_always_takes_is_not_taken_for_weight():
     assert history.expected_s(0) == pytest.approx(0.05, rel=0.1)
 
 
+def test_a_large_delta_is_not_called_slow_because_small_ones_grow_with_their_weight():
+    """Linear up to 10 facts; what 100,000 take is not known: an update is tried, and then it is."""
+    machine, maintainer = begun(Predicted())
+    for n_facts in (2, 4, 6, 8, 10):
+        epoch(machine, maintainer, 0.005 * n_facts, n_facts)
+    assert epoch(machine, maintainer, 0.3, 100_000)[1].strategy == "update"
+    assert maintainer.history.expected_s(100_000) == pytest.approx(0.3, rel=0.5)
+
+
 def test_plans_are_not_taken_for_the_cost_of_updates():
     """Plans take three times as long as a bootstrap, and are made once: they neither end an update nor count later."""
     machine, maintainer = begun(Predicted(), plans_s=3.0)
