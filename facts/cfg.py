@@ -43,11 +43,13 @@ class Block:
 
 @dataclass
 class Loop:
-    """What `break` and `continue` lead to; `label` where the language names loops."""
+    """What `break` and `continue` lead to. `names` are those that a jump may give, the empty one for none: a labelled
+    statement that is no loop is left by its label only.
+    """
 
     after: Block
     again: Block | None
-    label: str = ""
+    names: tuple[str, ...] = ("",)
 
 
 @dataclass
@@ -157,7 +159,7 @@ class Graph:
             if isinstance(frame, Finally):
                 frame.jumps[kind, label] = None
                 return frame.block
-            if isinstance(frame, Loop) and kind != "return" and label in ("", frame.label):
+            if isinstance(frame, Loop) and kind != "return" and label in frame.names:
                 target = frame.after if kind == "break" else frame.again
                 if target is not None:
                     return target

@@ -12,15 +12,23 @@ class Language:
     """A language: its name, the file suffixes that tell it, and the distribution that holds its parser.
 
     The package `facts.NAME` makes the facts: `extract(data)`, and `layout.layout(imports)`, see `module_layout`.
+    `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
+    by its package.
     """
 
     name: str
     suffixes: tuple[str, ...]
     parser: str
+    dialect_of: str = ""
 
     @property
     def package(self) -> str:
         return f"facts.{self.name}"
+
+    @property
+    def family(self) -> str:
+        """The language that this one is laid out with."""
+        return self.dialect_of or self.name
 
 
 LANGUAGES = {

@@ -44,8 +44,7 @@ def mount(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
     collector = _Collector()
     for path, facts in files:
         collector.add(path, facts)
-    for language in LANGUAGES:
-        collector.lay_out(language)
+    collector.lay_out()
     return collector.result()
 
 
@@ -63,7 +62,7 @@ def mount_layout(imports: Imports) -> Mounted:
     for language, paths in imports.items():
         for path, imported in paths.items():
             collector.name(language, path, imported)
-        collector.lay_out(language)
+    collector.lay_out()
     return collector.result()
 
 
@@ -77,7 +76,7 @@ class _Collector:
         self._entities: list[Columns] = []
         self._count = 0
         self._rows: dict[str, list[Columns]] = defaultdict(list)
-        # By language: the modules' record ids and imports (level, name), by path.
+        # By family of languages: the modules' record ids and imports (level, name), by path.
         self._modules: dict[str, dict[str, int]] = defaultdict(dict)
         self._imports: dict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
 
@@ -86,8 +85,9 @@ class _Collector:
         symbols = self._symbols.numbers(facts.symbols)
         file = self._symbols[path]
         offset = self._count + 1
-        self._modules[facts.language][path] = offset
-        self._imports[facts.language][path] = imports_of(facts)
+        family = LANGUAGES[facts.language].family
+        self._modules[family][path] = offset
+        self._imports[family][path] = imports_of(facts)
         scopes, labels, ordinals = facts.entities
         labels = symbols[labels]
         labels[0] = file
@@ -108,20 +108,23 @@ class _Collector:
 
     def name(self, language: str, path: str, imports: list[tuple[int, str]]) -> None:
         """Add a file as a module with its imports, and nothing that is in it."""
-        self._modules[language][path] = self._count + 1
-        self._imports[language][path] = imports
+        family = LANGUAGES[language].family
+        self._modules[family][path] = self._count + 1
+        self._imports[family][path] = imports
         self._add_entities(np.array([[NIL], [self._symbols[path]], [0]], np.int32))
 
     def _add_entities(self, entities: Columns) -> None:
         self._entities.append(entities.astype(np.int32))
         self._count += entities.shape[1]
 
-    def lay_out(self, language: str) -> None:
-        """Name the modules of a language and resolve their imports."""
-        ids = self._modules[language]
-        if not ids:
-            return
-        layout = module_layout(language, self._imports[language])
+    def lay_out(self) -> None:
+        """Name the modules and resolve their imports, each family of languages on its own."""
+        for family in LANGUAGES:
+            if family in self._modules:
+                self._lay_out(family, self._modules[family])
+
+    def _lay_out(self, family: str, ids: dict[str, int]) -> None:
+        layout = module_layout(family, self._imports[family])
         for directory in layout.directories:
             ids[directory] = self._count + 1
             self._add_entities(np.array([[NIL], [self._symbols[directory]], [0]], np.int32))

@@ -4,9 +4,9 @@ import re
 
 from tree_sitter import Node
 
+from facts.instructions import allocate, load_attribute, load_index, operation
 from facts.python import tree
-from facts.python.expressions import allocate, display, load_attribute, load_index, splatted
-from facts.python.operators import operation
+from facts.python.expressions import display, splatted
 from facts.python.scopes import COMPREHENSION, alias_name, alias_parameters
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.python.unit import Unit

@@ -3,10 +3,10 @@
 from tree_sitter import Node
 
 from facts.builder import tail
+from facts.instructions import load_attribute, load_index, operation, store_attribute, store_index
 from facts.python import tree
 from facts.python.annotations import annotate
-from facts.python.expressions import attribute_name, index_of, load_attribute, load_index
-from facts.python.operators import operation
+from facts.python.expressions import attribute_name, index_of
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.python.unit import Unit
 
@@ -70,28 +70,18 @@ def _store_attribute(unit: Unit, node: Node, source: int) -> int:
     return store_attribute(unit, base, attribute_name(unit, node), source, node)
 
 
-def store_attribute(unit: Unit, base: int, name: str, source: int, node: Node) -> int:
-    """Store `source` as the attribute `name` of `base`."""
-    store = unit.body.instruction(unit.entity(tail(f"{unit.label(base)}.{name} ="), node))
-    unit.emit("store_attribute", store, base, name, source)
-    return store
-
-
 def _store_index(unit: Unit, node: Node, source: int) -> int:
     base = unit.value(node.child_by_field_id(tree.VALUE))
-    return store_index(unit, base, index_of(unit, node), source, node)
+    return store_at(unit, base, index_of(unit, node), source, node)
 
 
-def store_index(unit: Unit, base: int, index: int | tuple, source: int, node: Node) -> int:
+def store_at(unit: Unit, base: int, index: int | tuple, source: int, node: Node) -> int:
     """Store `source` in `base` at an index or a slice."""
     if isinstance(index, tuple):
         store = unit.body.instruction(unit.entity(tail(unit.label(base) + "[:] ="), node))
         unit.emit("store_slice", store, base, *index, source)
-    else:
-        label = f"{unit.label(base)}[{unit.label(index)}] ="
-        store = unit.body.instruction(unit.entity(tail(label), node))
-        unit.emit("store_index", store, base, index, source)
-    return store
+        return store
+    return store_index(unit, base, index, source, node)
 
 
 @EXPRESSIONS("augmented_assignment")
@@ -124,7 +114,7 @@ def _augmented_index(unit: Unit, target: Node, operator: str, right: Node, node:
     else:
         old = load_index(unit, base, index, target)
     value = operation(unit, operator, [old, unit.value(right)], node)
-    store_index(unit, base, index, value, target)
+    store_at(unit, base, index, value, target)
     return value
 
 

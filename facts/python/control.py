@@ -5,9 +5,10 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.cfg import Block, Loop
 from facts.grammar import has_token
+from facts.instructions import awaited
 from facts.python import tree
 from facts.python.assignments import assign_target
-from facts.python.expressions import awaited, display
+from facts.python.expressions import display
 from facts.python.literals import constant
 from facts.python.operators import decide
 from facts.python.tree import STATEMENTS, children, only_child, with_fields

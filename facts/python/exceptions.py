@@ -8,9 +8,10 @@ from facts.builder import tail
 from facts.cfg import Block, Finally, Guard
 from facts.filefacts import NIL
 from facts.grammar import has_token
+from facts.instructions import awaited, store_attribute
 from facts.python import tree
-from facts.python.assignments import assign_target, store_attribute
-from facts.python.expressions import awaited, call
+from facts.python.assignments import assign_target
+from facts.python.expressions import call
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 

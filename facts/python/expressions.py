@@ -5,6 +5,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.filefacts import NIL
 from facts.grammar import has_token
+from facts.instructions import allocate, awaited, load_attribute, load_index
 from facts.python import tree
 from facts.python.literals import constant
 from facts.python.tree import EXPRESSIONS, children, only_child, with_fields
@@ -37,13 +38,6 @@ def attribute_name(unit: Unit, node: Node) -> str:
     return unit.scope.mangled(unit.text(node.child_by_field_id(tree.ATTRIBUTE)))
 
 
-def load_attribute(unit: Unit, base: int, name: str, node: Node) -> int:
-    """Return the attribute `name` of `base`."""
-    value = unit.body.instruction(unit.entity(tail(f"{unit.label(base)}.{name}"), node))
-    unit.emit("load_attribute", value, base, name)
-    return value
-
-
 # ---- Subscripts
 
 
@@ -56,13 +50,6 @@ def _subscript(unit: Unit, node: Node) -> int:
         unit.emit("load_slice", value, base, *index)
         return value
     return load_index(unit, base, index, node)
-
-
-def load_index(unit: Unit, base: int, index: int, node: Node) -> int:
-    """Return the element of `base` at `index`."""
-    value = unit.body.instruction(unit.entity(tail(f"{unit.label(base)}[{unit.label(index)}]"), node))
-    unit.emit("load_index", value, base, index)
-    return value
 
 
 def index_of(unit: Unit, node: Node) -> int | tuple[int, int, int]:
@@ -117,12 +104,6 @@ def display(unit: Unit, kind: str, parts: list[Node], node: Node) -> int:
             unit.emit("position_item", container, position, unit.value(part))
             position += 1
     return allocate(unit, container, kind)
-
-
-def allocate(unit: Unit, container: int, kind: str) -> int:
-    """State that `container`, whose contents are evaluated, is a new object."""
-    unit.emit("allocate", container, kind)
-    return unit.body.allocation(container)
 
 
 def splatted(node: Node) -> Node | None:
@@ -229,13 +210,6 @@ def _named(unit: Unit, node: Node) -> int:
 @EXPRESSIONS("await")
 def _await(unit: Unit, node: Node) -> int:
     return awaited(unit, unit.value(only_child(node)), node)
-
-
-def awaited(unit: Unit, source: int, node: Node) -> int:
-    """Return what awaiting `source` gives."""
-    value = unit.body.running(unit.entity(tail("await " + unit.label(source)), node))
-    unit.emit("await", value, source)
-    return value
 
 
 @EXPRESSIONS("yield")

@@ -2,28 +2,15 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.cfg import Block
 from facts.grammar import is_broken
+from facts.instructions import merged, operation
 from facts.python import tree
 from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
 
 _NOT, _BOOLEAN = tree.kind_ids("not_operator"), tree.kind_ids("boolean_operator")
 _COMPARISON, _PARENTHESES = tree.kind_ids("comparison_operator"), tree.kind_ids("parenthesized_expression")
-
-
-def operation(unit: Unit, operator: str, operands: list[int], node: Node) -> int:
-    """Return the result of an operator."""
-    if len(operands) == 1:
-        label = f"{operator} {unit.label(operands[0])}"
-    else:
-        label = f"{unit.label(operands[0])} {operator} {unit.label(operands[1])}"
-    value = unit.body.instruction(unit.entity(tail(label), node))
-    unit.emit("operation", value, operator)
-    for position, operand in enumerate(operands):
-        unit.emit("operand", value, position, operand)
-    return value
 
 
 @EXPRESSIONS("binary_operator")
@@ -117,15 +104,6 @@ def _short_circuit(unit: Unit, node: Node, parts: list, operator: str) -> int:
     body.goto(after)
     body.start(after)
     return merged(unit, operator, entering, node)
-
-
-def merged(unit: Unit, label: str, entering: list[tuple[int, Block]], node: Node) -> int:
-    """Return the value that opens the current block: one of `entering`, by the block that control comes from."""
-    value = unit.entity(label, node)
-    unit.emit("in_block", value, unit.body.block.entity)
-    for source, block in entering:
-        unit.emit("merge", value, source, block.entity)
-    return value
 
 
 @EXPRESSIONS("conditional_expression")

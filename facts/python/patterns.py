@@ -5,10 +5,11 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.cfg import Block
 from facts.grammar import has_token
+from facts.instructions import allocate, load_attribute, load_index, operation
 from facts.python import tree
-from facts.python.expressions import allocate, display, load_attribute, load_index
+from facts.python.expressions import display
 from facts.python.literals import constant, number
-from facts.python.operators import decide, operation
+from facts.python.operators import decide
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
