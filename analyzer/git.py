@@ -164,10 +164,14 @@ class Repository:
                     yield GitEntry(os.fsdecode(path), _kind(mode), blob.decode())
 
     def staged_paths(self) -> set[str]:
-        """Return the paths whose staged content differs from HEAD's, all of them before the first commit."""
+        """Return the paths whose staged content differs from HEAD's, all of them before the first commit.
+
+        What is only meant to be added (`git add --intent-to-add`) is not staged.
+        """
         if self._run("rev-parse", "--verify", "--quiet", "HEAD").returncode:
             return {entry.path for entry in self.index()}
-        listed = self.git("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
+        shown = ("--cached", "--ita-invisible-in-index", "--name-only", "--no-renames", "-z")
+        listed = self.git("diff-index", *shown, "HEAD")
         return {os.fsdecode(path) for path in listed.split(b"\0") if path}
 
     def blobs(self) -> Blobs:
@@ -178,15 +182,21 @@ class Blobs:
     """Contents of blobs, through one `git cat-file --batch`. Close it, or use it as a context."""
 
     def __init__(self, path: Path, env: dict[str, str]) -> None:
-        command = ["git", *HARDENED, "cat-file", "--batch"]
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
-            command, cwd=path, env=env, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        self._path, self._env = path, env
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """The process, begun with the first blob that is asked for."""
+        if self._process is None:
+            command = ["git", *HARDENED, "cat-file", "--batch"]
+            ends = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+            self._process = subprocess.Popen(command, cwd=self._path, env=self._env, start_new_session=True, **ends)
+        return self._process
 
     def read(self, blob: str) -> bytes:
         """Return the content. Raises OSError where the object is missing, as in a partial or damaged clone."""
-        stdin, stdout = self._process.stdin, self._process.stdout
+        process = self._started()
+        stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
         stdin.write(blob.encode() + b"\n")
         stdin.flush()
@@ -198,7 +208,8 @@ class Blobs:
         return data
 
     def close(self) -> None:
-        self._process.communicate()
+        if self._process is not None:
+            self._process.communicate()
 
     def __enter__(self) -> Blobs:
         return self

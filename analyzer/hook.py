@@ -1,19 +1,39 @@
-"""The staged index as a tree: what a commit would hold, whatever the working tree looks like."""
+"""`analyze hook`: the findings of what is staged, at the cost of what has changed since relations were saved.
+
+The staged index is a tree: what a commit would hold, whatever the working tree looks like. Its relations are those of a
+state (`analyzer/commits/states.py`) moved there: of the same files, of HEAD, or of what was looked at last.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from analyzer.assemble import assemble
 from analyzer.collect import Progress, silent
+from analyzer.commits.ci import MAX_STATE_BYTES
+from analyzer.commits.follower import CannotFollow, Follower, Reader
+from analyzer.commits.states import StateKey, States, rules_digest
+from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
-from analyzer.scan import ScanRequest, ScanResult, scan_tree
+from analyzer.machine import ThisMachine
+from analyzer.program import evaluation_errors, prepare_rulebook
+from analyzer.report import Problem
+from analyzer.scan import Clock, ScanRequest, ScanResult, default_jobs, load_config, load_rulebook, scan_tree
+from analyzer.state import StateDirectory
 from analyzer.trees import GitTree
+from engine.incremental.prepared import Prepared
+
+WAIT_S = 2.0
+"""So long a hook waits for another run that uses the same state."""
+DEAR_S = 1.0
+"""What takes longer is kept for the next time: saving takes about as long."""
 
 
 def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path | None = None) -> ScanResult:
-    """Scan the whole index of the repository at `path`, and report what concerns the staged files.
+    """Analyse the whole index of the repository at `path`, and report what concerns the staged files.
 
     With nothing staged, every file concerns us. Git's variables for hooks (GIT_DIR, GIT_INDEX_FILE) are heeded.
     Raises AnalyzeError G001 outside a repository.
@@ -21,10 +41,78 @@ def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path
     here = (path or Path.cwd()).resolve()
     repository = Repository(here, in_hook=True)
     top = repository.top or here
-    whole = Repository(top, in_hook=True)
+    whole = repository if top == here else Repository(top, in_hook=True)
+    state = StateDirectory()
     tree = GitTree(whole, whole.index(), str(top), "")
     try:
-        staged = whole.staged_paths()
-        return scan_tree(tree, ScanRequest.from_flags(top, None, flags), progress, only=staged or None)
+        return _Hook(whole, tree, ScanRequest.from_flags(top, None, flags), state, progress).run()
     finally:
         tree.close()
+        state.close()
+
+
+class _Hook:
+    def __init__(
+        self, repository: Repository, tree: GitTree, request: ScanRequest, state: StateDirectory, progress: Progress
+    ) -> None:
+        self.repository, self.tree, self.request = repository, tree, request
+        self.state, self.progress, self.clock = state, progress, Clock()
+        self.states = States(state.path / "commits", MAX_STATE_BYTES, WAIT_S)
+        self.staged = repository.staged_paths() or None
+
+    def run(self) -> ScanResult:
+        tree, clock = self.tree, self.clock
+        with clock("rules"):
+            config = load_config(tree).override(**self.request.flags)
+            book = load_rulebook(tree, config, self.request)
+            program = prepare_rulebook(book, self.state.path)
+            key = StateKey(tree.content, rules_digest(book, config, tree.prefix))
+        jobs = config.jobs or default_jobs()
+        reader = Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs)
+        try:
+            with evaluation_errors():
+                follower = self.follower(key, program, reader)
+        except CannotFollow:
+            return scan_tree(tree, self.request, self.progress, only=self.staged)
+        collected = follower.collected()
+        warnings = [*([self.state.warning] if self.state.warning else []), *self.states.warnings]
+        collected.problems += [Problem(warning, level="warning") for warning in warnings]
+        with clock("report"):
+            report = assemble(tree, book, collected, follower.view.result(), self.staged)
+        return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
+
+    def follower(self, key: StateKey, program: Prepared, reader: Reader) -> Follower:
+        """Return the relations of the index: as saved, or moved from others, or made. Raises CannotFollow."""
+        with self.clock("state"):
+            if follower := self.states.load(key, program, self.tree, reader):
+                return follower
+            near, follower = self.nearest(key, program, reader)
+        self.progress("Evaluating rules", 0, None)
+        if near and follower:
+            with self.clock("update"), closing(near):
+                elapsed_s = follower.move(near, self.tree, reader).outcome.elapsed_s
+        else:
+            with self.clock("analysis"):
+                follower = Follower.begin(program, self.tree, reader)
+            elapsed_s = DEAR_S
+        if elapsed_s >= DEAR_S:
+            with self.clock("state"):
+                self.states.save(key, follower)
+        return follower
+
+    def nearest(self, key: StateKey, program: Prepared, reader: Reader) -> tuple[GitTree | None, Follower | None]:
+        """Return relations to go on from, and the tree that they are of: those of HEAD, or those used last."""
+        if head := self.head():
+            follower = self.states.load(StateKey(head.content, key.rules), program, head, reader)
+            if follower:
+                return head, follower
+            head.close()
+        return self.states.nearest(key, program, self.tree, reader)
+
+    def head(self) -> GitTree | None:
+        """The commit that the index is compared with, if there is one."""
+        try:
+            commit = self.repository.resolve("HEAD")
+        except AnalyzeError:
+            return None
+        return GitTree(self.repository, self.repository.tree(commit), self.tree.target, commit)

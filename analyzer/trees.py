@@ -6,6 +6,7 @@ links, or a link out of the tree, leads nowhere.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import stat
@@ -160,7 +161,7 @@ class GitTree:
     def __init__(self, repository: Repository, entries: Iterable[GitEntry], target: str, revision: str) -> None:
         self.target, self.revision, self.prefix = target, revision, repository.prefix
         self._files = {entry.path: entry for entry in entries}
-        self._blobs = repository.blobs()
+        self._repository, self._blobs = repository, repository.blobs()
 
     @classmethod
     def at(cls, path: Path, revision: str) -> GitTree:
@@ -179,9 +180,22 @@ class GitTree:
     def problems(self) -> list[Problem]:
         return []
 
+    @property
+    def content(self) -> str:
+        """A digest of all paths and contents: a commit has that of the index it was made from."""
+        rows = sorted(f"{entry.path}\0{entry.kind}\0{entry.blob}" for entry in self._files.values())
+        data = "\0".join(rows).encode("utf-8", "surrogateescape")
+        return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+    def of_objects(self, objects: Mapping[str, str]) -> GitTree:
+        """Return a tree of the same repository that has just these files: git's names of contents by path."""
+        entries = (GitEntry(self.prefix + path, "file", blob) for path, blob in objects.items())
+        return GitTree(self._repository, entries, self.target, "")
+
     def object(self, path: str) -> str:
-        """Return git's name of the content at a path."""
-        return self._files[self.prefix + path].blob
+        """Return git's name of the content at a path, "" where there is none."""
+        entry = self._files.get(self.prefix + path)
+        return entry.blob if entry else ""
 
     def read(self, path: str) -> bytes:
         return self.read_top(self.prefix + path)

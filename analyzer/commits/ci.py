@@ -13,7 +13,6 @@ from analyzer.commits.dependencies import Dependencies
 from analyzer.commits.follower import CannotFollow, Follower, Move, Reader
 from analyzer.commits.states import StateKey, States, rules_digest
 from analyzer.config import Config
-from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
@@ -58,7 +57,7 @@ class Side:
     def of(cls, tree: GitTree, request: ScanRequest) -> Side:
         config = load_config(tree).override(**request.flags)
         book = load_rulebook(tree, config, request)
-        return cls(tree, config, book, StateKey(tree.revision, rules_digest(book, config, tree.prefix)))
+        return cls(tree, config, book, StateKey(tree.content, rules_digest(book, config, tree.prefix)))
 
 
 def compare_commits(
@@ -142,7 +141,7 @@ class _Run:
             follower = self.states.load(self.old.key, program, self.old.tree, reader)
             if follower:
                 return follower
-            other, follower = self.nearest(program, reader)
+            other, follower = self.states.nearest(self.old.key, program, self.old.tree, reader)
         with self.clock("base"):
             if other and follower:
                 follower.move(other, self.old.tree, reader)
@@ -151,20 +150,6 @@ class _Run:
         with self.clock("state"):
             self.states.save(self.old.key, follower)
         return follower
-
-    def nearest(self, program: Prepared, reader: Reader) -> tuple[GitTree | None, Follower | None]:
-        """Return the commit used last of the others that there are states of and that are in the repository."""
-        for commit in self.states.commits(self.old.key.rules):
-            if commit == self.old.key.commit:
-                continue
-            try:
-                tree = GitTree.at(self.request.path, commit)
-            except AnalyzeError:
-                continue
-            if follower := self.states.load(replace(self.old.key, commit=commit), program, tree, reader):
-                return tree, follower
-            tree.close()
-        return None, None
 
     def report(self, tree: GitTree, follower: Follower) -> Report:
         return assemble(tree, self.new.book, follower.collected(), follower.view.result())

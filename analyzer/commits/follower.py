@@ -7,7 +7,7 @@ determines is compared as a whole.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import engine
@@ -69,7 +69,6 @@ class Follower:
 
     maintainer: Maintainer
     snapshot: Snapshot
-    laid_out: dict[str, Columns] = field(default_factory=dict)
     extracted: int = 0
     base: Base | None = None
 
@@ -88,9 +87,9 @@ class Follower:
         view = View(program, engine.Database(), threads=reader.threads, bound=bound(0))
         follower = cls(Maintainer(view, policy or Predicted()), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
-        follower.laid_out = follower.lay_out(snapshot)
+        laid_out = follower.lay_out(snapshot)
         follower.set_bound(snapshot)
-        follower.maintainer.bootstrap(given | follower.laid_out)
+        follower.maintainer.bootstrap(given | laid_out)
         return follower
 
     @property
@@ -116,11 +115,11 @@ class Follower:
         enter(snapshot, change.come, after)
         translated = self.numbering.translated
         was, now = (translated(facts.mount_files(part.by_path()), OF_FILES) for part in (before, after))
-        was, now = was | self.laid_out, now | self.lay_out(snapshot)
+        was |= {name: self.view.relations[name].facts() for name in facts.LAID_OUT}
+        now |= self.lay_out(snapshot)
         inserted, deleted = differences(now, was), differences(was, now)
         self.set_bound(snapshot)
         outcome = self.maintainer.apply(inserted, deleted)
-        self.laid_out = {name: now[name] for name in facts.LAID_OUT}
         self.snapshot, self.extracted = snapshot, before.extracted + after.extracted
         return Move(outcome, inserted, deleted, frozenset(path for path, _ in (*change.gone, *change.come)))
 

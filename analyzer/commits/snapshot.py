@@ -49,6 +49,10 @@ class Snapshot:
         return self.n_directories + sum(looked.n_entities for looked in self.looked.values())
 
     @property
+    def objects(self) -> dict[str, str]:
+        return {path: looked.object for path, looked in self.looked.items()}
+
+    @property
     def files(self) -> list[SourceFile]:
         return [looked.source for looked in self.looked.values() if looked.source]
 
@@ -134,9 +138,9 @@ def recorded(snapshot: Snapshot) -> dict[str, Any]:
     return {"commit": snapshot.commit, "looked": looked}
 
 
-def restored(record: Mapping[str, Any], tree: GitTree, config: Config) -> Snapshot:
-    """Return what `recorded` wrote down, for the tree of the commit."""
-    snapshot = Snapshot(record["commit"], discover(tree, config))
+def restored(record: Mapping[str, Any]) -> Snapshot:
+    """Return what `recorded` wrote down."""
+    snapshot = Snapshot(record["commit"], Discovery())
     for path, looked in record["looked"].items():
         source = SourceFile(**looked["source"]) if looked["source"] else None
         imports = tuple((level, name) for level, name in looked["imports"])

@@ -1,4 +1,4 @@
-"""Where relations wait for the next run: a directory for each commit, under a digest of what else they depend on.
+"""Where relations wait for the next run: a directory for each content, under a digest of what else they depend on.
 
 What has been reached by updates from one evaluation shares its base, and has a log of its own. The least recently used
 are dropped beyond a size. What is damaged, foreign or in use costs a state, never an answer.
@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 import facts
 from analyzer.commits.follower import Follower, Reader
-from analyzer.commits.snapshot import recorded, restored
+from analyzer.commits.snapshot import Snapshot, recorded, restored
 from analyzer.config import Config
+from analyzer.discover import discover
 from analyzer.rulebook import Rulebook
 from analyzer.trees import GitTree
 from analyzer.widen import bound
@@ -30,6 +31,8 @@ from engine.incremental.policy import Maintainer, Predicted
 from engine.incremental.prepared import Prepared
 from engine.incremental.state import NoState, State, StateError
 
+LOOKED_AT = 3
+"""So many states are looked at for one to go on from."""
 WAIT_S = 60.0
 """So long a run waits for another one that uses the same state."""
 BLOCK_BYTES = 512
@@ -40,9 +43,9 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class StateKey:
-    """A commit, and a digest of what its relations are made with: rules, extractor, what is scanned."""
+    """A digest of files (`GitTree.content`), and one of what else relations depend on: rules, extractor, options."""
 
-    commit: str
+    files: str
     rules: str
 
 
@@ -61,22 +64,33 @@ def rules_digest(book: Rulebook, config: Config, prefix: str) -> str:
 class States:
     """The states in a directory, at most `max_bytes` of them. `warnings` say what could not be kept or used.
 
-    A state that another process is using is waited for, once.
+    A state that another process is using is waited for so many seconds, once.
     """
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
-        self.path, self.max_bytes = path, max_bytes
+    def __init__(self, path: Path, max_bytes: int, wait_s: float = WAIT_S) -> None:
+        self.path, self.max_bytes, self.wait_s = path, max_bytes, wait_s
         self.warnings: list[str] = []
         self._in_use: dict[Path, StateError] = {}
 
-    def commits(self, rules: str) -> list[str]:
-        """Return the commits that there are states of, the last one used first."""
-        found = [(used_at(place), place.name) for place in self._places() if place.parent.name == rules]
-        return [commit for _, commit in sorted(found, reverse=True)]
-
     def load(self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader) -> Follower | None:
-        """Return the relations saved for a commit, whose tree is given; None if they cannot be used."""
-        place = self._place(key)
+        """Return the relations saved for the files of a tree; None if they cannot be used."""
+        found = self._load(self._place(key), program, reader)
+        if found:
+            found.snapshot.found = discover(tree, reader.config)
+        return found
+
+    def nearest(
+        self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader
+    ) -> tuple[GitTree | None, Follower | None]:
+        """Return relations of other files, the last used of those of which `tree` has most; and a tree of them."""
+        others = [place for place in self._places() if place.parent.name == key.rules and place.name != key.files]
+        for place in sorted(others, key=used_at, reverse=True)[:LOOKED_AT]:
+            found = self._load(place, program, reader)
+            if found and is_near(found.snapshot, tree):
+                return tree.of_objects(found.snapshot.objects), found
+        return None, None
+
+    def _load(self, place: Path, program: Prepared, reader: Reader) -> Follower | None:
         if not place.is_dir():
             return None
         state = State(place, program)
@@ -84,15 +98,12 @@ class States:
             with self._opened(state):
                 view = state.load(threads=reader.threads, bound=bound(0))
             os.utime(place)
-            snapshot = restored(state.notes["snapshot"], tree, reader.config)
         except (NoState, StateError, OSError) as error:
             if not isinstance(error, NoState) or error.damage:
                 self.warnings.append(f"{error}; evaluated anew")
             return None
         maintainer = Maintainer(view, Predicted(), History.restored(state.notes["history"]))
-        follower = Follower(maintainer, snapshot, base=state.base)
-        follower.laid_out = follower.lay_out(snapshot)
-        return follower
+        return Follower(maintainer, restored(state.notes["snapshot"]), base=state.base)
 
     def save(self, key: StateKey, follower: Follower) -> None:
         """Keep the relations of a commit, and drop what has not been used for long."""
@@ -107,7 +118,7 @@ class States:
                 state.save(follower.view)
             follower.base = state.base
         except StateError as error:
-            self.warnings.append(f"{error}; the relations of {key.commit[:SHOWN]} are not kept")
+            self.warnings.append(f"{error}; the relations of {shown(follower.snapshot)} are not kept")
         self.evict()
 
     def evict(self) -> None:
@@ -126,7 +137,7 @@ class States:
     def _opened(self, state: State) -> Iterator[None]:
         """Keep other processes out of a state. Raises StateError."""
         try:
-            state.open(0.0 if state.directory in self._in_use else WAIT_S)
+            state.open(0.0 if state.directory in self._in_use else self.wait_s)
         except StateError as error:
             raise self._in_use.setdefault(state.directory, error) from None
         try:
@@ -135,10 +146,20 @@ class States:
             state.close()
 
     def _place(self, key: StateKey) -> Path:
-        return self.path / key.rules / key.commit
+        return self.path / key.rules / key.files
 
     def _places(self) -> list[Path]:
         return [place for place in self.path.glob("*/*") if place.is_dir()]
+
+
+def shown(snapshot: Snapshot) -> str:
+    return snapshot.commit[:SHOWN] or "the index"
+
+
+def is_near(snapshot: Snapshot, tree: GitTree) -> bool:
+    """Whether most of a snapshot's files stand in a tree as they are."""
+    same = sum(tree.object(path) == name for path, name in snapshot.objects.items())
+    return 2 * same >= len(snapshot.objects)
 
 
 def used_at(place: Path) -> float:
