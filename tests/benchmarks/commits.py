@@ -11,6 +11,7 @@ those, times K. After M minutes the walk ends where it is. Nothing is compared: 
 """
 
 import argparse
+import gc
 import json
 import subprocess
 from pathlib import Path
@@ -98,6 +99,8 @@ class Walk:
     def step(self, follower, commit):
         name = follower.maintainer.policy.name
         old, new = self.tree(self.at[name]), self.tree(commit)
+        gc.collect()
+        gc.freeze()  # So that nobody's update pays for looking through the relations of all.
         move = follower.move(old, new, self.reader)
         old.close()
         new.close()

@@ -4,9 +4,9 @@
     incremental.py [--workload NAME …] [--program FILE.dl --facts DIR] [--cspa DIR] [--crdt DIR] [--scale S] [--runs N]
                    [--tables state,single,sizes,epochs] [--threads N] [--cpu] [--lazy]
 
-Workloads are those of evaluation.py (by default doop-like on a tenth of its facts), CSPA where --cspa names its
-directory, an edited text where --crdt names the input of problems/crdt in frankmcsherry/dynamic-datalog (its first
-inserts, see workloads.py), or a program with its facts.
+Workloads are those of evaluation.py on a tenth of their facts, cspa10k and cspa100k where --cspa names their directory,
+and an edited text, crdt, where --crdt names the input of problems/crdt in frankmcsherry/dynamic-datalog (its first
+inserts, see workloads.py); by default the last three and doop-like. Or a program with its facts.
 
 epochs  13 epochs (Zhao et al., §5.2, Figure 6): all facts, then small, large, small, large updates, deletions and
         insertions in turn; seconds of each policy, and of evaluation from scratch (engine.evaluate) in every epoch.
@@ -51,7 +51,7 @@ def main():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workload", nargs="+", default=["doop-like"])
+    parser.add_argument("--workload", nargs="+", default=["doop-like", "cspa10k", "cspa100k", "crdt"])
     parser.add_argument("--program", type=Path)
     parser.add_argument("--facts", type=Path)
     parser.add_argument("--cspa", type=Path)
@@ -72,9 +72,8 @@ def subjects(options):
         program = engine.compile([engine.Source(str(options.program), text)])
         yield options.program.stem, program, engine.load(program, options.facts)
         return
-    workloads = [w for w in WORKLOADS if w.name in options.workload]
     read = (*(cspa(options.cspa) if options.cspa else ()), *([crdt(options.crdt)] if options.crdt else ()))
-    for workload in (*workloads, *read):
+    for workload in [workload for workload in (*WORKLOADS, *read) if workload.name in options.workload]:
         scale = 1.0 if workload in read else options.scale
         program = engine.compile([engine.Source(workload.program, workload.source())])
         yield workload.name, program, engine.Database(relations=dict(workload.facts(scale)))
