@@ -15,7 +15,7 @@ from analyzer.assemble import assemble
 from analyzer.collect import Progress, silent
 from analyzer.commits.ci import MAX_STATE_BYTES
 from analyzer.commits.follower import CannotFollow, Follower, Reader
-from analyzer.commits.states import StateKey, States, rules_digest
+from analyzer.commits.states import StateKey, States, scanned_digest
 from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
 from analyzer.machine import ThisMachine
@@ -66,7 +66,7 @@ class _Hook:
             config = load_config(tree).override(**self.request.flags)
             book = load_rulebook(tree, config, self.request)
             program = prepare_rulebook(book, self.state.path)
-            key = StateKey(tree.content, rules_digest(book, config, tree.prefix))
+            key = StateKey(tree.content, scanned_digest(config, tree.prefix))
         jobs = config.jobs or default_jobs()
         reader = Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs)
         try:
@@ -103,7 +103,10 @@ class _Hook:
     def nearest(self, key: StateKey, program: Prepared, reader: Reader) -> tuple[GitTree | None, Follower | None]:
         """Return relations to go on from, and the tree that they are of: those of HEAD, or those used last."""
         if head := self.head():
-            follower = self.states.load(StateKey(head.content, key.rules), program, head, reader)
+            its_key = StateKey(head.content, key.scanned)
+            follower = self.states.load(its_key, program, head, reader)
+            if follower and follower.anew:
+                self.states.save(its_key, follower)  # Other rules are told once.
             if follower:
                 return head, follower
             head.close()

@@ -11,7 +11,7 @@ from analyzer.commits.causes import cause_near_path, cause_on_path
 from analyzer.commits.comparison import Comparison, compare
 from analyzer.commits.dependencies import Dependencies
 from analyzer.commits.follower import CannotFollow, Follower, Move, Reader
-from analyzer.commits.states import StateKey, States, rules_digest
+from analyzer.commits.states import StateKey, States, scanned_digest
 from analyzer.config import Config
 from analyzer.git import Repository
 from analyzer.machine import ThisMachine
@@ -57,7 +57,7 @@ class Side:
     def of(cls, tree: GitTree, request: ScanRequest) -> Side:
         config = load_config(tree).override(**request.flags)
         book = load_rulebook(tree, config, request)
-        return cls(tree, config, book, StateKey(tree.content, rules_digest(book, config, tree.prefix)))
+        return cls(tree, config, book, StateKey(tree.content, scanned_digest(config, tree.prefix)))
 
 
 def compare_commits(
@@ -102,8 +102,8 @@ class _Run:
 
     def run(self) -> CiResult:
         try:
-            if self.old.key.rules != self.new.key.rules:
-                raise CannotFollow("the rules or the configuration have changed")
+            if self.old.key.scanned != self.new.key.scanned:
+                raise CannotFollow("the configuration has changed")
             base, head, strategy, reason = self.follow()
         except CannotFollow as why:
             base, head, strategy, reason = self.scan(self.old.tree), self.scan(self.new.tree), "full", str(why)
@@ -118,30 +118,50 @@ class _Run:
     def follow(self) -> tuple[Report, Report, str, str]:
         """Return the reports of both commits, strategy and reason. Raises CannotFollow."""
         with self.clock("rules"):
+            if self.old.book.sources == self.new.book.sources:
+                self.old.book = self.new.book
             program = prepare_rulebook(self.new.book, self.state.path)
+            is_same = self.old.book is self.new.book
+            old_program = program if is_same else prepare_rulebook(self.old.book, self.state.path)
         jobs = self.new.config.jobs or default_jobs()
         reader = Reader(self.new.config, self.state.path, ThisMachine(jobs), self.progress, jobs)
         with evaluation_errors():
-            follower = self.at_base(program, reader)
+            follower = self.at_base(old_program, reader)
             with self.clock("base"):
-                base = self.report(self.old.tree, follower)
+                base = self.report(self.old, follower)
             self.progress("Evaluating rules", 0, None)
             with self.clock("update"):
+                follower, anew = self.by_new_rules(follower, program, reader)
                 move = follower.move(self.old.tree, self.new.tree, reader)
         with self.clock("report"):
-            head = self.report(self.new.tree, follower)
+            head = self.report(self.new, follower)
         with self.clock("state"):
             self.states.save(self.new.key, follower)
         self.moved = follower, move
-        return base, head, move.outcome.strategy, move.outcome.reason
+        return base, head, move.outcome.strategy, "; ".join([move.outcome.reason, *anew])
+
+    def by_new_rules(self, follower: Follower, program: Prepared, reader: Reader) -> tuple[Follower, list[str]]:
+        """Return the relations of the base by the rules of the head, and what that took, if they were others."""
+        n_anew = follower.anew
+        if follower.view.prepared.digest != program.digest:
+            follower.view.close_team()
+            adopted = self.states.load(self.old.key, program, self.old.tree, reader)
+            if adopted is None:
+                raise CannotFollow("the rules have changed, and the relations of the base could not be kept")
+            follower, n_anew = adopted, n_anew + adopted.anew
+        if not n_anew:
+            return follower, []
+        return follower, [f"other rules: {n_anew} of {len(follower.view.strata)} strata evaluated anew"]
 
     def at_base(self, program: Prepared, reader: Reader) -> Follower:
         """Return the relations of the base: as saved; else from those of the commit used last, or made, and saved."""
         with self.clock("state"):
             follower = self.states.load(self.old.key, program, self.old.tree, reader)
-            if follower:
+            if follower and not follower.anew:
                 return follower
-            other, follower = self.states.nearest(self.old.key, program, self.old.tree, reader)
+            other = None
+            if not follower:
+                other, follower = self.states.nearest(self.old.key, program, self.old.tree, reader)
         with self.clock("base"):
             if other and follower:
                 follower.move(other, self.old.tree, reader)
@@ -151,8 +171,8 @@ class _Run:
             self.states.save(self.old.key, follower)
         return follower
 
-    def report(self, tree: GitTree, follower: Follower) -> Report:
-        return assemble(tree, self.new.book, follower.collected(), follower.view.result())
+    def report(self, side: Side, follower: Follower) -> Report:
+        return assemble(side.tree, side.book, follower.collected(), follower.view.result())
 
     def scan(self, tree: GitTree) -> Report:
         """Return the report of a commit by itself."""

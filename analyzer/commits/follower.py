@@ -64,13 +64,15 @@ class Move:
 class Follower:
     """A view of a program, and the commit whose facts it holds. `extracted` counts the files extracted at last.
 
-    `base` is what it was last loaded from or saved to: states saved later share it.
+    `base` is what it was last loaded from or saved to: states saved later share it. `anew` counts the strata that were
+    evaluated when it was loaded, because their rules were others.
     """
 
     maintainer: Maintainer
     snapshot: Snapshot
     extracted: int = 0
     base: Base | None = None
+    anew: int = 0
 
     @classmethod
     def begin(

@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import facts
+from analyzer import widen
 from analyzer.commits.follower import Follower, Reader
 from analyzer.commits.snapshot import Snapshot, recorded, restored
 from analyzer.config import Config
 from analyzer.discover import discover
-from analyzer.rulebook import Rulebook
 from analyzer.trees import GitTree
-from analyzer.widen import bound
 from engine.incremental import manifest
 from engine.incremental.history import History
 from engine.incremental.lock import lock
@@ -43,21 +42,19 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class StateKey:
-    """A digest of files (`GitTree.content`), and one of what else relations depend on: rules, extractor, options."""
+    """A digest of files (`GitTree.content`), and one of what else facts depend on: the extractor, what is scanned."""
 
     files: str
-    rules: str
+    scanned: str
 
 
-def rules_digest(book: Rulebook, config: Config, prefix: str) -> str:
-    """Return a digest of all that the relations of a commit depend on, but the commit."""
+def scanned_digest(config: Config, prefix: str) -> str:
+    """Return a digest of all that the facts of a commit depend on, but the commit."""
     digest = hashlib.blake2b(digest_size=16)
-    for module in sorted(Path(__file__).parent.glob("*.py")):
+    for module in (*sorted(Path(__file__).parent.glob("*.py")), Path(widen.__file__)):
         digest.update(module.read_bytes())
     selected = (prefix, config.exclude, config.include_vendored, config.max_file_kb, facts.version())
     digest.update(repr(selected).encode("utf-8", "surrogatepass"))
-    for source in book.sources:
-        digest.update(repr((source.name, source.text)).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
@@ -73,7 +70,10 @@ class States:
         self._in_use: dict[Path, StateError] = {}
 
     def load(self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader) -> Follower | None:
-        """Return the relations saved for the files of a tree; None if they cannot be used."""
+        """Return the relations saved for the files of a tree; None if they cannot be used.
+
+        If they were made by other rules, the strata are evaluated anew that depend on what is different.
+        """
         found = self._load(self._place(key), program, reader)
         if found:
             found.snapshot.found = discover(tree, reader.config)
@@ -83,7 +83,7 @@ class States:
         self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader
     ) -> tuple[GitTree | None, Follower | None]:
         """Return relations of other files, the last used of those of which `tree` has most; and a tree of them."""
-        others = [place for place in self._places() if place.parent.name == key.rules and place.name != key.files]
+        others = [place for place in self._places() if place.parent.name == key.scanned and place.name != key.files]
         for place in sorted(others, key=used_at, reverse=True)[:LOOKED_AT]:
             found = self._load(place, program, reader)
             if found and is_near(found.snapshot, tree):
@@ -96,14 +96,14 @@ class States:
         state = State(place, program)
         try:
             with self._opened(state):
-                view = state.load(threads=reader.threads, bound=bound(0))
+                view = state.adopt(threads=reader.threads, bound=widen.bound(0))
             os.utime(place)
         except (NoState, StateError, OSError) as error:
             if not isinstance(error, NoState) or error.damage:
                 self.warnings.append(f"{error}; evaluated anew")
             return None
         maintainer = Maintainer(view, Predicted(), History.restored(state.notes["history"]))
-        return Follower(maintainer, restored(state.notes["snapshot"]), base=state.base)
+        return Follower(maintainer, restored(state.notes["snapshot"]), base=state.base, anew=state.anew)
 
     def save(self, key: StateKey, follower: Follower) -> None:
         """Keep the relations of a commit, and drop what has not been used for long."""
@@ -146,7 +146,7 @@ class States:
             state.close()
 
     def _place(self, key: StateKey) -> Path:
-        return self.path / key.rules / key.files
+        return self.path / key.scanned / key.files
 
     def _places(self) -> list[Path]:
         return [place for place in self.path.glob("*/*") if place.is_dir()]

@@ -6,5 +6,6 @@ the tuples that each update has inserted and deleted.
 (plans of rules) → `tracked` and `agenda` (what is stored, and what is to be decided). `witness` says what a tuple is
 derived from.
 From files: `run` (a command) → `delta` (facts that change) and `state` (a view in a directory) → `frozen` (a view as
-arrays), `datafile` (arrays in files), `manifest` and `identity` (which files are valid, and for which program).
+arrays), `datafile` (arrays in files), `manifest` and `identity` (which files are valid, and for which program),
+`adoption` (what another program takes over), `lock`.
 """

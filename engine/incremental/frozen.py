@@ -6,7 +6,7 @@ The description is made of dicts, lists and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from engine.storage.records import RecordTable
 Parts = dict[str, Part]
 Arrays = Mapping[str, np.ndarray]
 Description = dict[str, Any]
+Stratum = Maintained | Recomputed | Widened
 
 FEW_ROWS = 1 << 10
 GONE_SHARE = 0.25
@@ -33,10 +34,25 @@ GONE_SHARE = 0.25
 
 def held_by(view: View) -> Iterator[Tracked]:
     """All that holds tuples: relations, projections, and the facts of strata that are evaluated anew."""
-    yield from view.tracked()
     for stratum in view.strata:
-        if isinstance(stratum, Recomputed):
-            yield from stratum.given.values()
+        yield from held_in(stratum)
+
+
+def held_in(stratum: Stratum) -> Iterator[Tracked]:
+    """All that holds tuples of a stratum."""
+    yield from stratum.relations
+    if isinstance(stratum, Recomputed):
+        yield from stratum.given.values()
+    elif isinstance(stratum, Widened):
+        for level in stratum.levels:
+            yield from (*level.stratum.relations, *level.source.relations)
+
+
+def maintained_in(stratum: Stratum) -> tuple[Maintained, ...]:
+    """What keeps the relations of a stratum up to date tuple by tuple."""
+    if isinstance(stratum, Widened):
+        return stratum.final, stratum.source
+    return (stratum,) if isinstance(stratum, Maintained) else ()
 
 
 # ---- freezing
@@ -49,22 +65,19 @@ def freeze(view: View, relations: Mapping[str, Tracked]) -> tuple[Parts, Descrip
         "relations": {name: freeze_relation(relation, parts) for name, relation in relations.items()},
         "records": {name: freeze_records(name, table, parts) for name, table in view.records.items()},
         "permanent": {},
-        "levels": {stratum.bound.relation: [level.last for level in stratum.levels] for stratum in widened(view)},
+        "repeated": {},
+        "levels": {},
+        "max_rows": view.bound and view.bound.max_rows,
     }
-    for own, ids in permanent(view):
-        saved = relations[own.name].known(own.partitions[0].rows[: own.width, ids])
-        description["permanent"][own.name] = saved.tolist()
-    return parts, description
-
-
-def permanent(view: View) -> Iterator[tuple[Tracked, np.ndarray]]:
     for stratum in view.strata:
-        if isinstance(stratum, Maintained):
-            yield from stratum.permanent.items()
-
-
-def widened(view: View) -> list[Widened]:
-    return [stratum for stratum in view.strata if isinstance(stratum, Widened)]
+        for kept in maintained_in(stratum):
+            for name, held in (("permanent", kept.permanent), ("repeated", kept.repeated)):
+                for own, ids in held.items():
+                    saved = relations[own.name].known(own.partitions[0].rows[: own.width, ids])
+                    description[name][own.name] = saved.tolist()
+        if isinstance(stratum, Widened):
+            description["levels"][stratum.bound.relation] = [level.last for level in stratum.levels]
+    return parts, description
 
 
 def freeze_relation(relation: Tracked, parts: Parts) -> Description:
@@ -88,7 +101,8 @@ def freeze_arrangement(relation: str, arrangement: Arrangement, parts: Parts) ->
     numbers = {number: getattr(arrangement, number) for number in NUMBERS}
     tracks_old = arrangement.batch is not None
     keys = freeze_keys(name, arrangement.keys, parts)
-    return {"key": key, "width": width, "tracks_old": tracks_old, "keys": keys, **numbers}
+    has_arena = arrangement.arena is not None
+    return {"key": key, "width": width, "has_arena": has_arena, "tracks_old": tracks_old, "keys": keys, **numbers}
 
 
 NUMBERS = ("dense", "n_keys", "n_rows", "top", "checked")
@@ -110,17 +124,18 @@ def freeze_records(name: str, table: RecordTable, parts: Parts) -> Description:
 # ---- thawing
 
 
-def thaw(view: View, description: Description, arrays: Arrays) -> None:
-    """Let a view go on from what was saved."""
-    for stratum in widened(view):
-        for last in description["levels"][stratum.bound.relation][len(stratum.levels) :]:
-            stratum.add_level(last)
-    for relation in held_by(view):
-        thaw_relation(relation, description["relations"][relation.name], arrays)
-    for stratum in view.strata:
-        if isinstance(stratum, Maintained):
-            saved = {relation: description["permanent"][relation.name] for relation in stratum.relations}
-            stratum.permanent = {relation: np.array(ids, np.int32) for relation, ids in saved.items()}
+def thaw(strata: Iterable[Stratum], description: Description, arrays: Arrays) -> None:
+    """Let strata go on from what was saved."""
+    for stratum in strata:
+        if isinstance(stratum, Widened):
+            for last in description["levels"][stratum.bound.relation][len(stratum.levels) :]:
+                stratum.add_level(last)
+        for relation in held_in(stratum):
+            thaw_relation(relation, description["relations"][relation.name], arrays)
+        for kept in maintained_in(stratum):
+            for relation in kept.relations:
+                kept.permanent[relation] = np.array(description["permanent"][relation.name], np.int32)
+                kept.repeated[relation] = np.array(description["repeated"][relation.name], np.int32)
 
 
 def thaw_relation(relation: Tracked, saved: Description, arrays: Arrays) -> None:
@@ -141,7 +156,8 @@ def thaw_relation(relation: Tracked, saved: Description, arrays: Arrays) -> None
 
 def thaw_arrangement(name: str, arrangement: Arrangement, saved: Description, arrays: Arrays) -> None:
     arrangement.runs = arrays[f"{name} runs"].reshape(-1, saved["width"])
-    arrangement.arena = arrays.get(f"{name} arena")
+    # The array may be there all the same, of an arrangement that the relation had when the base was written.
+    arrangement.arena = arrays[f"{name} arena"] if saved["has_arena"] else None
     for number in NUMBERS:
         setattr(arrangement, number, saved[number])
     arrangement.batch = [] if saved["tracks_old"] else None
@@ -161,8 +177,8 @@ def thaw_keys(name: str, saved: Description, arrays: Arrays) -> HashedKeys | Val
 
 def thaw_records(tables: Mapping[str, RecordTable], description: Description, arrays: Arrays) -> None:
     """Let record tables hold what was saved."""
-    for name, table in tables.items():
-        table.keys = thaw_keys(f"record {name}", description["records"][name], arrays)
+    for name in tables.keys() & description["records"].keys():
+        tables[name].keys = thaw_keys(f"record {name}", description["records"][name], arrays)
 
 
 # ---- compaction

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.incremental.identity import digest
+from engine.incremental.identity import digest, digest_of
 from engine.incremental.recompute import alone, obstacle
 from engine.language.program import CheckedProgram, Record, Stratum
 from engine.language.syntax import Constant
@@ -37,7 +37,8 @@ class Component:
     """Relations that are brought up to date together, and those that they are derived from.
 
     With a `reason` they are evaluated anew, by the program that is `stored`, else kept up to date by the rules and the
-    facts that are.
+    facts that are. `digest` is that of all that their tuples follow from but facts that are given: their declarations
+    and rules, and those of the components that they read.
     """
 
     relations: tuple[str, ...]
@@ -45,6 +46,7 @@ class Component:
     reason: str
     stored: bytes
     stored_facts: bytes = b""
+    digest: str = ""
 
     def program(self) -> CheckedProgram:
         return pickle.loads(self.stored)
@@ -62,7 +64,8 @@ class Prepared:
     """A program, taken apart. `components` are in an order of evaluation.
 
     `shapes` are those of its relations, `projections` those of the relations that stand for negated atoms with
-    wildcards. `digest` is that of what it derives.
+    wildcards. `digest` is that of what it derives; `column_types` and `record_types` are digests of what the columns of
+    relations, and the fields of records, hold.
     """
 
     digest: str
@@ -71,6 +74,8 @@ class Prepared:
     signatures: Mapping[tuple[str, tuple[int, ...]], int]
     shapes: Mapping[str, Shape]
     projections: Mapping[str, Shape]
+    column_types: Mapping[str, str]
+    record_types: Mapping[str, str]
     components: tuple[Component, ...]
     stored: bytes
 
@@ -85,7 +90,7 @@ def prepared(program: CheckedProgram | Prepared) -> Prepared:
 
 
 class Preparation:
-    """The state of taking a program apart: the projections made so far."""
+    """The state of taking a program apart: the projections made so far, and the digests of components by relation."""
 
     def __init__(self, program: CheckedProgram) -> None:
         self.program = program
@@ -95,13 +100,36 @@ class Preparation:
             for name, declared in program.relations.items()
         }
         self.projections: dict[str, Shape] = {}
+        self.digests: dict[str, str] = {}
 
     def run(self) -> Prepared:
         program = self.program
-        components = tuple(made for stratum in program.strata for made in self.components(stratum))
-        signatures, stored = dict(constant_signatures(program)), pickle.dumps(program, pickle.HIGHEST_PROTOCOL)
-        shapes = (self.shapes, self.projections)
-        return Prepared(digest(program), program.number_bits, program.records, signatures, *shapes, components, stored)
+        components = tuple(
+            self.digested(made, stratum) for stratum in program.strata for made in self.components(stratum)
+        )
+        return Prepared(
+            digest(program),
+            program.number_bits,
+            program.records,
+            dict(constant_signatures(program)),
+            self.shapes,
+            self.projections,
+            {name: digest_of([column.type for column in held.columns]) for name, held in program.relations.items()},
+            {name: digest_of(record) for name, record in program.records.items()},
+            components,
+            pickle.dumps(program, pickle.HIGHEST_PROTOCOL),
+        )
+
+    def digested(self, component: Component, stratum: Stratum) -> Component:
+        """Give a component, made of a stratum, its digest. Those that it reads have theirs."""
+        program = self.program
+        own: object = component.relations  # A projection is what its name says.
+        if component.relations == stratum.relations:
+            limits = {name: n for name, n in program.limits.items() if name in stratum.relations}
+            own = (stratum, [program.relations[name] for name in stratum.relations], limits)
+        found = digest_of((own, {name: self.digests[name] for name in component.reads}))
+        self.digests.update(dict.fromkeys(component.relations, found))
+        return replace(component, digest=found)
 
     def components(self, stratum: Stratum) -> Iterator[Component]:
         """Yield a stratum, and before it projections of relations that it negates in part."""

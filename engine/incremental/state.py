@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from engine.database import Database
+from engine.incremental.adoption import CannotAdopt, adopt, form
 from engine.incremental.datafile import DamagedFile, DataFile, Part, checksum, share, sync_directory, write
 from engine.incremental.frozen import Parts, compacted, freeze, held_by, thaw, thaw_records
 from engine.incremental.identity import format_name, identity
@@ -75,6 +76,7 @@ class State:
         self.notes: dict[str, Any] = {}
         self._format, self._identity = format_name(), identity(self.program.digest, exact)
         self.base: Base | None = None
+        self.anew = 0
         self._lock: int | None = None
 
     # ---- one process at a time
@@ -99,15 +101,31 @@ class State:
 
     def load(self, **options: object) -> View:
         """Return the view that was saved; `options` are those of View. Raises NoState."""
+        with self._reading() as manifest:
+            if manifest.program != self._identity:
+                raise NoState(f"the state in {self.directory} is that of another program, or of an earlier form of it")
+            return self._load(manifest, options)
+
+    def adopt(self, **options: object) -> View:
+        """Do the same with the state of any program: strata that are others in this one are bootstrapped.
+
+        The facts are those that were saved. `anew` counts these strata. Raises NoState, and EvaluationError.
+        """
+        with self._reading() as manifest:
+            return self._load(manifest, options)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Manifest]:
+        """Give the manifest. Raises NoState for what is wrong with it, and with the files that are read."""
         try:
             manifest = read_manifest(self.directory)
             if manifest is None:
                 raise NoState(f"there is no state in {self.directory}", damage=False)
             if manifest.format != self._format:
                 raise NoState(f"the state in {self.directory} was saved by another version of analyze")
-            if manifest.program != self._identity:
-                raise NoState(f"the state in {self.directory} is that of another program, or of an earlier form of it")
-            return self._load(manifest, options)
+            yield manifest
+        except CannotAdopt as error:
+            raise NoState(f"the state in {self.directory} cannot be that of this program: {error}") from None
         except DamagedFile as error:
             raise NoState(f"the state in {self.directory} is damaged: {error}") from None
         except OSError as error:
@@ -129,7 +147,7 @@ class State:
         thaw_records(records, manifest.description, arrays)
         database = Database(Symbols(texts), records)
         view = View(self.program, database, exact=self.exact, **options)
-        thaw(view, manifest.description, arrays)
+        self.anew = adopt(view, manifest.description, arrays)
         self.notes = manifest.notes
         return view
 
@@ -165,6 +183,7 @@ class State:
             return False
         base, saved = self.base.file, self.base.saved
         parts, description = freeze(view, {relation.name: relation for relation in held_by(view)})
+        description["form"] = form(view)
         parts = {name: part for name, part in parts.items() if not base.holds(name, part.array)}
         positions, words = base.changes()
         parts |= {POSITIONS: Part(positions, len(positions), room=False), WORDS: Part(words, len(words), room=False)}
@@ -180,12 +199,13 @@ class State:
     def _save_base(self, view: View) -> None:
         """Save all, and let the view go on from what has been saved."""
         parts, description = freeze(view, {relation.name: compacted(relation) for relation in held_by(view)})
+        description["form"] = form(view)
         base = self._write(parts | text_parts(view.symbols, 0), ".base")
         self._switch(Manifest(self._format, self._identity, base, None, description, self.notes))
         self.base = self._map_base(base)
         arrays = self.base.file.arrays()
         thaw_records(view.records, description, arrays)
-        thaw(view, description, arrays)
+        thaw(view.strata, description, arrays)
 
     def _write(self, parts: Parts, suffix: str) -> Saved:
         token = token_hex(16)

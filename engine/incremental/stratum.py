@@ -38,8 +38,8 @@ class Maintained:
     """Mutually recursive relations, or a single one, with the rules that derive them from themselves and `inputs`.
 
     `rules` and `own`, the facts that stand in the program, are asked for when they are needed. `permanent` are the ids
-    of these facts. `watch` is called between two pieces of work; it may raise to give an update up. `planned_s` are the
-    seconds that went into plans.
+    of these facts, `repeated` those among them that have been given, too. `watch` is called between two pieces of work;
+    it may raise to give an update up. `planned_s` are the seconds that went into plans.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Maintained:
         self.names = frozenset(relation.name for relation in relations)
         self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
         self.permanent: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
+        self.repeated: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
         self.iterations = 0
         self.planned_s = 0.0
 
@@ -100,7 +101,7 @@ class Maintained:
         for relation in self.relations:
             if relation.name in own:
                 rows = np.array(own[relation.name], relation.dtype).reshape(-1, relation.width).T
-                self.permanent[relation] = np.unique(relation.add(rows))
+                self.permanent[relation], self.repeated[relation] = np.unique(relation.add(rows)), NONE
                 relation.enter(self.permanent[relation], 0)
 
     # ---- whole evaluations
@@ -151,19 +152,27 @@ class Maintained:
     def given(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
         """The ids of given rows."""
         rows = facts.get(relation.name)
-        return NONE if rows is None else relation.add(rows)
+        if rows is None:
+            return NONE
+        ids, permanent = relation.add(rows), self.permanent[relation]
+        if len(permanent):
+            self.repeated[relation] = np.union1d(self.repeated[relation], np.intersect1d(ids, permanent))
+        return ids
 
     def deleted(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
         """The ids of given rows that are facts, and may cease to be."""
         rows = facts.get(relation.name)
         if rows is None:
             return NONE
-        ids = np.setdiff1d(relation.known(rows), [-1, *self.permanent[relation]])
+        known = relation.known(rows)
+        self.repeated[relation] = np.setdiff1d(self.repeated[relation], known)
+        ids = np.setdiff1d(known, [-1, *self.permanent[relation]])
         return ids[relation.later[ids] == 0]
 
     def facts(self) -> dict[str, Columns]:
-        """The facts of the last state."""
-        return {relation.name: relation.facts() for relation in self.relations}
+        """The facts of the last state that were given."""
+        unasked = {r: np.setdiff1d(self.permanent[r], self.repeated[r]) for r in self.relations}
+        return {relation.name: relation.facts(ids) for relation, ids in unasked.items()}
 
     # ---- iterations
 

@@ -151,9 +151,9 @@ class Tracked(Relation):
         """The tuples that are there, [width, n]."""
         return np.ascontiguousarray(self.partitions[0].rows[: self.width, self.present()])
 
-    def facts(self) -> Columns:
-        """The facts of the state before, [width, n]."""
-        return self.partitions[0].rows[: self.width, np.flatnonzero(self.before() == 0)]
+    def facts(self, but: np.ndarray = NONE) -> Columns:
+        """The facts of the state before, [width, n], but for some ids."""
+        return self.partitions[0].rows[: self.width, np.setdiff1d(np.flatnonzero(self.before() == 0), but)]
 
     @property
     def changed(self) -> np.ndarray:

@@ -134,8 +134,8 @@ class View:
         """The seconds that have gone into plans so far. They are kept for later updates."""
         return sum(stratum.planned_s for stratum in self.strata if not isinstance(stratum, Recomputed))
 
-    def bootstrap(self, facts: Mapping[str, Columns]) -> None:
-        """Evaluate from scratch. Raises EvaluationError for facts that do not fit."""
+    def bootstrap(self, facts: Mapping[str, Columns], nodes: Sequence[int] | None = None) -> None:
+        """Evaluate all strata, or some that are empty, from scratch. Raises EvaluationError where facts do not fit."""
         facts = self.fitting(facts)
 
         def work(node: int) -> list[int]:
@@ -145,7 +145,7 @@ class View:
         def rows_read(node: int) -> int:
             return sum(relation.n for relation in self.strata[node].inputs)
 
-        self.run(range(len(self.strata)), work, rows_read, facts)
+        self.run(range(len(self.strata)) if nodes is None else nodes, work, rows_read, facts)
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
         """Take in facts inserted and deleted; return what has changed, by relation.

@@ -1,7 +1,9 @@
 """States of commits in a directory: gone on from, shared, dropped, damaged, in use, half written."""
 
 import errno
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -74,6 +76,52 @@ def test_a_damaged_state_is_made_again_and_said_so(ci, history, tmp_path):
     assert [problem["level"] for problem in again["problems"]] == ["warning", "warning"]
     assert all("bytes instead of" in problem["message"] for problem in again["problems"])
     assert ci(history.path, base, "--state", tmp_path / "states", code=1)["problems"] == []
+
+
+PRINTS = """\
+// @id own/calls
+// @name Call
+// @severity warning
+// @precision high
+// @message {detail} calls it.
+.decl called(call: Entity, body: symbol)
+called(c, n) :- calls(c, "builtins.print"), place_in(c, b), qualified_name(b, n).
+finding("own/calls", c, n) :- called(c, n).
+"""
+CALLS = "def f():\n    print(1)\n\ndef g():\n    return len([])\n"
+OWN = ".analyze/rules/own.dl"
+
+
+@pytest.fixture
+def evaluated(analyze):
+    """Compare commits, and return what the summary says of the evaluation, and new and fixed findings."""
+
+    def run(path, base, states, *rules):
+        arguments = ("ci", path, "--base", base, "--state", states, "--fail-on", "any", "--severity", "never")
+        rules = [argument for rule in rules for argument in ("--rules", rule)]
+        output = analyze(*arguments, *rules).output
+        compared = json.loads(analyze(*arguments, *rules, "--format", "json").output)
+        (line,) = [line for line in output.splitlines() if line.strip().startswith("Evaluated")]
+        return line, places(compared["new"]), places(compared["fixed"]), places(compared["unchanged"])
+
+    return run
+
+
+def test_an_edited_check_is_evaluated_alone(evaluated, history, tmp_path, monkeypatch):
+    """The other 780 strata and more go on from what was saved, by whatever rules that was."""
+    states = tmp_path / "states"
+    first = history.commit({"app.py": CALLS, "sink.py": OTHER, OWN: PRINTS})
+    second = history.commit({"more.py": CALLS, OWN: PRINTS.replace("builtins.print", "builtins.len")})
+    line, new, fixed, unchanged = evaluated(history.path, first, states, "own/calls", "py/sql-injection")
+    assert re.search(r"update: .*; other rules: 2 of \d+ strata evaluated anew", line)
+    assert (new, fixed, unchanged) == (["app.py:5", "more.py:5"], ["app.py:2"], ["sink.py:7"])
+    monkeypatch.setattr(Follower, "begin", None)  # What is there is enough.
+    third = history.commit({"app.py": None})
+    line, new, fixed, unchanged = evaluated(history.path, second, states, "own/calls")
+    assert "other rules" in line and (new, fixed, unchanged) == ([], ["app.py:5"], ["more.py:5"])
+    line, *found = evaluated(history.path, second, states, "own/calls")
+    assert "other rules" not in line and found == [new, fixed, unchanged]
+    assert kept(states) == contents(history, first, second, third)
 
 
 def test_commits_share_what_is_equal(ci, history, tmp_path):
