@@ -138,7 +138,7 @@ class _Run:
         with self.clock("state"):
             self.states.save(self.new.key, follower)
         self.moved = follower, move
-        return base, head, move.outcome.strategy, "; ".join([move.outcome.reason, *anew])
+        return base, head, move.outcome.strategy, "; ".join([*anew, move.outcome.reason])
 
     def by_new_rules(self, follower: Follower, program: Prepared, reader: Reader) -> tuple[Follower, list[str]]:
         """Return the relations of the base by the rules of the head, and what that took, if they were others."""

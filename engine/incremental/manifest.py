@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,9 @@ from engine.incremental.datafile import DamagedFile, Place
 
 NAME = "state.sqlite"
 TABLE = "saved"
-COLUMNS = {"id": "integer primary key", "format": "text", "program": "text", "saved": "text", "digest": "text"}
+COLUMNS = {"id": "integer primary key", "format": "text", "program": "text", "saved": "blob", "digest": "text"}
+LEVEL = 1
+"""Of compression: what says where arrays stand is a fifth of its size then, in 4 ms."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,11 @@ class Manifest:
         """The names of the files that are valid."""
         return {f"{self.base.token}.base", *([f"{self.log.token}.log"] if self.log else [])}
 
-    def text(self) -> str:
+    def packed(self) -> bytes:
         """Files, description and notes."""
         files = {"base": vars(self.base), "log": self.log and vars(self.log)}
-        return json.dumps({**files, "description": self.description, "notes": self.notes})
+        text = json.dumps({**files, "description": self.description, "notes": self.notes})
+        return zlib.compress(text.encode(), LEVEL)
 
 
 def read_manifest(directory: Path) -> Manifest | None:
@@ -68,14 +72,14 @@ def read_manifest(directory: Path) -> Manifest | None:
         raise DamagedFile(f"{NAME} cannot be read: {error}") from None
     if row is None:
         return None
-    format, program, text, digest = row
+    format, program, packed, digest = row
     if digest_of(*row[:3]) != digest:
         raise DamagedFile(f"{NAME} has been changed")
     try:
-        saved = json.loads(text)
+        saved = json.loads(zlib.decompress(packed))
         base, log = file_of(saved["base"]), saved["log"] and file_of(saved["log"])
         return Manifest(format, program, base, log, saved["description"], saved["notes"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, zlib.error):
         # The row is as it was written: by a version that describes a state in other words.
         return Manifest(f"another than {format}", program, Saved("", 0, {}), None, {})
 
@@ -85,8 +89,8 @@ def file_of(saved: dict[str, Any]) -> Saved:
     return replace(Saved(**saved), places=places)
 
 
-def digest_of(*texts: str) -> str:
-    return hashlib.blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def digest_of(*values: object) -> str:
+    return hashlib.blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
@@ -103,7 +107,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def replace_row(path: Path, manifest: Manifest) -> None:
-    columns = (manifest.format, manifest.program, manifest.text())
+    columns = (manifest.format, manifest.program, manifest.packed())
     row = (1, *columns, digest_of(*columns))
     with closing(sqlite3.connect(path, isolation_level=None)) as database, transaction(database):
         found = [name for _, name, *_ in database.execute(f"pragma table_info({TABLE})")]
