@@ -194,10 +194,8 @@ class View:
         def pays(node: int) -> bool:
             stratum = self.strata[node]
             own = (given[r.name].shape[1] for given in facts for r in stratum.relations if r.name in given)
-            n_first, many = rows_read(node) + sum(own), self.options.alone_rows
-            return (
-                not isinstance(stratum, Recomputed) and rows_touched(stratum.inputs, stratum.relations, n_first) > many
-            )
+            expected = rows_touched(stratum.inputs, stratum.relations, rows_read(node) + sum(own))
+            return not isinstance(stratum, Recomputed) and expected > self.options.beside_rows
 
         scheduler = SCHEDULERS[self.scheduler](self.graph.dag)
         return run(scheduler, active, work, self.threads, pays, self.stop)

@@ -44,9 +44,10 @@ def run(
     """Run the active nodes, and those that they activate, on n threads; return them in the order in which they ended.
 
     The calling thread is one of them; others are there only while several nodes may run. Of the nodes that do not pay,
-    one runs at a time: what they mostly do cannot be done side by side. After an exception, or an interrupt of the
-    calling thread, no node is begun, and `stop` is called: it may let those end soon that are running. When they have,
-    the exception is raised.
+    one runs at a time, for what they mostly do cannot be done side by side; nor is the scheduler asked for more while
+    one runs, for a search may take as long as the node. After an exception, or an interrupt of the calling thread, no
+    node is begun, and `stop` is called: it may let those end soon that are running. When they have, the exception is
+    raised.
     """
     scheduler.begin(active)
     with ThreadPoolExecutor(max(1, n_workers - 1)) as pool:
@@ -72,9 +73,10 @@ class Workers:
         self.scheduler, self.work, self.pays, self.stop = scheduler, work, pays, stop
         self.pool, self.n_workers, self.n_helpers = pool, n_workers, 0
         self.changed = Condition()
-        self.waiting: dict[bool, deque[int]] = {False: deque(), True: deque()}
-        """The nodes that have not begun, by whether they pay."""
-        self.running: dict[int, bool] = {}
+        self.in_hand: dict[int, bool] = {}
+        """The nodes that the scheduler has given and that have not ended, and whether they pay."""
+        self.waiting: deque[int] = deque()
+        """Those that have not begun."""
         self.ended: list[int] = []
         self.error: BaseException | None = None
 
@@ -99,46 +101,36 @@ class Workers:
         with self.changed:
             while self.error is None:
                 self.draw()
-                node = self.pick()
-                if node is not None:
+                if self.waiting:
+                    node = self.waiting.popleft()
                     self.call_helpers()
                     return node
-                if not patient or not self.running:
+                if not patient or not self.in_hand:
                     break
                 self.changed.wait()
             self.n_helpers -= not patient
         return None
 
     def draw(self) -> None:
-        """Ask the scheduler for as many nodes as there are hands for."""
-        while len(self.running) + sum(map(len, self.waiting.values())) < self.n_workers:
+        """Ask the scheduler for a node for each thread, as long as all pay."""
+        while len(self.in_hand) < self.n_workers and all(self.in_hand.values()):
             node = self.scheduler.next()
             if node is None:
                 break
-            self.waiting[self.n_workers > 1 and self.pays(node)].append(node)
-
-    def pick(self) -> int | None:
-        for pays in self.could_begin():
-            node = self.waiting[pays].popleft()
-            self.running[node] = pays
-            return node
-        return None
-
-    def could_begin(self) -> list[bool]:
-        """Of which kinds, paying or not, a node could begin now."""
-        return [pays for pays, nodes in self.waiting.items() if nodes and (pays or all(self.running.values()))]
+            self.in_hand[node] = self.pays(node)
+            self.waiting.append(node)
 
     def call_helpers(self) -> None:
-        """See that for each node that could begin there is a thread that runs none, or is on its way."""
-        wanted = len(self.waiting[True]) + (False in self.could_begin())
-        while 1 + self.n_helpers - len(self.running) < wanted and self.n_helpers < self.n_workers - 1:
+        """See that for each node that waits there is a thread that runs none, or is on its way."""
+        n_running = len(self.in_hand) - len(self.waiting)
+        while 1 + self.n_helpers - n_running < len(self.waiting):
             self.n_helpers += 1
             self.pool.submit(self.help)
 
     def complete(self, node: int, activated: Iterable[int]) -> None:
         with self.changed:
             self.scheduler.complete(node, activated)
-            del self.running[node]
+            del self.in_hand[node]
             self.ended.append(node)
             self.changed.notify()
 

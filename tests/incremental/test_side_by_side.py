@@ -84,27 +84,27 @@ def cycle(n):
     return edges(*((i, (i + 1) % n) for i in range(n)))
 
 
-@pytest.mark.parametrize("n", [2, 3])
-def test_strata_run_side_by_side(monkeypatch, n):
-    """Each group of n waits until all of it have begun."""
-    update, together = Maintained.update, threading.Barrier(n, timeout=20)
+@pytest.fixture
+def together(monkeypatch):
+    """Lets the recursions of APART begin updates in groups of so many: each waits until all of its group have begun."""
+    update = Maintained.update
 
-    def waiting(stratum, *facts):
-        if "e" not in stratum.names:
-            together.wait()
-        update(stratum, *facts)
+    def begin(n):
+        barrier = threading.Barrier(n, timeout=20)
 
-    view = View(APART, Database(), threads=n, options=TINY)
-    view.bootstrap(cycle(20))
-    monkeypatch.setattr(Maintained, "update", waiting)
-    view.update(edges((3, 10)), edges((5, 6)))
-    monkeypatch.undo()
-    fresh = View(APART, Database(), threads=1)
-    fresh.bootstrap(edges((3, 10), *((i, (i + 1) % 20) for i in range(20) if i != 5)))
-    assert state(view) == state(fresh)
+        def waiting(stratum, *facts):
+            if "e" not in stratum.names:
+                barrier.wait()
+            update(stratum, *facts)
+
+        monkeypatch.setattr(Maintained, "update", waiting)
+
+    return begin
 
 
-def test_small_strata_run_one_after_the_other(monkeypatch):
+@pytest.fixture
+def one_at_a_time(monkeypatch):
+    """Lets no update begin while another one is under way."""
     update, alone = Maintained.update, threading.Lock()
 
     def only(stratum, *facts):
@@ -112,9 +112,36 @@ def test_small_strata_run_one_after_the_other(monkeypatch):
         update(stratum, *facts)
         alone.release()
 
-    view = View(APART, Database(), threads=3, options=Options())
-    view.bootstrap(cycle(20))
     monkeypatch.setattr(Maintained, "update", only)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_strata_run_side_by_side(together, n):
+    view = View(APART, Database(), threads=n, options=TINY)
+    view.bootstrap(cycle(20))
+    together(n)
+    view.update(edges((3, 10)), edges((5, 6)))
+    fresh = View(APART, Database(), threads=1)
+    fresh.bootstrap(edges((3, 10), *((i, (i + 1) % 20) for i in range(20) if i != 5)))
+    assert state(view) == state(fresh)
+
+
+EXPECTED = 19 * 20 / 21
+"""Rows that each recursion is expected to touch for one more edge: of 20 nodes 19 reach all, over 21 edges then."""
+
+
+def test_strata_expected_to_touch_more_rows_than_the_option_says_run_side_by_side(together):
+    view = View(APART, Database(), threads=2, options=Options(beside_rows=int(EXPECTED)))
+    view.bootstrap(cycle(20))
+    together(2)
+    view.update(edges((3, 10)), edges())
+    assert view.n_updated == N_APART + 1
+
+
+@pytest.mark.parametrize("options", [Options(beside_rows=int(EXPECTED) + 1), Options()])
+def test_others_run_one_after_the_other(one_at_a_time, options):
+    view = View(APART, Database(), threads=3, options=options)
+    view.bootstrap(cycle(20))
     view.update(edges((3, 10)), edges())
     assert view.n_updated == N_APART + 1
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import HealthCheck, given, settings
 from random_traces import critical_path, longest_of_levels, traces
 from simulation import Trace, race, simulate
@@ -150,8 +151,21 @@ def test_brute_force_sends_a_signal_along_every_edge():
     assert level.n_steps <= 4 * 296 + 39 + 1
 
 
-def test_a_trace_is_made_to_its_column_of_table_1():
-    job = of_table_1(5)
-    assert (job.dag.n, job.dag.n_edges, job.dag.n_levels) == (1719, 2430, 39)
-    assert (len(set(job.initial)), len(job.active())) == (6, 296)
+@pytest.mark.parametrize("n_workers", [1, 3, 200])
+def test_interval_lists_are_asked_about_each_pair_of_active_nodes(n_workers):
+    """Section II.C. The source is asked against all n + 1, each node below it against the source; then n against n."""
+    n = 100
+    scheduler = simulate(fan(n), IntervalList(fan(n).dag), n_workers).scheduler
+    assert scheduler.n_queries == (n + 1) + n + n * n
+    assert scheduler.ancestors.n_intervals == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "column"),
+    [(3, (29185, 41506, 76, 560, 149)), (5, (1719, 2430, 6, 296, 39)), (8, (35283, 50511, 9, 177, 198))],
+)
+def test_a_trace_is_made_to_its_column_of_table_1(number, column):
+    job = of_table_1(number)
+    made = (job.dag.n, job.dag.n_edges, len(set(job.initial)), len(job.active()), job.dag.n_levels)
+    assert made == column
     assert not any(job.dag.parents[node] for node in job.initial)
