@@ -22,9 +22,10 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.agenda import Agenda
 from engine.incremental.crew import Crew
+from engine.incremental.rounds import Rounds
 from engine.incremental.stamps import Epoch
 from engine.incremental.tracked import NONE, Tracked
-from engine.incremental.variants import Context, Variant, changes, initial, presence, support
+from engine.incremental.variants import Context, Variant, changes, presence, support
 from engine.local.bindings import Bindings
 from engine.local.execution import Job
 from engine.plan.rule import Rule
@@ -72,11 +73,6 @@ class Maintained:
         return [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
 
     @cached_property
-    def initial(self) -> list[Variant]:
-        with self.context.bindings.lock:
-            return [initial(rule, self.context, costs) for rule, costs in zip(self.rules, self.statistics, strict=True)]
-
-    @cached_property
     def supports(self) -> dict[str, list[Variant]]:
         """By relation what finds the supports of its tuples."""
         found = defaultdict(list)
@@ -112,17 +108,20 @@ class Maintained:
         for relation in self.relations:
             self.insert(relation, facts)
             relation.arrange()
-        self.run(self.initial)
-        self.go_on(enough)
+        rules = dict(zip(self.rules, self.statistics, strict=True))
+        rounds = Rounds(self.relations, rules, self.context.bindings, self.crew, self.context.agenda.watch)
+        self.iterations, is_enough = rounds.run(enough)
+        if is_enough:
+            self.context.agenda.last = self.iterations
+        self.planned_s += rounds.planned_s
         for relation in self.relations:
-            relation.begin()
             relation.trim()
 
     def reset(self) -> None:
         """Forget all tuples. Nobody else has read them."""
         for relation in self.relations:
             relation.clear()
-        for made in ("initial", "supports", "changes"):
+        for made in ("supports", "changes"):
             self.__dict__.pop(made, None)  # Their plans read arrangements that are no more.
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
@@ -176,14 +175,11 @@ class Maintained:
 
     # ---- iterations
 
-    def go_on(self, enough: Callable[[], bool] = lambda: False) -> None:
-        """Decide one iteration after the other until nothing is left to decide, or there is enough."""
+    def go_on(self) -> None:
+        """Decide one iteration after the other until nothing is left to decide."""
         while (iteration := self.context.agenda.next()) is not None:
             self.iterations += 1
             gone = dict(self.context.agenda.decide(iteration))
-            if enough():
-                self.context.agenda.last = iteration
-                break
             self.propagate({relation: relation.moving.ids for relation in gone}, gone)
             for relation in gone:
                 relation.close_batch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -10,13 +11,17 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.sums import Sums
 from engine.kernels.ranks import ABSENT, enter
-from engine.storage.ids import IdTable, table_for
+from engine.storage.ids import IdTable, slots_for, table_for
 from engine.storage.relation import Relation
 
 NONE = np.empty(0, np.int32)
 FIRST_IDS = 64
-GROWTH = 0.5
+GROWTH = 0.25
 """The share of what there is that arrays by id get as room when they are full."""
+
+
+BOOTSTRAP_GROWTH = 3.0
+"""That share while a relation is made: parts of an array that are not written take no memory."""
 
 
 class Moving(NamedTuple):
@@ -45,7 +50,7 @@ class Tracked(Relation):
     splits = False
 
     def __init__(self, name: str, width: int, dtype: np.dtype) -> None:
-        self.width = width
+        self.width, self.lock = width, Lock()
         super().__init__(name, width + 1, dtype)
         self.group = tuple(range(width))
 
@@ -75,12 +80,9 @@ class Tracked(Relation):
             at, store.n = self.table.give(rows, at, n, take, store.rows, store.n, ids[at:])
             if at == n:
                 break
-            if self.table.is_full(store.n):
-                room = store.n + int(store.n * GROWTH)
-                self.table = table_for(store.rows, self.width, store.n, room)
-            else:
-                self._resize(store.n + max(FIRST_IDS, int(store.n * GROWTH)))
+            self._make_room(GROWTH)
         store.rows[self.width, begin : store.n] = np.arange(begin, store.n)
+        self.later[begin : store.n], self.count[begin : store.n] = ABSENT, 0
         return ids
 
     def add(self, rows: Columns) -> np.ndarray:
@@ -91,27 +93,76 @@ class Tracked(Relation):
         """Return the ids of whole rows, [width, n], -1 for those that have never been there."""
         return self.ids_of(np.ascontiguousarray(rows), rows.shape[1], self.every[: self.width])
 
+    def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return for each of the first n rows whether it is there."""
+        ids = self.ids_of(rows, n, take)
+        found = ids >= 0
+        found[found] = self.are_there(ids[found])
+        return found
+
+    def are_there(self, ids: np.ndarray) -> np.ndarray:
+        """Say of tuples whether they are there."""
+        return self.states_of(ids)[1] != ABSENT
+
+    def derive(self, rows: Columns, n: int, take: np.ndarray) -> None:
+        """Count the first n rows on the columns `take` as derivations of tuples of the iteration under way.
+
+        Those that stand in earlier ones are not counted. Safe to call from several threads: while one counts, another
+        looks for these.
+        """
+        store, at = self.partitions[0], 0
+        if not self.lock.acquire(blocking=False):
+            rows = self.table.drop_old(rows, n, take, store.rows, store.end)
+            n, take = rows.shape[1], self.every[: self.width]
+            self.lock.acquire()
+        try:
+            while True:
+                at, store.n = self.table.count_new(rows, at, n, take, store.rows, store.n, store.end, self.count)
+                if at == n:
+                    break
+                self._make_room(BOOTSTRAP_GROWTH)
+        finally:
+            self.lock.release()
+
+    def next_round(self, iteration: int) -> int:
+        """Make what has been derived the delta, as tuples of an iteration; return how many there are."""
+        lo, hi = self.partitions[0].end, self.n_ids
+        self.later[lo:hi] = iteration
+        self.partitions[0].rows[self.width, lo:hi] = np.arange(lo, hi)
+        for update in self.advance():
+            update()
+        return hi - lo
+
+    def end_rounds(self) -> None:
+        """There is no delta any more: arrangements need not tell it apart."""
+        self.settle()
+        for arrangement in self.arrangements.values():
+            arrangement.forget_old()
+
+    def _make_room(self, share: float) -> None:
+        """Let there be room for a share more ids, in the table or in the arrays by id."""
+        n = self.n_ids
+        if self.table.is_full(n):
+            self.table = table_for(self.partitions[0].rows, self.width, n, n + int(n * min(share, 1.0)))
+        else:
+            self._resize(n + max(FIRST_IDS, int(n * share)))
+
     def _resize(self, capacity: int) -> None:
         """Let arrays by id have room for so many."""
-        store = self.partitions[0]
-        kept = (("later", ABSENT), ("count", 0))
-        bigger = np.empty((self.width + 1, capacity), self.dtype)
-        bigger[:, : store.n] = store.rows[:, : store.n]
-        store.rows = bigger
-        for name, nothing in kept:
-            held = getattr(self, name)
-            bigger = np.empty(capacity, held.dtype)
-            bigger[: store.n] = held[: store.n]
-            bigger[store.n :] = nothing
-            setattr(self, name, bigger)
+        n, store = self.n_ids, self.partitions[0]
+        rows = np.empty((self.width + 1, capacity), self.dtype)
+        rows[:, :n] = store.rows[:, :n]
+        store.rows = rows
+        self.later, self.count = resized(self.later, n, capacity), resized(self.count, n, capacity)
 
     def trim(self) -> None:
         """Give back most of the room for more ids."""
         n = self.n_ids
+        room = n + n // 16
         if len(self.later) > max(FIRST_IDS, n + n // 8):
-            self._resize(n + n // 16)
-        if len(self.table.slots) > len(IdTable(n + n // 16).slots):
-            self.table = table_for(self.partitions[0].rows, self.width, n, n + n // 16)
+            self._resize(room)
+        if len(self.table.slots) > max(FIRST_IDS, 1.4 * slots_for(room)):
+            self.table = table_for(self.partitions[0].rows, self.width, n, room)
 
     @property
     def n_bytes(self) -> int:
@@ -236,3 +287,10 @@ class Tracked(Relation):
         """Return rows with their ids, and some more columns behind them."""
         rows = self.partitions[0].rows[:, ids]
         return np.ascontiguousarray(np.concatenate([rows, np.array(more, self.dtype).reshape(len(more), -1)]))
+
+
+def resized(held: np.ndarray, n: int, capacity: int) -> np.ndarray:
+    """An array with room for more entries, of which the first n are kept."""
+    bigger = np.empty(capacity, held.dtype)
+    bigger[:n] = held[:n]
+    return bigger

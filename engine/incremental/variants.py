@@ -87,19 +87,6 @@ class Variant:
         return plan.source.blocks() if self.feed is None else self.feed.delta
 
 
-def initial(rule: Rule, context: Context, statistics: RuleStatistics) -> Variant:
-    """The rule over all tuples as they are now: every instantiation is new."""
-    rule = marked(rule)
-    head = context.bindings.relations[rule.relation]
-
-    def make() -> Plan:
-        stamper = Stamper(rule, context.bindings, context.epoch, None, True)
-        plan, registers = stamper.plan(rule, rule.head)
-        return ended(plan, Emit(head, context.epoch, context.agenda, *ends(registers), True))
-
-    return Variant(rule, context, statistics, None, make)
-
-
 def changes(rule: Rule, context: Context, statistics: RuleStatistics) -> Iterator[tuple[str, Variant]]:
     """A variant for each atom, positive or negated, that begins with the tuples of it that a batch changes.
 

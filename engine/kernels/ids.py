@@ -68,8 +68,8 @@ def seek(slots, bits, tag, at, rows, row, take, stored):
 
 
 @njit(inline="always")
-def look_ahead(slots, bits, m, hashes, places, seen, stored):
-    """Load the first slots of m rows, and the rows that they name."""
+def look_ahead(slots, bits, m, hashes, places, seen, stored, upto):
+    """Load the first slots of m rows, and the rows that they name, of those before the position `upto`."""
     low = np.uint32((1 << bits) - 1)
     for i in range(m):
         places[i] = home(hashes[i], slots)
@@ -77,9 +77,9 @@ def look_ahead(slots, bits, m, hashes, places, seen, stored):
         seen[i] = slots[places[i]]
     if len(stored):
         for i in range(m):
-            word = seen[i]
-            if word != FREE:
-                seen[i] = np.uint32(stored[0, np.int64(word & low)])
+            position = np.int64(seen[i] & low)
+            if position < upto:
+                seen[i] = np.uint32(stored[0, position])
 
 
 @kernel
@@ -94,7 +94,7 @@ def give_ids(slots, bits, limit, rows, lo, hi, take, out, at, ids):
     while lo < hi and at < limit:
         m = min(BLOCK, hi - lo, limit - at)
         hash_block(rows, lo, m, take, hashes)
-        look_ahead(slots, bits, m, hashes, places, seen, out)
+        look_ahead(slots, bits, m, hashes, places, seen, out, at)
         for i in range(m):
             tag = tag_of(hashes[i], bits)
             slot = seek(slots, bits, tag, places[i], rows, lo + i, take, out)
@@ -116,7 +116,7 @@ def find_ids(slots, bits, rows, n, take, stored, ids):
     for lo in range(0, n, BLOCK):
         m = min(BLOCK, n - lo)
         hash_block(rows, lo, m, take, hashes)
-        look_ahead(slots, bits, m, hashes, places, seen, stored)
+        look_ahead(slots, bits, m, hashes, places, seen, stored, stored.shape[1])
         for i in range(m):
             slot = seek(slots, bits, tag_of(hashes[i], bits), places[i], rows, lo + i, take, stored)
             ids[lo + i] = -1 if slots[slot] == FREE else np.int64(slots[slot] & low)
@@ -125,15 +125,79 @@ def find_ids(slots, bits, rows, n, take, stored, ids):
 @kernel
 def enter_ids(slots, bits, stored, width, lo, hi):
     """Add the rows lo … hi - 1 of a store, on its first `width` columns, which are distinct and not held so far."""
-    hashes, every = np.empty(BLOCK, np.uint64), np.arange(width)
+    hashes, places, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint32)
+    every = np.arange(width)
     while lo < hi:
         m = min(BLOCK, hi - lo)
         hash_block(stored, lo, m, every, hashes)
         for i in range(m):
-            at = home(hashes[i], slots)
+            places[i] = home(hashes[i], slots)
+        for i in range(m):
+            seen[i] = slots[places[i]]
+        for i in range(m):
+            at = places[i]
             while slots[at] != FREE:
                 at += 1
                 if at == len(slots):
                     at = 0
             slots[at] = (tag_of(hashes[i], bits) << np.uint32(bits)) | np.uint32(lo + i)
         lo += m
+
+
+# ---- heads that are derived in an iteration: those from position `begin` on
+
+
+@kernel
+def drop_old(slots, bits, stored, begin, rows, n, take, out):
+    """Copy the first n rows on the columns `take` to `out`, but those that stand before `begin`; return how many.
+
+    Others may be appended to the store and to the table meanwhile: it takes none of them for an old one.
+    """
+    hashes, places, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint32)
+    shift, low, kept = np.uint32(bits), np.uint32((1 << bits) - 1), 0
+    for lo in range(0, n, BLOCK):
+        m = min(BLOCK, n - lo)
+        hash_block(rows, lo, m, take, hashes)
+        look_ahead(slots, bits, m, hashes, places, seen, stored, begin)
+        for i in range(m):
+            tag, at, row, is_old = tag_of(hashes[i], bits), places[i], lo + i, False
+            while slots[at] != FREE and not is_old:
+                position = np.int64(slots[at] & low)
+                if slots[at] >> shift == tag and position < begin:
+                    c = 0
+                    while c < len(take) and stored[c, position] == rows[take[c], row]:
+                        c += 1
+                    is_old = c == len(take)
+                at += 1
+                if at == len(slots):
+                    at = 0
+            for c in range(len(take)):
+                out[c, kept] = rows[take[c], row]
+            kept += not is_old
+    return kept
+
+
+@kernel
+def count_new(slots, bits, limit, begin, rows, lo, hi, take, out, at, counts):
+    """Do as `give_ids`, and let counts[p] be how often the row at p has been met, for those from `begin` on."""
+    hashes, places, seen = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint32)
+    low = np.uint32((1 << bits) - 1)
+    while lo < hi and at < limit:
+        m = min(BLOCK, hi - lo, limit - at)
+        hash_block(rows, lo, m, take, hashes)
+        look_ahead(slots, bits, m, hashes, places, seen, out, at)
+        for i in range(m):
+            tag = tag_of(hashes[i], bits)
+            slot = seek(slots, bits, tag, places[i], rows, lo + i, take, out)
+            if slots[slot] == FREE:
+                slots[slot] = (tag << np.uint32(bits)) | np.uint32(at)
+                for c in range(len(take)):
+                    out[c, at] = rows[take[c], lo + i]
+                counts[at] = 1
+                at += 1
+                continue
+            position = np.int64(slots[slot] & low)
+            if position >= begin:
+                counts[position] += 1
+        lo += m
+    return lo, at

@@ -146,6 +146,11 @@ class Arrangement(Readable):
             for ids in self.batch:
                 np.subtract.at(self.runs[:, OLD], ids, 1)
 
+    def forget_old(self) -> None:
+        """Keep the old lengths no more."""
+        self.close_batch()
+        self.batch = None
+
     def build_arena(self, blocks: Sequence[Block]) -> None:
         """Store the payload, each run as long as it is; `blocks` are all rows added so far, the last batch last."""
         if self.arena is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.ids import FREE, enter_ids, find_ids, give_ids
+from engine.kernels.ids import FREE, count_new, drop_old, enter_ids, find_ids, give_ids
 from engine.storage.memory import full
 
 FIRST_SLOTS = 64
@@ -22,7 +22,7 @@ class IdTable:
 
     def __init__(self, n: int = 0) -> None:
         """Make an empty table with room for n rows and some more."""
-        self.slots = full(max(FIRST_SLOTS, int(n / ROOMY)), FREE, np.uint32)
+        self.slots = full(slots_for(n), FREE, np.uint32)
 
     @property
     def limit(self) -> int:
@@ -52,8 +52,25 @@ class IdTable:
         find_ids(self.slots, self.bits, rows, n, take, stored, ids)
         return ids
 
+    def drop_old(self, rows: Columns, n: int, take: np.ndarray, stored: Columns, begin: int) -> Columns:
+        """Return the first n rows on the columns `take`, but those that stand before `begin` in the store."""
+        out = np.empty((len(take), n), stored.dtype)
+        return out[:, : drop_old(self.slots, self.bits, stored, begin, rows, n, take, out)]
+
+    def count_new(
+        self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int, begin: int, counts: np.ndarray
+    ) -> tuple[int, int]:
+        """Do as `give`, but count in `counts`, by position, how often rows from `begin` on are met."""
+        limit = min(out.shape[1], self.limit)
+        return count_new(self.slots, self.bits, limit, begin, rows, lo, hi, take, out, at, counts)
+
     def is_full(self, n: int) -> bool:
         return n >= self.limit
+
+
+def slots_for(n: int) -> int:
+    """The slots that a table with room for n rows, and some more, begins with."""
+    return max(FIRST_SLOTS, int(n / ROOMY))
 
 
 def table_for(stored: Columns, width: int, n: int, room: int) -> IdTable:
