@@ -32,7 +32,11 @@ class Language:
 
 
 LANGUAGES = {
-    language.name: language for language in (Language("python", (".py", ".pyw", ".pyi"), "tree-sitter-python"),)
+    language.name: language
+    for language in (
+        Language("python", (".py", ".pyw", ".pyi"), "tree-sitter-python"),
+        Language("java", (".java",), "tree-sitter-java"),
+    )
 }
 
 

@@ -1,0 +1,44 @@
+"""The Java extractor: the whole grammar of tree-sitter-java, for Java up to 21.
+
+`extract` parses, `captures` finds out which variables lambdas and classes share, then one walk over the tree makes
+the facts. The walk is split by concern; each module enters its handlers into the tables of `tree` by node kind. `unit`
+holds the walk's state, `names` says what a name means.
+"""
+
+from facts.filefacts import FileFacts
+from facts.java import (  # noqa: F401
+    annotations,
+    assignments,
+    classes,
+    control,
+    exceptions,
+    expressions,
+    functions,
+    imports,
+    literals,
+    members,
+    operators,
+    patterns,
+    switches,
+    type_values,
+)
+from facts.java.tree import GRAMMAR, children
+from facts.java.unit import Unit
+from facts.text import SourceText
+from facts.walk import deep_recursion
+
+
+def extract(data: bytes) -> FileFacts:
+    """Return the facts of a Java file."""
+    text = SourceText(data)
+    root = GRAMMAR.parser.parse(text.utf8).root_node
+    with deep_recursion():
+        unit = Unit(root, text)
+        imports.directives(unit, root)
+        classes.declare_classes(unit, children(root))
+        unit.statements(root)
+        while unit.waiting:
+            unit.build_next()
+        for body in unit.open_bodies:
+            body.finish()
+    return unit.facts.finish()
