@@ -149,13 +149,18 @@ def epochs(database):
 
 
 def epochs_table(program, database, options):
+    planned = epochs(database)
+    first = maintainer(program, database, UpdateOnly(), options)  # It loads the kernels.
+    for _, inserted, deleted, _ in planned[:2]:
+        first.apply(inserted, deleted)
+    first.view.close_team()
     kept = {name: maintainer(program, database, POLICIES[name](), options) for name in RUN}
     evaluated(program, database, database.relations, options)
     table = {
         "from scratch": [(seconds(lambda: evaluated(program, database, database.relations, options), options)[0], "")]
     }
     table |= {name: [(held.history.bootstrap_s, "")] for name, held in kept.items()}
-    for _, inserted, deleted, relations in epochs(database):
+    for _, inserted, deleted, relations in planned:
         elapsed_s, _ = seconds(lambda r=relations: evaluated(program, database, r, options), options)
         table["from scratch"].append((elapsed_s, ""))
         for name, held in kept.items():
