@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.incremental.agenda import Agenda
+from engine.incremental.prospects import may_match
 from engine.incremental.stamps import AFTER, BEFORE, Emit, EmitKnown, Epoch, Stamper, ended, marked
 from engine.incremental.tracked import Tracked
 from engine.kernels.ranks import ABSENT
@@ -58,33 +59,46 @@ class Context:
 
 
 class Variant:
-    """One way to run a rule, from a feed or (`feed` is None) from its best first atom; planned when it is first run.
+    """One way to run a rule, from a feed: planned when it is first run.
 
-    It is planned again when a relation it reads has changed its size by an order of magnitude.
+    `given` is the atom in the rule's body that stands for the feed. It is planned again when a relation it reads has
+    changed its size by an order of magnitude.
     """
 
     def __init__(
-        self, rule: Rule, context: Context, statistics: RuleStatistics, feed: Feed | None, make: Callable[[], Plan]
+        self,
+        rule: Rule,
+        context: Context,
+        statistics: RuleStatistics,
+        make: Callable[[], Plan],
+        given: Match,
+        feed: Feed,
     ) -> None:
-        self.statistics, self.feed, self._make, self._lock = statistics, feed, make, context.bindings.lock
-        self.read = [context.bindings.relations[x.relation] for x in rule.body if isinstance(x, Match)]
+        self.rule, self.bindings, self.statistics = rule, context.bindings, statistics
+        self._make, self.given, self.feed = make, given, feed
+        self.read = [self.bindings.relations[x.relation] for x in rule.body if isinstance(x, Match) and x is not given]
         self._plan: Plan | None = None
         self._magnitudes: list[int] = []
 
     def plan(self) -> Plan | None:
-        """Return the plan for the sizes at hand, or None if an empty relation leaves nothing to do."""
+        """Return the plan for the sizes at hand, or None if there is nothing to do."""
         if not all(relation.n for relation in self.read):
             return None
         magnitudes = [relation.magnitude for relation in self.read]
         if self._plan is None or magnitudes != self._magnitudes:
-            with self._lock:
+            with self.bindings.lock:
+                if not self._may_match():
+                    return None
                 self._magnitudes, self._plan = magnitudes, self._make()
         return None if self._plan.never else self._plan
+
+    def _may_match(self) -> bool:
+        return all(may_match(self.given, self.rule.body, self.bindings.relations, x.rows) for x in self.feed.delta)
 
     def blocks(self, plan: Plan) -> Sequence[Block]:
         if plan.source is None:
             return ()
-        return plan.source.blocks() if self.feed is None else self.feed.delta
+        return self.feed.delta
 
 
 def changes(rule: Rule, context: Context, statistics: RuleStatistics) -> Iterator[tuple[str, Variant]]:
@@ -97,10 +111,10 @@ def changes(rule: Rule, context: Context, statistics: RuleStatistics) -> Iterato
         if isinstance(literal, Match | Absent):
             suffix = POSITIVE if isinstance(literal, Match) else NEGATED
             feed = context.feed(context.bindings.relations[literal.relation], suffix)
-            yield literal.relation, Variant(rule, context, statistics, feed, change_plan(rule, at, feed, context))
+            yield literal.relation, change(rule, at, feed, context, statistics)
 
 
-def change_plan(rule: Rule, at: int, feed: Feed, context: Context) -> Callable[[], Plan]:
+def change(rule: Rule, at: int, feed: Feed, context: Context, statistics: RuleStatistics) -> Variant:
     literal = rule.body[at]
     columns = literal.terms[:-1] if isinstance(literal, Match) else literal.terms
     given = Match(feed.name, (*columns, None, BEFORE, AFTER))
@@ -114,7 +128,7 @@ def change_plan(rule: Rule, at: int, feed: Feed, context: Context) -> Callable[[
         plan, registers = stamper.plan(changed, rule.head)
         return ended(plan, Emit(head, context.epoch, context.agenda, *ends(registers), False))
 
-    return make
+    return Variant(changed, context, statistics, make, given, feed)
 
 
 def support(rule: Rule, context: Context, statistics: RuleStatistics) -> Variant:
@@ -130,7 +144,7 @@ def support(rule: Rule, context: Context, statistics: RuleStatistics) -> Variant
         plan, registers = stamper.plan(asked, (HEAD,))
         return ended(plan, EmitKnown(head, context.epoch, context.agenda, *ends(registers), True))
 
-    return Variant(rule, context, statistics, feed, make)
+    return Variant(asked, context, statistics, make, given, feed)
 
 
 def ends(registers: Sequence[int]) -> tuple[Sequence[int], int, int]:
