@@ -81,6 +81,7 @@ class Graph:
         self.frames: list[Loop | Guard | Finally] = []
         self.catchers: list[Block] = []
         self.loops = 0
+        self.labels: dict[str, Block] = {}
         self.entry = self.new_block("entry")
         self.block: Block | None = self.entry
 
@@ -140,8 +141,20 @@ class Graph:
                 block.caught_by.append(handler)
                 handler.predecessors.append(block)
 
+    def labelled(self, name: str) -> Block:
+        """Return the block that the label `name` opens. Jumps may name it before it is reached: it is sealed last."""
+        block = self.labels.get(name)
+        if block is None:
+            block = self.labels[name] = self.new_block("label " + name)
+        return block
+
     def jump(self, kind: str, label: str = "") -> None:
-        """Leave by `break`, `continue` or `return`: through the finally regions on the way, the innermost first."""
+        """Leave by `break`, `continue`, `goto` or `return`: through the finally regions on the way, innermost first.
+
+        A region may hold the label of a `goto` further down, so that control stays in it: it may pass at once, too.
+        """
+        if kind == "goto" and self.block is not None:
+            self.link(self.block, self.labelled(label))
         target = self._target(kind, label)
         if target is not None:
             self.goto(target)
@@ -159,11 +172,11 @@ class Graph:
             if isinstance(frame, Finally):
                 frame.jumps[kind, label] = None
                 return frame.block
-            if isinstance(frame, Loop) and kind != "return" and label in frame.names:
+            if isinstance(frame, Loop) and kind in ("break", "continue") and label in frame.names:
                 target = frame.after if kind == "break" else frame.again
                 if target is not None:
                     return target
-        return None
+        return self.labelled(label) if kind == "goto" else None
 
     def emit_flow(self) -> None:
         """Emit blocks, edges, dominators and the order of instructions."""
