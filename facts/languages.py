@@ -36,6 +36,7 @@ LANGUAGES = {
     for language in (
         Language("python", (".py", ".pyw", ".pyi"), "tree-sitter-python"),
         Language("java", (".java",), "tree-sitter-java"),
+        Language("c", (".c", ".h"), "tree-sitter-c"),
     )
 }
 

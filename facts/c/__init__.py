@@ -1,0 +1,46 @@
+"""The C extractor: the whole grammar of tree-sitter-c, and what its preprocessor leaves to it.
+
+`prepare` finds a text that parses, byte for byte in the file's places; `scopes` finds out what names mean; then one
+walk over the tree makes the facts. The walk is split by concern; each module enters its handlers into the tables of
+`tree` by node kind. `unit` holds the walk's state, `places` tells what can be stored to, `macros` reads the text of
+macros.
+"""
+
+from facts.c import (  # noqa: F401
+    calls,
+    classes,
+    control,
+    declarations,
+    functions,
+    literals,
+    macros,
+    operators,
+    places,
+    preprocessor,
+    statements,
+    type_values,
+)
+from facts.c.prepare import parse
+from facts.c.unit import Unit
+from facts.filefacts import FileFacts
+from facts.text import SourceText
+from facts.walk import deep_recursion
+
+
+def extract(data: bytes) -> FileFacts:
+    """Return the facts of a C file."""
+    text = SourceText(data)
+    parsed = parse(text.utf8)
+    with deep_recursion():
+        unit = Unit(parsed.root, text, parsed.source, parsed.types)
+        for start, end in parsed.dropped:
+            unit.facts.unparsed(start, end)
+        found = macros.Macros(parsed.source, unit.usage.macros).found
+        macros.declare_all(unit, found)
+        preprocessor.directives(unit, parsed.root)
+        macros.define_all(unit, found)
+        unit.statements(parsed.root)
+        unit.body.finish()
+        while unit.waiting:
+            unit.build_next()
+    return unit.facts.finish()

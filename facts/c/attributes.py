@@ -1,0 +1,173 @@
+"""Macros that break the grammar: what stands for attributes, types as arguments, lists of enumerators by macros.
+
+Every rewriting keeps the length of the text and is only tried where the text does not parse as it is. A place at which
+a macro is seen is one where C without a preprocessor has no meaning for two names side by side.
+"""
+
+import re
+
+from facts.c.conditionals import blank
+
+_MASKED = re.compile(
+    rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|^[ \t]*#(?:\\\r?\n|[^\n])*",
+    re.DOTALL | re.MULTILINE,
+)
+_BASIC = (
+    rb"(?:int|char|void|float|double|long|short|unsigned|signed|bool|_Bool|size_t|ssize_t|u?int(?:8|16|32|64|ptr)_t)\b"
+)
+_STARTING = frozenset(
+    b"int char void float double long short unsigned signed bool _Bool size_t ssize_t int8_t int16_t int32_t int64_t"
+    b" uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t"
+    b" struct union enum static extern typedef inline __inline register".split()
+)
+_START = rb"(?:" + b"|".join(sorted(_STARTING)) + rb")\b"
+_TAGS = frozenset((b"struct", b"union", b"enum", b"goto"))
+_KEYWORDS = _STARTING | frozenset(
+    b"if else for while do switch case default return goto break continue sizeof const volatile restrict auto _Noreturn"
+    b" _Atomic __inline__ __restrict __extension__ __attribute__ __asm__ asm __asm NULL defined".split()
+)
+_NAME = rb"(?!(?:" + b"|".join(sorted(_KEYWORDS)) + rb")\b)[A-Za-z_]\w*"
+_CAPITALS = rb"[A-Z_][A-Z0-9_]*[A-Z0-9]\b"
+_PARENTHESES = rb"\((?:[^()]++|\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\))*+\)"
+
+_STARS = rb"(?:\s*\*[\s*]*|\s+)"
+
+# API const char *f();
+_BEFORE_CONST = re.compile(
+    rb"(?<![\w.>])(" + _CAPITALS + rb")(?=\s+const\s+(?:" + _START + rb"|" + _NAME + _STARS + rb"[\w(]))"
+)
+# How far back the end of the statement before is looked for.
+_NEAR = 400
+# Two words side by side, with what may make them three: API type f();   API type *f();   API type (*f)();
+_WORDS = re.compile(
+    rb"(?<![\w.>])([A-Za-z_]\w*+)\s++(?=([A-Za-z_]\w*+)(" + _STARS + rb"(?:\(\s*\*\s*)?([A-Za-z_]\w*+)|\s*\(\s*\*)?)"
+)
+# int API f();   char *API f();
+_AFTER_TYPE = re.compile(
+    _BASIC + rb"(?:\s+" + _NAME + rb"(?=\s*\*))?[\s*]+(" + _CAPITALS + rb")(?=[\s*]+" + _NAME + rb"\s*[(=;,\[])"
+)
+# int API(1) f();   API API(1) void *f();
+_CALL_BEFORE_NAME = re.compile(
+    rb"(?<=[\w*])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=[\s*]*" + _NAME + rb"\s*\()"
+)
+_CALL_BEFORE_TYPE = re.compile(rb"(?<=[A-Z])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s+" + _START + rb")")
+# int f() API;   int f() API(1, 2);   A = 1 API(1),
+_BEHIND = re.compile(rb"\)\s*(" + _CAPITALS + rb"(?:\s*" + _PARENTHESES + rb")?)(?=\s*(?:;|\{|" + _CAPITALS + rb"))")
+_BEHIND_NAME = re.compile(rb"(?<=\w)\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*[,=};])")
+# ONLY_SOMETIMES(int x = 1);
+_WRAPPED = re.compile(
+    rb"(?<![\w.>])("
+    + _CAPITALS
+    + rb"\s*\()\s*(?:const\s+)?(?:(?:struct|unsigned)\s+)?(?:"
+    + _BASIC
+    + rb"|"
+    + _NAME
+    + rb")"
+    + _STARS
+    + _NAME
+    + rb"\s*(?:=[^;{}]*|\[[^;{}]*\])?(\))(?=\s*;)"
+)
+# MACRO(x) as a whole line, before a statement
+_UNFINISHED = re.compile(
+    rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"(?:[ \t]*\r?\n)+(?=([ \t])[ \t]*[A-Za-z_])", re.MULTILINE
+)
+_ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
+_ENTRY = re.compile(rb"(?<=[{,])(\s*" + _NAME + rb"\s*\(\s*)(" + _NAME + rb")(\s*(?:,(?:[^()]++|\([^()]*+\))*+)?\))")
+_EMPTY_ARGUMENT = re.compile(rb"(?<=[^{]),(?=\s*[,)])")
+_VARIABLE_ARGUMENT = re.compile(rb"\bva_arg\s*\((?:[^,()]++|" + _PARENTHESES + rb")*+,\s*([^()]+?)\s*\)")
+
+
+def masked(text: bytes) -> bytes:
+    """Return the text with comments and directives blanked, and strings without what they hold."""
+    return _MASKED.sub(_mask, text)
+
+
+def _mask(match: re.Match) -> bytes:
+    found = match[0]
+    return b'"' * len(found) if found[:1] in (b'"', b"'") else re.sub(rb"[^\n]", b" ", found)
+
+
+def without_attributes(text: bytes) -> bytes:
+    """Return the text with macros blanked that stand where attributes do."""
+    result = bytearray(text)
+    mask = bytearray(masked(text))
+    for start, end in _spans(bytes(mask)):
+        blank(result, start, end)
+        blank(mask, start, end)
+    for match in _UNFINISHED.finditer(mask):
+        if mask[max(0, match.start() - _NEAR) : match.start()].rstrip()[-1:] in b";{}:)":
+            result[match.start(1)] = ord(";")
+    for _ in range(4):
+        spans = [*_adjacent(bytes(mask))]
+        for start, end in spans:
+            blank(result, start, end)
+            blank(mask, start, end)
+        if not spans:
+            break
+    return bytes(result)
+
+
+def _spans(mask: bytes):
+    """Yield the spans of macros with arguments, entries of enumerations but for their name, and empty arguments."""
+    for region in _ENUM.finditer(mask):
+        for entry in _ENTRY.finditer(mask, *region.span()):
+            yield entry.span(1)
+            yield entry.span(3)
+    yield from (match.span() for match in _EMPTY_ARGUMENT.finditer(mask))
+    for pattern in (_CALL_BEFORE_NAME, _CALL_BEFORE_TYPE, _BEHIND_NAME):
+        yield from (match.span(1) for match in pattern.finditer(mask))
+    for match in _WRAPPED.finditer(mask):
+        yield match.span(1)
+        yield match.span(2)
+    depth, position = 0, 0
+    for match in _BEHIND.finditer(mask):
+        depth += mask.count(b"{", position, match.start(1)) - mask.count(b"}", position, match.start(1))
+        position = match.start(1)
+        if depth <= 0 or mask[match.end() : match.end() + 4].strip()[:1] == b"":
+            yield match.span(1)
+
+
+def _adjacent(mask: bytes):
+    """Yield the spans of names that stand before a type, or between a type and a name."""
+    for pattern in (_BEFORE_CONST, _AFTER_TYPE):
+        yield from (match.span(1) for match in pattern.finditer(mask))
+    before = b""
+    for match in _WORDS.finditer(mask):
+        first, second, third = match[1], match[2], match[4]
+        if first not in _KEYWORDS:
+            if second in _STARTING:
+                yield match.span(1)
+            elif match[3] and not {second, third} & _KEYWORDS and before not in _TAGS:
+                yield match.span(2 if _is_second(first, second) else 1)
+        before = first
+
+
+def _is_second(first: bytes, second: bytes) -> bool:
+    """Whether the second of three names in a row is the macro: the first one may be the type."""
+    if not second.isupper():
+        return False
+    return not first.isupper() or first.endswith(b"_T")
+
+
+def type_arguments(text: bytes, errors: list[int]) -> dict[int, int]:
+    """Return the spans of types that stand as arguments: of `va_arg`, and where an error says that one does."""
+    spans = {match.start(1): match.end(1) for match in _VARIABLE_ARGUMENT.finditer(text)} if b"va_arg" in text else {}
+    for position in errors:
+        start = max(text.rfind(b"(", 0, position), text.rfind(b",", 0, position)) + 1
+        match = _TYPE_ARGUMENT.match(text, start)
+        if match is not None and match.start(1) <= position <= match.end(1) and start > 0:
+            spans[match.start(1)] = match.end(1)
+    return spans
+
+
+_TYPE_ARGUMENT = re.compile(
+    rb"\s*((?:(?:const|struct|union|enum|unsigned|signed|long|short)\s+)*\w+(?:\s+const)?[\s*]*?)(?=\s*[,)])"
+)
+
+
+def named(text: bytes, spans: dict[int, int]) -> bytes:
+    """Return the text with a name in place of every type among the arguments."""
+    result = bytearray(text)
+    for start, end in spans.items():
+        result[start:end] = b"_" + re.sub(rb"\W", b"_", result[start + 1 : end])
+    return bytes(result)

@@ -1,0 +1,225 @@
+"""Operators, assignments and conversions; short-circuit operators and conditional expressions as control flow."""
+
+from tree_sitter import Node
+
+from facts.builder import tail
+from facts.c import tree
+from facts.c.places import Place, load, place_of, store
+from facts.c.tree import EXPRESSIONS, children
+from facts.c.unit import Unit
+from facts.cfg import Block
+from facts.grammar import is_broken
+from facts.instructions import merged, operation
+
+_BINARY, _UNARY, _CALL = map(tree.kind_ids, ("binary_expression", "unary_expression", "call_expression"))
+_LOGICAL = {"&&": "and", "||": "or"}
+# Calls that only tell the compiler what to expect of their first argument.
+_EXPECTATIONS = frozenset({"likely", "unlikely", "__builtin_expect"})
+
+
+def described(unit: Unit, operator: str, operands: list[int], node: Node, label: str) -> int:
+    """Return the result of an operator that is written otherwise than between its operands."""
+    value = unit.body.instruction(unit.entity(tail(label), node))
+    unit.emit("operation", value, operator)
+    for position, operand in enumerate(operands):
+        unit.emit("operand", value, position, operand)
+    return value
+
+
+def _operator(node: Node) -> str:
+    return node.child_by_field_id(tree.OPERATOR).type
+
+
+@EXPRESSIONS("binary_expression")
+def _binary(unit: Unit, node: Node) -> int:
+    if _operator(node) in _LOGICAL:
+        return _truth(unit, node)
+    chain, left = [node], node.child_by_field_id(tree.LEFT)
+    while left.kind_id in _BINARY and not is_broken(left) and _operator(left) not in _LOGICAL:
+        chain.append(left)
+        left = left.child_by_field_id(tree.LEFT)
+    value = unit.value(left)
+    for node in reversed(chain):
+        value = operation(unit, _operator(node), [value, unit.value(node.child_by_field_id(tree.RIGHT))], node)
+    return value
+
+
+@EXPRESSIONS("unary_expression")
+def _unary(unit: Unit, node: Node) -> int:
+    return operation(unit, _operator(node), [unit.value(node.child_by_field_id(tree.ARGUMENT))], node)
+
+
+@EXPRESSIONS("comma_expression")
+def _comma(unit: Unit, node: Node) -> int:
+    while node.kind_id in _COMMA and not is_broken(node):
+        unit.value(node.child_by_field_id(tree.LEFT))
+        node = node.child_by_field_id(tree.RIGHT)
+    return unit.value(node)
+
+
+_COMMA = tree.kind_ids("comma_expression")
+
+
+# ---- Assignments
+
+
+@EXPRESSIONS("assignment_expression")
+def _assignment(unit: Unit, node: Node) -> int:
+    left, right, operator = node.child_by_field_id(tree.LEFT), node.child_by_field_id(tree.RIGHT), _operator(node)
+    place = place_of(unit, left)
+    if place is None:
+        # What a macro stands for is assigned to: nobody knows what that is.
+        unit.value(left)
+        return unit.value(right)
+    if operator == "=":
+        value = unit.value(right)
+    else:
+        value = operation(unit, operator, [load(unit, place, left), unit.value(right)], node)
+    store(unit, place, value, left)
+    return value
+
+
+@EXPRESSIONS("update_expression")
+def _update(unit: Unit, node: Node) -> int:
+    """`++x` gives the new value, `x++` the old one."""
+    argument, operator = node.child_by_field_id(tree.ARGUMENT), _operator(node)
+    place: Place | None = place_of(unit, argument)
+    if place is None:
+        return operation(unit, operator, [unit.value(argument)], node)
+    old = load(unit, place, argument)
+    new = operation(unit, operator, [old], node)
+    store(unit, place, new, argument)
+    return new if argument.start_byte > node.start_byte else old
+
+
+# ---- Types in expressions
+
+
+@EXPRESSIONS("cast_expression")
+def _cast(unit: Unit, node: Node) -> int:
+    kind, source = unit.value(node.child_by_field_id(tree.TYPE)), unit.value(node.child_by_field_id(tree.VALUE))
+    label = f"({unit.label(kind).removeprefix('type ')}){unit.label(source)}"
+    value = unit.body.instruction(unit.entity(tail(label), node))
+    unit.emit("cast", value, source, kind)
+    return value
+
+
+@EXPRESSIONS("sizeof_expression")
+def _sizeof(unit: Unit, node: Node) -> int:
+    """`sizeof`: of a type, or of the type of an expression, which is not evaluated; a variable with a cell is named."""
+    kind, argument = node.child_by_field_id(tree.TYPE), tree.inside(node.child_by_field_id(tree.VALUE))
+    operands = []
+    if kind is not None:
+        operands.append(unit.value(kind))
+    elif argument is not None and argument.kind_id in tree.IDENTIFIER:
+        name = unit.scope.find(unit.text(argument))
+        if name is None:
+            operands.append(unit.type_of(unit.text(argument)))
+        elif name.rebound or name.rank:
+            operands.append(unit.address(name))
+    return described(unit, "sizeof", operands, node, "sizeof " + unit.words(kind or argument or node))
+
+
+@EXPRESSIONS("alignof_expression")
+def _alignof(unit: Unit, node: Node) -> int:
+    kind = node.child_by_field_id(tree.TYPE)
+    return described(unit, "alignof", [unit.value(kind)], node, "alignof " + unit.words(kind))
+
+
+@EXPRESSIONS("offsetof_expression")
+def _offsetof(unit: Unit, node: Node) -> int:
+    kind, member = unit.value(node.child_by_field_id(tree.TYPE)), unit.text(node.child_by_field_id(tree.MEMBER))
+    return described(unit, "offsetof", [kind, unit.body.load_constant("string", member)], node, "offsetof " + member)
+
+
+@EXPRESSIONS("generic_expression")
+def _generic(unit: Unit, node: Node) -> int:
+    """`_Generic`: one of the values it lists, by the type of the first expression, which is not evaluated."""
+    _, *pairs = children(node)
+    values = [unit.value(part) for part in pairs if part.type != "type_descriptor"]
+    return described(unit, "_Generic", values, node, "_Generic")
+
+
+# ---- Conditions
+
+
+def _truth(unit: Unit, node: Node) -> int:
+    """Return the 1 or 0 that `&&` and `||` give."""
+    body, label = unit.body, unit.words(node)
+    blocks = [body.new_block("then " + label), body.new_block("else " + label)]
+    decide(unit, node, *blocks)
+    one, zero = (lambda: body.load_constant("integer", "1")), (lambda: body.load_constant("integer", "0"))
+    return _joined(unit, node, blocks, [one, zero])
+
+
+def _joined(unit: Unit, node: Node, blocks: list[Block], values: list) -> int:
+    """Return the value that one of several blocks gives, at their common end."""
+    body = unit.body
+    label = unit.words(node)
+    after = body.new_block("after " + label)
+    entering = []
+    for block, evaluate in zip(blocks, values, strict=True):
+        body.start(block)
+        value = evaluate()
+        unit.revive()
+        entering.append((value, body.block))
+        body.goto(after)
+    body.start(after)
+    return merged(unit, label, entering, node)
+
+
+@EXPRESSIONS("conditional_expression")
+def _conditional(unit: Unit, node: Node) -> int:
+    """`a ? b : c`; without `b` (GNU) the condition's own value."""
+    condition, chosen = node.child_by_field_id(tree.CONDITION), node.child_by_field_id(tree.CONSEQUENCE)
+    other, body, label = node.child_by_field_id(tree.ALTERNATIVE), unit.body, unit.words(node)
+    blocks = [body.new_block("then " + label), body.new_block("else " + label)]
+    if chosen is not None:
+        decide(unit, condition, *blocks)
+        return _joined(unit, node, blocks, [lambda: unit.value(chosen), lambda: unit.value(other)])
+    value = unit.value(condition)
+    body.branch(value, *blocks)
+    return _joined(unit, node, blocks, [lambda: value, lambda: unit.value(other)])
+
+
+def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> None:
+    """Evaluate a condition and pass on by its truth. `!`, `&&` and `||` give no value."""
+    while node is not None and not is_broken(node):
+        if node.kind_id in tree.PARENTHESES:
+            node = tree.only_child(node)
+        elif node.kind_id in _UNARY and _operator(node) == "!":
+            on_true, on_false = on_false, on_true
+            node = node.child_by_field_id(tree.ARGUMENT)
+        elif (expected := _expected(unit, node)) is not None:
+            node = expected
+        else:
+            break
+    if node is not None and node.kind_id in _BINARY and not is_broken(node) and _operator(node) in _LOGICAL:
+        _decide_logical(unit, node, on_true, on_false)
+    else:
+        value = unit.value(node)
+        unit.revive()
+        unit.body.branch(value, on_true, on_false)
+
+
+def _expected(unit: Unit, node: Node) -> Node | None:
+    """Return the condition in `likely(condition)`."""
+    if node.kind_id not in _CALL or unit.text(node.child_by_field_id(tree.FUNCTION)) not in _EXPECTATIONS:
+        return None
+    return tree.only_child(node.child_by_field_id(tree.ARGUMENTS))
+
+
+def _decide_logical(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
+    operator, parts = _operator(node), []
+    while node.kind_id in _BINARY and not is_broken(node) and _operator(node) == operator:
+        parts.append(node.child_by_field_id(tree.RIGHT))
+        node = node.child_by_field_id(tree.LEFT)
+    last = parts.pop(0)
+    for part in (node, *reversed(parts)):
+        following = unit.body.new_block(f"{_LOGICAL[operator]} {unit.words(part)}")
+        if operator == "&&":
+            decide(unit, part, following, on_false)
+        else:
+            decide(unit, part, on_true, following)
+        unit.body.start(following)
+    decide(unit, last, on_true, on_false)

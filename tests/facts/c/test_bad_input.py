@@ -1,0 +1,216 @@
+"""C that is broken, odd or huge gives facts of its sound parts, and says what it could not read."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+import facts
+from facts.c import prepare, tree
+from facts.c.unit import Unit
+from facts.render import render
+from facts.walk import MAX_DEPTH
+
+CASES = Path(__file__).parent / "cases"
+
+
+def extract(source):
+    return facts.extract(source if isinstance(source, bytes) else source.encode(), "c")
+
+
+def rows(source, relation):
+    return render(extract(source)).get(relation, [])
+
+
+def called(source):
+    return {callee.rpartition("/")[2] for _, _, callee in rows(source, "call")}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines", "names"),
+    [
+        ("void f(void) {\n  g();\n  int x = = 1;\n  h();\n}\n", [3], {"g", "h"}),
+        ("void f(void) {\n  g();\n  if (x {\n    h();\n  }\n}\nvoid m(void) { n(); }\n", None, {"g", "h", "n"}),
+        ("void f(void) {\n  g();\n", None, {"g"}),
+        ("void f(void) {\n  g(1, , 2);\n  h();\n", None, {"g", "h"}),
+        ("<<<<<<< HEAD\nvoid f(void) { g(); }\n=======\nvoid f(void) { h(); }\n>>>>>>> x\n", None, {"g", "h"}),
+        ("}\nvoid f(void) { g(); }\n", [1], {"g"}),
+        ("void f(void) { switch (x) { case 1: g(); case: h(); } }\n", None, {"g", "h"}),
+        ('void f(void) { g("abc); }\nvoid m(void) { h(); }\n', None, {"h"}),
+    ],
+)
+def test_sound_parts_of_a_broken_file_give_facts(source, lines, names):
+    found = extract(source)
+    assert found.unparsed_lines if lines is None else found.unparsed_lines == lines
+    assert names <= called(source)
+
+
+@pytest.mark.parametrize("source", ["", "\n", "// only a comment", "\ufeff", ";", "#define X\n", "#if 1\n#endif"])
+def test_files_with_next_to_nothing(source):
+    assert not extract(source).unparsed_lines
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "API int f(void) { g(); return 1; }",
+        "API const char *f(void) { g(); }",
+        "API thing_t *f(int a) { g(); }",
+        "API thing_t (*f)(int a);\nvoid h(void) { g(); }",
+        "static thing_t WINAPI f(int a) { g(); }",
+        'int API(7, "x") f(void) { g(); }',
+        "int f(const char *format, ...) PRINTF(1, 2);\nvoid h(void) { g(); }",
+        "struct s { atomic int a; };\nvoid h(void) { g(); }",
+        'enum e { OPTION(A, LONG, 1), OPTION(B, LONG, 2), C DEPRECATED(1, "") = 3 };\nvoid h(void) { g(); }',
+        "void f(void) {\n  STEP(a)\n  STEP(b)\n  g();\n}",
+        "void f(void) {\n  STEP(a)\n  if (b) g();\n}",
+        'void f(void) {\n  TEST("x") { g(); }\n}',
+        "void f(va_list a) {\n  int x = va_arg(a, int);\n  char *y = va_arg(a, char *);\n  g(); }",
+        "void f(void) { struct s *x = ALLOC(struct s, 1); char *y = TAKE(char *); g(); }",
+        "void f(void) { ONLY(int x = 1); g(x); }",
+        'const char *names[] = {\n  "a",\n#ifdef X\n  "b",\n#endif\n  0 };\nvoid h(void) { g(); }',
+        "void f(void) {\n#ifdef X\n  if (a) {\n#else\n  if (b) {\n#endif\n    g();\n  }\n}",
+        "void f(void) {\n  if (a) {\n    h();\n#ifdef X\n  } else if (b) {\n    g();\n#endif\n  }\n}",
+        '#ifdef __cplusplus\nextern "C" {\n#endif\nvoid h(void) { g(); }\n#ifdef __cplusplus\n}\n#endif',
+        "#if 0\nthis is { no code\n#endif\nvoid h(void) { g(); }",
+    ],
+)
+def test_macros_and_conditionals_that_break_the_grammar(source):
+    """At most the side of a conditional is lost that cannot stand beside the other one."""
+    lost = extract(source + "\n").unparsed_lines
+    assert lost == ([5] if "if (b) {\n#endif" in source else [])
+    assert "g" in called(source + "\n")
+
+
+def test_what_is_mended_stays_in_its_place():
+    source = "API int f(void) {\n  return va_arg(a, char *) + 1;\n}\n"
+    places = {row[0]: row[1:] for row in rows(source, "location")}
+    assert places["def f/va_arg()"] == ("2", "10", "2", "27")
+    assert ("def f/va_arg()", "1", "type char *") in rows(source, "argument")
+
+
+def test_only_the_side_of_a_conditional_that_is_left_out_is_stated():
+    source = "void f(void) {\n#ifdef X\n  if (g()) {\n#else\n  if (h()) {\n#endif\n  }\n}\n"
+    assert extract(source).unparsed_lines == [5]
+    assert called(source) == {"g"}
+
+
+def test_null_bytes_are_stated():
+    assert extract(b"int x;\nint y = '\0';\n").unparsed_lines == [2]
+
+
+def test_other_encodings_are_read():
+    assert [row[2] for row in rows('char *a = "é";\n'.encode("latin-1"), "constant")] == ["é"]
+    assert [row[2] for row in rows('char *a = "é";\n'.encode("utf-16"), "constant")] == ["é"]
+
+
+def test_binary_data_is_no_crash():
+    source = random.Random(1)
+    for size in (1, 100, 5000):
+        assert extract(source.randbytes(size)).entities.shape[0] == 3
+
+
+def inside(code):
+    return "int f(int x) { " + code + " }\n"
+
+
+DEEP = {
+    "parentheses": (inside("x = " + "(" * 2000 + "g()" + ")" * 2000 + ";"), 1),
+    "calls in calls": (inside("g(" * 1500 + "h()" + ")" * 1500 + ";"), 1501),
+    "calls of calls": (inside("g" + "()" * 2000 + ";"), 2000),
+    "fields": (inside("g()" + "->a" * 3000 + ";"), 1),
+    "dots": (inside("g()" + ".a" * 3000 + ";"), 1),
+    "subscripts": (inside("x = g()" + "[0]" * 3000 + ";"), 1),
+    "stars": (inside("x = " + "*" * 2000 + "g();"), 1),
+    "sum": (inside("x = " + " + ".join(["g()"] * 4000) + ";"), 4000),
+    "and": (inside("if (" + " && ".join(["g()"] * 3000) + ") h();"), 3001),
+    "not": (inside("x = " + "!" * 2000 + "g();"), 1),
+    "conditional": (inside("x = " + "g() ? h() : " * 1000 + "k();"), 2001),
+    "comma": (inside(", ".join(["g()"] * 3000) + ";"), 3000),
+    "braces": ("int a[] = " + "{" * 1000 + "g()" + "}" * 1000 + ";\n", 1),
+    "blocks": (inside("{" * 1500 + "g();" + "}" * 1500), 1),
+    "else if": (inside("if (g()) h();" + " else if (g()) h();" * 2000), 4002),
+    "ifs in a row": (inside("if (g()) x = 1;\n" * 2000 + "h(x);"), 2001),
+    "loops": (inside("while (g()) {" * 300 + "}" * 300), 300),
+    "cases": (inside("switch (x) {" + "".join(f"case {i}: g();" for i in range(2000)) + "}"), 2000),
+    "labels": (inside("".join(f"l{i}: g();" for i in range(2000)) + "goto l0;"), 2000),
+    "casts": (inside("x = " + "(int)" * 1500 + "g();"), 1),
+    "declarators": (inside("int " + "*" * 2000 + "p = g();"), 1),
+    "strings": (inside("g(" + '"a" ' * 3000 + ");"), 1),
+}
+
+
+@pytest.mark.parametrize(("source", "count"), DEEP.values(), ids=DEEP)
+def test_deep_and_long_code_is_read(source, count):
+    found = extract(source)
+    assert not found.unparsed_lines
+    assert found.relations["call"].shape[1] == count
+
+
+def test_deeper_than_the_limit_costs_that_statement_only():
+    deep = "(" * MAX_DEPTH + "x" + ")" * MAX_DEPTH
+    found = extract(f"void f(void) {{\n  g();\n}}\nint x = {deep};\nvoid h(void) {{ g(); }}\n")
+    assert found.unparsed_lines == [4]
+    assert found.relations["call"].shape[1] == 2
+
+
+def test_a_mistake_of_ours_costs_its_statement_only(monkeypatch):
+    def fail(unit, node):
+        raise AttributeError("no such field")
+
+    for kind in tree.kind_ids("subscript_expression"):
+        monkeypatch.setitem(tree.EXPRESSIONS, kind, fail)
+    source = """int f(int *a) {
+    int x = 1;
+    while (g(a)) {
+        h(a[0]);
+        k(x);
+    }
+    switch (x) {
+    case 1:
+        h(a[1]);
+    case 2:
+        { int y = a[0]; }
+        l(x);
+    }
+    return a[2];
+}
+"""
+    assert extract(source).unparsed_lines == [4, 9, 11, 14]
+    assert {"g", "k", "l"} <= called(source)
+
+
+SOURCES = [
+    case.partition("\n")[2].partition("\n--\n")[0] + "\n"
+    for path in sorted(CASES.glob("*.txt"))
+    for case in path.read_text(encoding="utf-8").split("== ")[1:]
+]
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_damaged_code(seed, monkeypatch):
+    """Whatever is cut out or put in, nothing raises (`attempt` is disarmed here) and every error is stated."""
+    monkeypatch.setattr(Unit, "attempt", lambda unit, handler, node: handler(unit, node))
+    source = random.Random(seed)
+    data = "".join(source.sample(SOURCES, 12)).encode()
+    for _ in range(source.randint(1, 5)):
+        at = source.randrange(len(data) + 1)
+        put = source.choice(
+            [
+                *(bytes([octet]) for octet in b"(]{};:\n\"' \t=*@&#,\xff\0\r"),
+                b"struct ",
+                b"else ",
+                b"#else\n",
+                b"\n#endif\n",
+                b"\n#define X(",
+                b"case 1: ",
+                b"/* ",
+                b"goto ",
+                b"",
+                data[at // 2 : at // 2 + 50],
+            ]
+        )
+        data = data[:at] + put + data[at + source.choice([0, 1, 20]) :]
+    found = extract(data)
+    damaged = prepare.parse(data.replace(b"\0", b" ")).root.has_error
+    assert damaged <= bool(found.unparsed_lines)
