@@ -10,7 +10,7 @@ from pathlib import Path
 import facts
 from analyzer.claims import Claims
 from analyzer.config import Config
-from analyzer.discover import discover, size_reason
+from analyzer.discover import discover, is_minified, size_reason
 from analyzer.errors import AnalyzeError
 from analyzer.machine import Machine
 from analyzer.pool import Task
@@ -168,6 +168,8 @@ class _Gatherer:
             self.skipped[path] = size_reason(self.config)
         elif b"\0" in data:
             self.skipped[path] = "binary"
+        elif is_minified(path, data):
+            self.skipped[path] = "minified"
         else:
             return data
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 
 import facts
@@ -16,6 +17,9 @@ VENDORED = frozenset(
     {"node_modules", "bower_components", "vendor", "_vendor", "vendored", "third_party", "third-party"}
     | {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs", "__pypackages__"}
 )
+MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
+MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
+MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 16 * 1024
 KIND_REASONS = {"symlink": "symbolic link", "special": "not a regular file"}
 
 
@@ -50,11 +54,20 @@ def discover(tree: Tree, config: Config) -> Discovery:
             found.skip("vendored", entry.path)
         elif entry.kind in KIND_REASONS:
             found.skip(KIND_REASONS[entry.kind], entry.path)
+        elif MINIFIED_NAME.search(entry.path):
+            found.skip("minified", entry.path)
         elif entry.size is not None and entry.size > config.max_file_kb * 1024:
             found.skip(size_reason(config), entry.path)
         else:
             found.files.append((entry.path, language))
     return found
+
+
+def is_minified(path: str, data: bytes) -> bool:
+    """Whether a file is JavaScript as a bundler writes it, not a person: large, with lines of 500 bytes on average."""
+    if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
+        return False
+    return len(data) > MINIFIED_LINE_BYTES * (data.count(b"\n") + 1)
 
 
 def size_reason(config: Config) -> str:

@@ -13,6 +13,15 @@ class Grammar:
         self.parser = Parser(self.language)
         self.extras = self.kind_ids(*extras)
 
+    def names(self) -> set[str]:
+        """Return the names of the named kinds that stand in trees."""
+        language = self.language
+        return {
+            language.node_kind_for_id(index)
+            for index in range(language.node_kind_count)
+            if language.node_kind_is_named(index) and language.node_kind_is_visible(index)
+        }
+
     def kind_ids(self, *names: str) -> frozenset[int]:
         """Return the numbers of the named node kinds with these names; a name may have several."""
         language = self.language

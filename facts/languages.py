@@ -37,6 +37,9 @@ LANGUAGES = {
         Language("python", (".py", ".pyw", ".pyi"), "tree-sitter-python"),
         Language("java", (".java",), "tree-sitter-java"),
         Language("c", (".c", ".h"), "tree-sitter-c"),
+        Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), "tree-sitter-javascript"),
+        Language("typescript", (".ts", ".mts", ".cts"), "tree-sitter-typescript", "javascript"),
+        Language("tsx", (".tsx",), "tree-sitter-typescript", "javascript"),
     )
 }
 

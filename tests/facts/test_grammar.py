@@ -22,17 +22,25 @@ def tree_of(language):
     return importlib.import_module(f"facts.{language}.tree")
 
 
+def family_of(language):
+    return facts.LANGUAGES[language].family
+
+
+def dialects_of(family):
+    return [language for language in facts.LANGUAGES if family_of(language) == family]
+
+
 def kinds_of(language):
-    return tomllib.loads((HERE / language / "kinds.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((HERE / family_of(language) / "kinds.toml").read_text(encoding="utf-8"))
 
 
-def read_cases(language):
+def read_cases(family):
     """Yield name, kinds, source and rows of each case."""
-    for path in sorted((HERE / language / "cases").glob("*.txt")):
+    for path in sorted((HERE / family / "cases").glob("*.txt")):
         for number, text in enumerate(re.split("^== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]):
             kinds, _, rest = text.partition("\n")
             source, _, rows = rest.partition("\n--\n")
-            name = f"{language}-{path.stem}-{number}-{kinds.split(', ')[0]}"
+            name = f"{path.stem}-{number}-{kinds.split(', ')[0]}"
             yield name, kinds.split(", "), source + "\n", rows.strip().splitlines()
 
 
@@ -59,7 +67,18 @@ def kinds_in(grammar, source):
     return found
 
 
-CASES = [(language, *case) for language in facts.LANGUAGES for case in read_cases(language)]
+def cases():
+    """Yield each case with every language that has its kinds."""
+    for family in {family_of(language): None for language in facts.LANGUAGES}:
+        known = {language: named_kinds(tree_of(language).GRAMMAR) for language in dialects_of(family)}
+        for name, kinds, source, rows in read_cases(family):
+            languages = [language for language in known if known[language] >= set(kinds)]
+            assert languages, f"no grammar of {family} has all of {kinds}"
+            for language in languages:
+                yield language, f"{language}-{name}", kinds, source, rows
+
+
+CASES = list(cases())
 
 
 @pytest.mark.parametrize(
@@ -81,20 +100,35 @@ def test_snippet_gives_the_rows_written_for_it(language, kinds, source, expected
 @pytest.mark.parametrize("language", facts.LANGUAGES)
 def test_every_kind_of_the_grammar_is_handled_or_silent(language):
     tree, told = tree_of(language), kinds_of(language)
-    handled = tree.STATEMENTS.names() | tree.EXPRESSIONS.names() | told["parts"].keys()
-    assert named_kinds(tree.GRAMMAR) == handled | told["silent"].keys()
+    known = named_kinds(tree.GRAMMAR)
+    handled = tree.STATEMENTS.names() | tree.EXPRESSIONS.names() | known & told["parts"].keys()
+    assert known == handled | known & told["silent"].keys()
     assert not handled & told["silent"].keys()
+
+
+@pytest.mark.parametrize("language", facts.LANGUAGES)
+def test_every_kind_that_is_told_of_stands_in_a_grammar(language):
+    known = set().union(*(named_kinds(tree_of(dialect).GRAMMAR) for dialect in dialects_of(family_of(language))))
+    told = kinds_of(language)
+    assert told["parts"].keys() | told["silent"].keys() <= known
 
 
 @pytest.mark.parametrize("language", facts.LANGUAGES)
 def test_every_kind_of_the_grammar_has_a_case(language):
     covered = {kind for other, _, kinds, *_ in CASES if other == language for kind in kinds}
-    assert named_kinds(tree_of(language).GRAMMAR) - covered <= kinds_of(language)["silent"].keys()
+    told = kinds_of(language)
+    absent = told.get("absent", {}).get(language, [])
+    assert named_kinds(tree_of(language).GRAMMAR) - covered <= told["silent"].keys() | set(absent)
 
 
 @pytest.mark.parametrize(
     ("language", "place"),
-    [(language, place) for language in facts.LANGUAGES for place in sorted({*kinds_of(language)["parts"].values()})],
+    [
+        (family, place)
+        for family in facts.LANGUAGES
+        if family == family_of(family)
+        for place in sorted({*kinds_of(family)["parts"].values()})
+    ],
 )
 def test_parts_are_handled_where_it_is_said(language, place):
     module, *names = place.split(".")

@@ -37,6 +37,10 @@ CASES = {
         [],
     ),
     "a module that others ask for three imports offers all": ({"a.py": FACADE, "b.py": USERS.format("a")}, []),
+    "a check of Python is silent in other languages": (
+        {"app/a.js": "import { loads } from 'json';\nconst f = 1;\n", "app/b.ts": 'const DB_PASSWORD = "tr0ub4dor";\n'},
+        [],
+    ),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
 

@@ -1,0 +1,83 @@
+"""try and throw: where exceptions go."""
+
+from tree_sitter import Node
+
+from facts.builder import tail
+from facts.cfg import Finally, Guard
+from facts.filefacts import NIL
+from facts.javascript.assignments import assign_target
+from facts.javascript.tables import STATEMENTS, field, only_child
+from facts.javascript.unit import Unit
+
+
+@STATEMENTS("try_statement")
+def _try(unit: Unit, node: Node) -> None:
+    body, finalizer = unit.body, field(node, "finalizer")
+    if finalizer is None:
+        after = body.new_block("after try")
+        _guarded(unit, node)
+        body.goto(after)
+        return unit.continue_at(after)
+    region = Finally(body.new_block("finally"))
+    body.enter(region)
+    _guarded(unit, node)
+    normal = body.block is not None
+    body.goto(region.block)
+    body.leave()
+    _finally(unit, finalizer, region, normal)
+
+
+def _guarded(unit: Unit, node: Node) -> None:
+    """Execute body and handler, and go on behind them if control gets there."""
+    body, handler = unit.body, field(node, "handler")
+    caught = body.new_block("catch")
+    _start_new(unit, "try")
+    if handler is None:
+        return unit.run(field(node, "body"))
+    body.enter(Guard([caught], everything=True))
+    unit.run(field(node, "body"))
+    body.leave()
+    after = body.new_block("after catch")
+    body.goto(after)
+    body.start(caught)
+    _handler(unit, handler)
+    body.goto(after)
+    unit.continue_at(after)
+
+
+def _start_new(unit: Unit, label: str) -> None:
+    block = unit.body.new_block(label)
+    unit.body.goto(block)
+    unit.body.start(block)
+
+
+def _handler(unit: Unit, node: Node) -> None:
+    value = unit.body.instruction(unit.entity("caught", node))
+    unit.emit("catch", value, NIL)
+    with unit.inside(node):
+        if field(node, "parameter") is not None:
+            assign_target(unit, field(node, "parameter"), value, "exception")
+        unit.run(field(node, "body"))
+
+
+def _finally(unit: Unit, node: Node, region: Finally, normal: bool) -> None:
+    """Execute a `finally` once for all ways that lead through it, then go on with each of them."""
+    body = unit.body
+    body.start(region.block)
+    unit.run(field(node, "body"))
+    if body.block is None:
+        return
+    body.resume(region)
+    body.may_raise(body.block)
+    if normal:
+        _start_new(unit, "after try")
+    else:
+        body.stop()
+
+
+@STATEMENTS("throw_statement")
+def _throw(unit: Unit, node: Node) -> None:
+    value = unit.value(only_child(node))
+    statement = unit.body.running(unit.entity(tail("throw " + unit.label(value)), node))
+    unit.emit("raises", statement, unit.body.entity, value)
+    unit.body.stop()

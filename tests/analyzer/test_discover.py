@@ -1,0 +1,34 @@
+"""Minified JavaScript is left out, and said to be."""
+
+import pytest
+
+from analyzer.discover import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_minified
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.trees import MemoryTree
+
+LINE = b"f(1);" * (MINIFIED_LINE_BYTES // 5)
+BUNDLE = LINE * (MINIFIED_BYTES // len(LINE) + 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "minified"),
+    [
+        ("a.js", BUNDLE, True),
+        ("a.mjs", BUNDLE + b"\n//# sourceMappingURL=a.js.map\n", True),
+        ("a.js", BUNDLE[: MINIFIED_BYTES - 1], False),
+        ("a.js", BUNDLE.replace(b";", b";\n"), False),
+        ("a.ts", BUNDLE, False),
+        ("a.py", BUNDLE, False),
+    ],
+)
+def test_large_files_of_long_lines_are_minified(path, data, minified):
+    assert is_minified(path, data) is minified
+
+
+def test_minified_files_are_skipped_and_counted(tmp_path):
+    files = {"a.js": b"f()\n", "b.min.js": b"f()\n", "c-min.cjs": b"f()\n", "d.js": BUNDLE, "mint.js": b"f()\n"}
+    report = scan_tree(
+        MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("py/unused-import",)})
+    ).report
+    assert sorted(report.coverage.skipped["minified"]) == ["b.min.js", "c-min.cjs", "d.js"]
+    assert report.coverage.languages["javascript"] == 2

@@ -1,0 +1,61 @@
+"""Names of modules and targets of imports by paths, across JavaScript and TypeScript."""
+
+import pytest
+
+import facts
+from facts.javascript.layout import layout
+
+
+@pytest.mark.parametrize(
+    ("importer", "name", "others", "target"),
+    [
+        ("a.js", "./b", ["b.js"], "b.js"),
+        ("a.js", "./b.js", ["b.js"], "b.js"),
+        ("x/a.mjs", "../b.mjs", ["b.mjs"], "b.mjs"),
+        ("x/a.js", "..", ["index.js"], "index.js"),
+        ("x/a.js", ".", ["x/index.jsx"], "x/index.jsx"),
+        ("a.js", "./b", ["b/index.cjs"], "b/index.cjs"),
+        ("a.js", "./b/", ["b/index.ts"], "b/index.ts"),
+        ("a.js", "./b", ["b.js", "b/index.js"], "b.js"),
+        ("a.ts", "./b", ["b.tsx", "b.js"], "b.tsx"),
+        ("a.ts", "./b.js", ["b.ts"], "b.ts"),
+        ("a.ts", "./b.jsx", ["b.tsx"], "b.tsx"),
+        ("a.ts", "./b.mjs", ["b.mts"], "b.mts"),
+        ("a.ts", "./b", ["b.d.ts"], "b.d.ts"),
+        ("a.js", "./b.config", ["b.config.js"], "b.config.js"),
+        ("a.js", "b", ["b.js"], None),
+        ("a.js", "@b/c", ["@b/c.js"], None),
+        ("a.js", "/b", ["b.js"], None),
+        ("a.js", "../b", ["b.js"], None),
+        ("a.js", "./data.json", ["data.js"], None),
+    ],
+)
+def test_imports_mean(importer, name, others, target):
+    result = layout({importer: [(0, name)], **dict.fromkeys(others, [])})
+    assert next((found for _, _, _, found in result.resolved), None) == target
+
+
+def test_modules_are_named_by_their_paths():
+    paths = ["a.js", "src/index.ts", "src/b/index.d.ts", "src/c.d.mts", "index.mjs"]
+    assert layout(dict.fromkeys(paths, [])).names == [
+        ("a.js", "a", ""),
+        ("index.mjs", "index", ""),
+        ("src/b/index.d.ts", "src/b", "src/b"),
+        ("src/c.d.mts", "src/c", "src"),
+        ("src/index.ts", "src", "src"),
+    ]
+
+
+def test_dialects_import_each_other():
+    sources = {"a.js": b'require("./b")', "b.ts": b'import "./c"', "c.tsx": b'import "./a.js"', "d.py": b"import a"}
+    extracted = [(path, facts.extract(source, facts.language_of(path))) for path, source in sources.items()]
+    for mounted in (
+        facts.mount(extracted),
+        facts.mount_layout(
+            {facts.language_of(path): {path: facts.imports_of(found)} for path, found in extracted},
+        ),
+    ):
+        resolves = mounted.relations["resolves"]
+        module_of = {row[0]: mounted.symbols[row[3]] for row in mounted.relations["module"].T.tolist()}
+        found = {(module_of[row[0]], mounted.symbols[row[2]], module_of[row[3]]) for row in resolves.T.tolist()}
+        assert found == {("a.js", "./b", "b.ts"), ("b.ts", "./c", "c.tsx"), ("c.tsx", "./a.js", "a.js")}
