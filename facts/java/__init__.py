@@ -22,7 +22,7 @@ from facts.java import (  # noqa: F401
     switches,
     type_values,
 )
-from facts.java.tree import GRAMMAR, children
+from facts.java.tree import children, parse
 from facts.java.unit import Unit
 from facts.text import SourceText
 from facts.walk import deep_recursion
@@ -31,7 +31,7 @@ from facts.walk import deep_recursion
 def extract(data: bytes) -> FileFacts:
     """Return the facts of a Java file."""
     text = SourceText(data)
-    root = GRAMMAR.parser.parse(text.utf8).root_node
+    root = parse(text.utf8)
     with deep_recursion():
         unit = Unit(root, text)
         imports.directives(unit, root)

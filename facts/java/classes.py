@@ -88,10 +88,10 @@ def _define(unit: Unit, entity: int, value: int, kind: str, bases: list[int], no
     if kind == "record":
         scope.components = node.child_by_field_id(tree.PARAMETERS)
     if code is not None:
-        unit.later(_build, scope, code)
+        unit.later(code, _build, scope)
 
 
-def _build(unit: Unit, scope: Scope, node: Node) -> None:
+def _build(unit: Unit, node: Node, scope: Scope) -> None:
     """Execute a class body: members, then what is static in it; initialise objects by a function of their own."""
     collect_members(unit, scope, node)
     unit.open_class(scope)
@@ -100,7 +100,7 @@ def _build(unit: Unit, scope: Scope, node: Node) -> None:
         state_components(unit, node)
     run_members(unit, node)
     if scope.instance:
-        unit.later(build_initializer)
+        unit.later(node, build_initializer)
 
 
 def _members(node: Node) -> list[Node]:

@@ -41,7 +41,7 @@ def _method(unit: Unit, node: Node) -> None:
         unit.emit("member", unit.scope.entity, name, value)
     code = node.child_by_field_id(tree.BODY) or node.child_by_field_id(tree.VALUE)
     if code is not None:
-        unit.later(_build, function, node, code, parameters, is_static or unit.scope.kind == "module")
+        unit.later(node, _build, function, code, parameters, is_static or unit.scope.kind == "module")
     unit.names.close(mark)
 
 
@@ -61,7 +61,7 @@ def _constructor(unit: Unit, node: Node) -> None:
     unit.emit("constructor", unit.scope.entity, function)
     code = node.child_by_field_id(tree.BODY)
     if code is not None:
-        unit.later(_build_compact if is_compact else _build, function, node, code, parameters, False)
+        unit.later(node, _build_compact if is_compact else _build, function, code, parameters, False)
     unit.names.close(mark)
 
 
@@ -145,7 +145,7 @@ def receiver(unit: Unit, function: int) -> None:
     unit.receive(value)
 
 
-def _build(unit: Unit, function: int, node: Node, code: Node, parameters: list[Parameter], is_static: bool) -> None:
+def _build(unit: Unit, node: Node, function: int, code: Node, parameters: list[Parameter], is_static: bool) -> None:
     """Make the facts of a method's body; an annotation's element returns its default."""
     open_function(unit, function, node, parameters, is_static)
     if node.type == "annotation_type_element_declaration":
@@ -156,7 +156,7 @@ def _build(unit: Unit, function: int, node: Node, code: Node, parameters: list[P
 
 
 def _build_compact(
-    unit: Unit, function: int, node: Node, code: Node, parameters: list[Parameter], is_static: bool
+    unit: Unit, node: Node, function: int, code: Node, parameters: list[Parameter], is_static: bool
 ) -> None:
     open_function(unit, function, node, parameters, is_static)
     unit.statements(code)
@@ -189,7 +189,7 @@ def _lambda(unit: Unit, node: Node) -> int:
     value = unit.entity("<lambda>", node)
     unit.emit("define", value, function)
     unit.capture(node)
-    unit.later(_build_lambda, function, node, parameters)
+    unit.later(node, _build_lambda, function, parameters)
     return value
 
 
@@ -207,7 +207,7 @@ def _lambda_parameters(unit: Unit, function: int, node: Node | None) -> list[Par
     return parameters
 
 
-def _build_lambda(unit: Unit, function: int, node: Node, parameters: list[Parameter]) -> None:
+def _build_lambda(unit: Unit, node: Node, function: int, parameters: list[Parameter]) -> None:
     unit.open_body(function, unit.captures.of(node))
     for parameter in parameters:
         if parameter.name != "_":

@@ -132,7 +132,7 @@ def _unescape(match: re.Match) -> str:
         return _SIMPLE[escape]
     if escape in ("\n", "\r\n"):
         return ""
-    if escape[0] == "u":
+    if escape[0] == "u" and len(escape) > 1:
         code = int(escape.lstrip("u"), 16)
         # A lone surrogate is no character: no text file or database takes it.
         return match[0] if 0xD800 <= code < 0xE000 else chr(code)

@@ -103,7 +103,7 @@ def _static_initializer(unit: Unit, node: Node) -> None:
     execute(unit, only_child(node))
 
 
-def build_initializer(unit: Unit) -> None:
+def build_initializer(unit: Unit, _: Node) -> None:
     """Make the function that gives a new object's fields their values and runs the blocks of the class."""
     scope = unit.scope
     function = unit.facts.entity(scope.entity, "def <initializer>")
@@ -171,10 +171,10 @@ def _state_accessor(unit: Unit, name: str, node: Node) -> None:
     function = unit.entity(f"def {name}()", node)
     unit.emit("function", function, scope.entity, name)
     unit.emit("member", scope.entity, name, method_value(unit, function))
-    unit.later(_build_accessor, function, name, node)
+    unit.later(node, _build_accessor, function, name)
 
 
-def _build_accessor(unit: Unit, function: int, name: str, node: Node) -> None:
+def _build_accessor(unit: Unit, node: Node, function: int, name: str) -> None:
     unit.open_body(function, frozenset())
     receiver(unit, function)
     unit.emit("returns", function, unit.load(unit.this(), name, node))
@@ -184,14 +184,14 @@ def _build_accessor(unit: Unit, function: int, name: str, node: Node) -> None:
 def _state_constructor(unit: Unit, nodes: list[Node]) -> None:
     scope = unit.scope
     name = unit.label(scope.value)
-    function = unit.entity(f"def {name}({','.join(_type_text(unit, part) for part in nodes)})", nodes[0].parent)
+    function = unit.entity(f"def {name}({','.join(_type_text(unit, part) for part in nodes)})", scope.components)
     unit.emit("function", function, scope.entity, name)
     unit.emit("constructor", scope.entity, function)
     parameters = [state_parameter(unit, function, position, part) for position, part in enumerate(nodes)]
-    unit.later(_build_constructor, function, parameters)
+    unit.later(scope.components, _build_constructor, function, parameters)
 
 
-def _build_constructor(unit: Unit, function: int, parameters: list[Parameter]) -> None:
+def _build_constructor(unit: Unit, _: Node, function: int, parameters: list[Parameter]) -> None:
     unit.open_body(function, frozenset())
     receiver(unit, function)
     for parameter in parameters:

@@ -75,14 +75,15 @@ class Unit(Walk):
 
     # ---- Code that is walked later
 
-    def later(self, build: Callable, *arguments: object) -> None:
-        """Let `build(unit, …)` run when the body at hand is done, with the names of this place."""
-        self.waiting.append((build, arguments, self.scope, self.names.copy()))
+    def later(self, node: Node, build: Callable, *arguments: object) -> None:
+        """Let `build(unit, node, …)` run when the body at hand is done, with the names of this place."""
+        self.waiting.append((node, build, arguments, self.scope, self.names.copy()))
 
     def build_next(self) -> None:
         """Go on with what has waited longest."""
-        build, arguments, self.scope, self.names = self.waiting.popleft()
-        build(self, *arguments)
+        node, build, arguments, self.scope, self.names = self.waiting.popleft()
+        self.body = self.module.body
+        self.attempt(lambda unit, node: build(unit, node, *arguments), node)
 
     def open_body(self, entity: int, captured: frozenset[str]) -> None:
         """Go on in the body of a function, of whose variables lambdas and classes in it read those `captured`."""

@@ -178,7 +178,7 @@ def test_damaged_code(seed, monkeypatch):
         pieces += [b"if (", b"case ", b"record R(", b"switch (x) {", b"try (", b"", data[at // 2 : at // 2 + 50]]
         data = data[:at] + source.choice(pieces) + data[at + source.choice([0, 1, 20]) :]
     found = extract(data)
-    damaged = tree.GRAMMAR.parser.parse(SourceText(data).utf8).root_node.has_error
+    damaged = tree.parse(SourceText(data).utf8).has_error
     assert damaged <= bool(found.unparsed_lines)
 
 
@@ -186,5 +186,5 @@ def test_damaged_code(seed, monkeypatch):
 def test_sound_code_is_read_whole(path, monkeypatch):
     monkeypatch.setattr(Unit, "attempt", lambda unit, handler, node: handler(unit, node))
     data = path.read_bytes()
-    assert not tree.GRAMMAR.parser.parse(data).root_node.has_error
+    assert not tree.parse(data).has_error
     assert not extract(data).unparsed_lines

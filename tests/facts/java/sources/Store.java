@@ -91,7 +91,7 @@ public abstract class Store<T extends Comparable<T> & Named> extends Base<T> imp
         }
         String text = switch (shape) {
             case Circle(double r) when r > 1e3 -> "large";
-            case Circle c -> { String s = "r=" + c.r(); yield s; }
+            case @SuppressWarnings("unused") Circle c -> { String s = "r=" + c.r(); yield s; }
             case Square(var side, _) -> """
                 square
                   of "%s"
@@ -115,6 +115,9 @@ public abstract class Store<T extends Comparable<T> & Named> extends Base<T> imp
         static final double UNIT = 0x1.0p0;
         double area() { return side * side; }
     }
+
+    record Nothing() {}
+    static int count(String @NonNull ... names) { return names.length; }
 
     enum Level implements Named {
         LOW(1), @Deprecated HIGH(2) { @Override int weight() { return super.weight() * 0b10; } };
