@@ -18,22 +18,27 @@ _TYPED = ("required_parameter", "optional_parameter")
 def build_next(unit: Unit) -> None:
     """Make the facts of the next function that waits."""
     definition: Definition = unit.waiting.popleft()
-    scope, node = definition.scope, definition.node
-    unit.open_body(definition.function, scope)
+    node = definition.node
+    unit.open_body(definition.function, definition.scope)
     unit.fields, unit.labels, unit.given_name = None, (), ""
-    _bind_implicit(unit, definition)
-    for parameter, value in definition.parameters:
-        _bind_parameter(unit, parameter, value)
-    if definition.fields or _properties(definition):
-        _prepare_fields(unit, definition)
-    if node is None:
-        _inherited_constructor(unit, definition)
+    unit.attempt(lambda unit, node: _begin(unit, definition), node)
+    if node.type == "class_body":
+        unit.attempt(lambda unit, node: _inherited_constructor(unit, definition), node)
     elif field(node, "body").type == "statement_block":
         unit.statements(field(node, "body"))
         _end(unit, node)
     else:
         unit.attempt(_return_value, field(node, "body"))
     unit.body.finish()
+
+
+def _begin(unit: Unit, definition: Definition) -> None:
+    """Bind what a function has on entry; in a base class's constructor, initialise the fields."""
+    _bind_implicit(unit, definition)
+    for parameter, value in definition.parameters:
+        _bind_parameter(unit, parameter, value)
+    if definition.fields or _properties(definition):
+        _prepare_fields(unit, definition)
 
 
 def _end(unit: Unit, node: Node) -> None:

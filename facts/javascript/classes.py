@@ -142,7 +142,7 @@ class Members:
         unit.emit("function", function, self._entity, "constructor")
         unit.emit("constructor", self._entity, function)
         unit.body.capture(scope.captures)
-        self._constructor = Definition(None, scope, function, derived=self._derived)
+        self._constructor = Definition(body, scope, function, derived=self._derived)
         unit.waiting.append(self._constructor)
 
     def _field(self, node: Node, decorators: list[Node]) -> None:

@@ -16,10 +16,10 @@ _MODIFIERS = frozenset({"static", "abstract", "readonly", "accessor"})
 @dataclass
 class Definition:
     """A function whose body waits: what every parameter has on entry, the class's fields that it initialises, whether
-    the class has a base. `node` is None for a constructor that is not written.
+    the class has a base. `node` is the class's body for a constructor that is not written.
     """
 
-    node: Node | None
+    node: Node
     scope: Scope
     function: int
     parameters: list[tuple[Node, int]] = fresh(default_factory=list)
