@@ -5,9 +5,10 @@ from tree_sitter import Node
 from facts.filefacts import NIL
 from facts.instructions import store_attribute
 from facts.javascript.assignments import assign_target, defaulted
-from facts.javascript.expressions import evaluate_named, property_index, store_property
+from facts.javascript.expressions import property_index, store_property
 from facts.javascript.functions import Definition, receiver_of
 from facts.javascript.literals import property_label, undefined
+from facts.javascript.names import evaluate_named
 from facts.javascript.scopes import Scope
 from facts.javascript.tables import child_of_type, field, only_child
 from facts.javascript.unit import Unit

@@ -6,9 +6,9 @@ from tree_sitter import Node
 
 from facts.grammar import Handlers
 from facts.javascript.scopes import ARROW, BLOCK, FUNCTION, Name, Scope, Scopes
-from facts.javascript.tables import Tables, children, field, only_child, tokens
+from facts.javascript.tables import Tables, children, field, only_child
 
-_COLLECT = Tables()
+COLLECT = Tables()
 
 
 class Collector:
@@ -81,25 +81,25 @@ _PATTERNS = frozenset(
 
 def collect(root: Node, source: bytes, language: str) -> Scopes:
     """Return the scopes of a file."""
-    return Collector(source, _COLLECT[language]).collect(root)
+    return Collector(source, COLLECT[language]).collect(root)
 
 
-@_COLLECT("identifier", "shorthand_property_identifier")
+@COLLECT("identifier", "shorthand_property_identifier")
 def _use(found: Collector, node: Node, scope: Scope) -> None:
     scope.used.add(found.text(node))
 
 
-@_COLLECT("this", "super", "this_type")
+@COLLECT("this", "super", "this_type")
 def _this(found: Collector, node: Node, scope: Scope) -> None:
     scope.used.add("this")
 
 
-@_COLLECT("type_identifier")
+@COLLECT("type_identifier")
 def _use_type(found: Collector, node: Node, scope: Scope) -> None:
     scope.used_types.add(found.text(node))
 
 
-@_COLLECT("nested_type_identifier", "nested_identifier")
+@COLLECT("nested_type_identifier", "nested_identifier")
 def _nested(found: Collector, node: Node, scope: Scope) -> None:
     while node is not None and node.type != "identifier":
         node = only_child(node)
@@ -107,17 +107,17 @@ def _nested(found: Collector, node: Node, scope: Scope) -> None:
         _use_type(found, node, scope)
 
 
-@_COLLECT("export_specifier")
+@COLLECT("export_specifier")
 def _export_specifier(found: Collector, node: Node, scope: Scope) -> None:
     found.visit(field(node, "name"), scope)
 
 
-@_COLLECT("jsx_namespace_name", "namespace_export")
+@COLLECT("jsx_namespace_name", "namespace_export")
 def _nothing(found: Collector, node: Node, scope: Scope) -> None:
     """These hold names that are no variables."""
 
 
-@_COLLECT("variable_declaration", "lexical_declaration", "using_declaration")
+@COLLECT("variable_declaration", "lexical_declaration", "using_declaration")
 def _declaration(found: Collector, node: Node, scope: Scope) -> None:
     kind = "var" if node.type == "variable_declaration" else ""
     for child in children(node):
@@ -126,7 +126,7 @@ def _declaration(found: Collector, node: Node, scope: Scope) -> None:
         found.visit(field(child, "value"), scope)
 
 
-@_COLLECT("assignment_expression", "augmented_assignment_expression")
+@COLLECT("assignment_expression", "augmented_assignment_expression")
 def _assignment(found: Collector, node: Node, scope: Scope) -> None:
     found.assign(field(node, "left"), scope)
     if node.type != "assignment_expression":
@@ -134,13 +134,13 @@ def _assignment(found: Collector, node: Node, scope: Scope) -> None:
     found.visit(field(node, "right"), scope)
 
 
-@_COLLECT("update_expression")
+@COLLECT("update_expression")
 def _update(found: Collector, node: Node, scope: Scope) -> None:
     found.assign(field(node, "argument"), scope)
     found.visit(field(node, "argument"), scope)
 
 
-@_COLLECT("import_clause", "import_require_clause", "import_alias")
+@COLLECT("import_clause", "import_require_clause", "import_alias")
 def _import(found: Collector, node: Node, scope: Scope) -> None:
     for child in children(node):
         if child.type == "identifier":
@@ -157,12 +157,12 @@ def _import(found: Collector, node: Node, scope: Scope) -> None:
 # ---- Blocks
 
 
-@_COLLECT("statement_block", "for_statement", "switch_body")
+@COLLECT("statement_block", "for_statement", "switch_body")
 def _block(found: Collector, node: Node, scope: Scope) -> None:
     found.visit_children(node, found.scopes.open(BLOCK, node, scope))
 
 
-@_COLLECT("for_in_statement")
+@COLLECT("for_in_statement")
 def _for_in(found: Collector, node: Node, scope: Scope) -> None:
     inner = found.scopes.open(BLOCK, node, scope)
     kind, left = field(node, "kind"), field(node, "left")
@@ -174,7 +174,7 @@ def _for_in(found: Collector, node: Node, scope: Scope) -> None:
         found.visit(field(node, name), inner)
 
 
-@_COLLECT("catch_clause")
+@COLLECT("catch_clause")
 def _catch(found: Collector, node: Node, scope: Scope) -> None:
     inner = found.scopes.open(BLOCK, node, scope)
     found.declare(field(node, "parameter"), inner)
@@ -185,26 +185,27 @@ def _catch(found: Collector, node: Node, scope: Scope) -> None:
 # ---- Functions
 
 
-@_COLLECT("function_declaration", "generator_function_declaration", "function_signature")
+@COLLECT("function_declaration", "generator_function_declaration", "function_signature")
 def _function_declaration(found: Collector, node: Node, scope: Scope) -> None:
     found.declare(field(node, "name"), scope, "function")
     _function(found, node, scope, FUNCTION)
 
 
-@_COLLECT("function_expression", "generator_function")
+@COLLECT("function_expression", "generator_function")
 def _function_expression(found: Collector, node: Node, scope: Scope) -> None:
     inner, name = _function(found, node, scope, FUNCTION), field(node, "name")
     if name is not None:
         inner.values.setdefault(found.text(name), Name(found.text(name), "self"))
 
 
-@_COLLECT("arrow_function")
+@COLLECT("arrow_function")
 def _arrow(found: Collector, node: Node, scope: Scope) -> None:
     _function(found, node, scope, ARROW)
 
 
-@_COLLECT("method_definition")
-def _method(found: Collector, node: Node, scope: Scope) -> None:
+@COLLECT("method_definition")
+def collect_method(found: Collector, node: Node, scope: Scope) -> None:
+    """Collect a method: its name and decorators stand outside of it."""
     found.visit(field(node, "name"), scope)
     for child in node.children_by_field_name("decorator"):
         found.visit(child, scope)
@@ -248,133 +249,3 @@ def type_scope(found: Collector, node: Node, scope: Scope) -> Scope:
         found.visit(field(parameter, "constraint"), inner)
         found.visit(field(parameter, "value"), inner)
     return inner
-
-
-# ---- Classes
-
-
-@_COLLECT("class_declaration", "abstract_class_declaration", "class")
-def _class(found: Collector, node: Node, scope: Scope) -> None:
-    name = field(node, "name")
-    inner = found.scopes.open(BLOCK, node, scope)
-    if name is not None:
-        (inner if node.type == "class" else scope).declare(found.text(name), "class")
-    inner = type_scope(found, node, inner)
-    for child in children(node):
-        if child.type in ("class_heritage", "decorator"):
-            found.visit(child, inner)
-    _members(found, field(node, "body"), inner)
-
-
-def _members(found: Collector, node: Node | None, scope: Scope) -> None:
-    """Collect the members of a class: initialisers of fields run in the constructor, static ones where the class is."""
-    members = children(node)
-    fields = [member for member in members if member.type in ("field_definition", "public_field_definition")]
-    constructor = next((member for member in members if is_constructor(found, member)), None)
-    if constructor is not None:
-        _method(found, constructor, scope)
-        runs = found.scopes.of_node[constructor.id]
-    else:
-        runs = found.scopes.open(FUNCTION, node, scope) if node is not None else scope
-    static = Name("this")
-    for member in members:
-        if member in fields and not is_static(member):
-            inner = found.scopes.open(BLOCK, member, scope, runs)
-            inner.values["this"] = runs.values[runs.resolve("this") and "this"]
-        elif member in fields or member.type == "class_static_block":
-            inner = found.scopes.open(BLOCK, member, scope, holds_var=True)
-            inner.values["this"] = static
-        elif member != constructor:
-            found.visit(member, scope)
-            continue
-        else:
-            continue
-        found.visit_children(member, inner)
-
-
-def is_constructor(found, node: Node) -> bool:
-    """Whether a member of a class is its constructor. `found` reads texts."""
-    name = field(node, "name")
-    return node.type == "method_definition" and name is not None and found.text(name) == "constructor"
-
-
-def is_static(node: Node) -> bool:
-    """Whether a member of a class is static."""
-    return "static" in tokens(node)
-
-
-# ---- TypeScript
-
-
-@_COLLECT("type_alias_declaration", "interface_declaration")
-def _type_declaration(found: Collector, node: Node, scope: Scope) -> None:
-    name = field(node, "name")
-    scope.declare_type(found.text(name))
-    inner = type_scope(found, node, found.scopes.open(BLOCK, node, scope))
-    for child in children(node):
-        if child != name and child.type != "type_parameters":
-            found.visit(child, inner)
-
-
-@_COLLECT("function_type", "constructor_type", "call_signature", "construct_signature", "method_signature")
-@_COLLECT("abstract_method_signature")
-def _signature(found: Collector, node: Node, scope: Scope) -> None:
-    inner = type_scope(found, node, scope)
-    name = field(node, "name")
-    for child in children(node):
-        if child == name and child.type != "computed_property_name" or child.type == "type_parameters":
-            continue
-        if child.type == "formal_parameters":
-            for parameter in children(child):
-                found.visit(field(parameter, "type"), inner)
-        else:
-            found.visit(child, inner)
-
-
-@_COLLECT("required_parameter", "optional_parameter")
-def _tuple_part(found: Collector, node: Node, scope: Scope) -> None:
-    found.visit(field(node, "type"), scope)
-
-
-@_COLLECT("index_signature", "type_predicate")
-def _named_part(found: Collector, node: Node, scope: Scope) -> None:
-    name = field(node, "name")
-    for child in children(node):
-        if child != name:
-            found.visit(child, scope)
-
-
-@_COLLECT("mapped_type_clause")
-def _mapped(found: Collector, node: Node, scope: Scope) -> None:
-    scope.declare_type(found.text(field(node, "name")))
-    _named_part(found, node, scope)
-
-
-@_COLLECT("infer_type")
-def _infer(found: Collector, node: Node, scope: Scope) -> None:
-    name, *rest = children(node)
-    scope.declare_type(found.text(name))
-    for child in rest:
-        found.visit(child, scope)
-
-
-@_COLLECT("enum_declaration")
-def _enum(found: Collector, node: Node, scope: Scope) -> None:
-    found.declare(field(node, "name"), scope, "class")
-    inner = found.scopes.open(BLOCK, node, scope)
-    for member in children(field(node, "body")):
-        name = field(member, "name") if member.type == "enum_assignment" else member
-        if name is not None and name.type == "property_identifier":
-            inner.declare(found.text(name))
-        found.visit(field(member, "value"), inner)
-
-
-@_COLLECT("internal_module", "module")
-def _namespace(found: Collector, node: Node, scope: Scope) -> None:
-    name = field(node, "name")
-    while name is not None and name.type == "nested_identifier":
-        name = field(name, "object")
-    if name is not None and name.type == "identifier":
-        scope.declare(found.text(name), "namespace")
-    inner = found.scopes.open(BLOCK, node, scope, holds_var=True)
-    found.visit_children(field(node, "body"), inner)

@@ -7,8 +7,8 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.instructions import allocate, store_attribute
-from facts.javascript.expressions import evaluate_named
 from facts.javascript.literals import string_value
+from facts.javascript.names import evaluate_named
 from facts.javascript.tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.unit import Unit
 

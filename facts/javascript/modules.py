@@ -8,9 +8,10 @@ from tree_sitter import Node
 from facts.body import MODULE
 from facts.builder import tail
 from facts.instructions import store_attribute
-from facts.javascript.expressions import evaluate_named, import_module
+from facts.javascript.chains import import_module
 from facts.javascript.functions import children_in
 from facts.javascript.literals import string_text
+from facts.javascript.names import evaluate_named
 from facts.javascript.tables import STATEMENTS, child_of_type, children, field, only_child, tokens
 from facts.javascript.unit import Unit
 

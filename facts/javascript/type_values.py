@@ -5,8 +5,8 @@ from tree_sitter import Node
 from facts.body import MODULE
 from facts.builder import tail
 from facts.instructions import allocate
+from facts.javascript.chains import with_type_arguments
 from facts.javascript.classes import state_attribute
-from facts.javascript.expressions import with_type_arguments
 from facts.javascript.functions import define_function, type_scope
 from facts.javascript.literals import property_label, property_name
 from facts.javascript.tables import EXPRESSIONS, children, field, only_child
