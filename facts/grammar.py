@@ -86,15 +86,13 @@ def has_token(node: Node, token: str) -> bool:
     return any(child.type == token for child in node.children if not child.is_named)
 
 
-def depth(node: Node) -> int:
-    """Return how deep the tree below a node is."""
-    cursor, level, deepest = node.walk(), 0, 0
-    while True:
-        while cursor.goto_first_child():
-            level += 1
-        deepest = max(deepest, level)
-        while not cursor.goto_next_sibling():
-            if not level:
-                return deepest
-            cursor.goto_parent()
-            level -= 1
+def is_deeper(node: Node, levels: int) -> bool:
+    """Whether the tree below a node has more than `levels` levels. Parts with fewer nodes are not looked into."""
+    work = [(node, 0)]
+    while work:
+        node, level = work.pop()
+        if level > levels:
+            return True
+        if node.descendant_count > levels - level:
+            work.extend((child, level + 1) for child in node.children)
+    return False

@@ -101,7 +101,7 @@ class Variables:
             phi = work.pop()
             if phi.entity in replaced:
                 continue
-            entering = {_follow(replaced, operand) for operand in phi.operands} - {phi.entity, UNDEFINED}
+            entering = {_follow(replaced, operand) for operand in set(phi.operands)} - {phi.entity, UNDEFINED}
             if len(entering) == 1:
                 (value,) = entering
                 replaced[phi.entity] = value

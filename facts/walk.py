@@ -16,7 +16,7 @@ from tree_sitter import Node
 from facts.body import Body
 from facts.builder import LABEL_LENGTH, Builder, tail
 from facts.cfg import Block
-from facts.grammar import Handlers, depth, is_broken
+from facts.grammar import Handlers, is_broken, is_deeper
 from facts.text import SourceText
 
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
@@ -50,7 +50,7 @@ class Walk:
         self.broken = root.has_error
         if self.broken:
             self._state_errors(root)
-        self.deep = len(self.source) > MAX_DEPTH and depth(root) > MAX_DEPTH
+        self.deep = len(self.source) > MAX_DEPTH and is_deeper(root, MAX_DEPTH)
 
     def _state_errors(self, root: Node) -> None:
         """State the lines of all syntax errors, but for sound statements in them."""
@@ -123,7 +123,7 @@ class Walk:
 
     def statement(self, node: Node) -> None:
         """Execute a statement. One that is nested deeper than MAX_DEPTH is left without facts."""
-        if self.deep and depth(node) > MAX_DEPTH:
+        if self.deep and is_deeper(node, MAX_DEPTH):
             return self.facts.unparsed(node.start_byte, node.end_byte)
         self._revive()
         self.facts.place(self.body.block.entity, node.start_byte, node.end_byte)
