@@ -44,7 +44,15 @@ _WORDS = re.compile(
 )
 # int API f();   char *API f();
 _AFTER_TYPE = re.compile(
-    _BASIC + rb"(?:\s+" + _NAME + rb"(?=\s*\*))?[\s*]+(" + _CAPITALS + rb")(?=[\s*]+" + _NAME + rb"\s*[(=;,\[])"
+    rb"\b"
+    + _BASIC
+    + rb"(?:\s+"
+    + _NAME
+    + rb"(?=\s*\*))?[\s*]+("
+    + _CAPITALS
+    + rb")(?=[\s*]+"
+    + _NAME
+    + rb"\s*[(=;,\[])"
 )
 # int API(1) f();   API API(1) void *f();
 _CALL_BEFORE_NAME = re.compile(
@@ -67,6 +75,8 @@ _WRAPPED = re.compile(
     + _NAME
     + rb"\s*(?:=[^;{}]*|\[[^;{}]*\])?(\))(?=\s*;)"
 )
+# if(__builtin_available(macOS 10.12, *))
+_AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 # MACRO(x) as a whole line, before a statement
 _UNFINISHED = re.compile(
     rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"(?:[ \t]*\r?\n)+(?=([ \t])[ \t]*[A-Za-z_])", re.MULTILINE
@@ -116,6 +126,7 @@ def _spans(mask: bytes):
     yield from (match.span() for match in _EMPTY_ARGUMENT.finditer(mask))
     for pattern in (_CALL_BEFORE_NAME, _CALL_BEFORE_TYPE, _BEHIND_NAME):
         yield from (match.span(1) for match in pattern.finditer(mask))
+    yield from (match.span(1) for match in _AVAILABLE.finditer(mask))
     for match in _WRAPPED.finditer(mask):
         yield match.span(1)
         yield match.span(2)
@@ -131,15 +142,15 @@ def _adjacent(mask: bytes):
     """Yield the spans of names that stand before a type, or between a type and a name."""
     for pattern in (_BEFORE_CONST, _AFTER_TYPE):
         yield from (match.span(1) for match in pattern.finditer(mask))
-    before = b""
+    tag_ends = -1
     for match in _WORDS.finditer(mask):
         first, second, third = match[1], match[2], match[4]
         if first not in _KEYWORDS:
             if second in _STARTING:
                 yield match.span(1)
-            elif match[3] and not {second, third} & _KEYWORDS and before not in _TAGS:
+            elif match[3] and not {second, third} & _KEYWORDS and match.start() != tag_ends:
                 yield match.span(2 if _is_second(first, second) else 1)
-        before = first
+        tag_ends = match.end() if first in _TAGS else -1
 
 
 def _is_second(first: bytes, second: bytes) -> bool:

@@ -131,9 +131,25 @@ def _undivided(parsed: Parsed, side: int) -> Parsed:
     return replace(parsed, source=bytes(source), dropped=dropped)
 
 
+def _divides(mask: bytes, group: Group) -> bool:
+    """Whether some side of a group is no sequence of whole statements; `mask` has no comments and directives."""
+    return any(_is_partial(mask[start:end].strip()) for start, end in group.sides)
+
+
+def _is_partial(side: bytes) -> bool:
+    if not side:
+        return False
+    uneven = side.count(b"{") != side.count(b"}") or side.count(b"(") != side.count(b")")
+    return uneven or side[-1:] not in b";}:" or side.startswith(_CONTINUING)
+
+
+_CONTINUING = (b"else", b"&", b"|", b",", b")", b"}", b"?", b":", b"=", b"+", b".")
+
+
 def _at_errors(parsed: Parsed) -> list[Group]:
     """Return the conditionals that have an error at a directive of theirs, and the innermost ones around errors."""
     found = groups(parsed.source)
+    mask = attributes.masked(parsed.source) if found else b""
     chosen = {}
     for node in _errors(parsed.root):
         small = node.end_byte - node.start_byte < _LARGEST_ERROR
@@ -142,7 +158,11 @@ def _at_errors(parsed: Parsed) -> list[Group]:
             if small and any(node.start_byte <= end and start <= node.end_byte for start, end in group.directives):
                 chosen[index] = group
         for position in ends:
-            around = (index for index, group in enumerate(found) if group.start <= position <= group.end)
+            around = (
+                index
+                for index, group in enumerate(found)
+                if group.start <= position <= group.end and _divides(mask, group)
+            )
             index = min(around, key=lambda index: found[index].end - found[index].start, default=None)
             if index is not None:
                 chosen[index] = found[index]

@@ -48,10 +48,14 @@ class Scope:
 
 @dataclass
 class Uses:
-    """Names that need a cell in some code: whose address is taken or fields are named; and those assigned there."""
+    """Names that need a cell in some code: whose address is taken or fields are named; and those assigned there.
+
+    `jumps` tells where the last `goto` to a label stands.
+    """
 
     celled: set[str] = field(default_factory=set)
     assigned: set[str] = field(default_factory=set)
+    jumps: dict[str, int] = field(default_factory=dict)
 
 
 _USES = Query(
@@ -66,6 +70,8 @@ _USES = Query(
 (update_expression argument: (identifier) @assigned)
 (update_expression argument: (parenthesized_expression (identifier) @assigned))
 (gnu_asm_output_operand value: (identifier) @assigned)
+(goto_statement label: (statement_identifier) @goto)
+(gnu_asm_goto_list label: (identifier) @goto)
 (compound_statement (function_definition) @nested)
 (preproc_def) @macro
 (preproc_function_def) @macro
@@ -80,7 +86,7 @@ class Usage:
         found = QueryCursor(_USES).captures(root)
         self._names = sorted(
             (node.start_byte, kind, source[node.start_byte : node.end_byte].decode())
-            for kind in ("celled", "assigned")
+            for kind in ("celled", "assigned", "goto")
             for node in found.get(kind, ())
         )
         self._nested = found.get("nested", [])
@@ -91,8 +97,11 @@ class Usage:
         """Return how the code below a node uses names. What functions nested in it name needs a cell."""
         uses = Uses()
         first = bisect_left(self._names, (node.start_byte,))
-        for _, kind, name in self._names[first : bisect_left(self._names, (node.end_byte,))]:
-            (uses.celled if kind == "celled" else uses.assigned).add(name)
+        for place, kind, name in self._names[first : bisect_left(self._names, (node.end_byte,))]:
+            if kind == "goto":
+                uses.jumps[name] = place
+            else:
+                (uses.celled if kind == "celled" else uses.assigned).add(name)
         for nested in self._nested:
             if node.start_byte < nested.start_byte < node.end_byte:
                 uses.celled.update(self._identifiers(nested))

@@ -195,13 +195,14 @@ class Unit(Walk):
         self.continue_at(after)
 
     def enter(self, node: Node) -> None:
-        """Go on in the block that a case or label opens."""
+        """Go on in the block that a case or label opens. Of a label without a `goto` behind it, all ways are known."""
         body = self.body
         label = node.child_by_field_id(tree.LABEL)
-        block = self.cases.get(node.id) if label is None else body.labelled(self.text(label))
+        name = self.text(label) if label is not None else ""
+        block = self.cases.get(node.id) if label is None else body.labelled(name)
         if block is not None and block is not body.block:
             body.goto(block)
-            body.start(block, sealed=label is None)
+            body.start(block, sealed=self.uses.jumps.get(name, 0) < node.start_byte)
 
     def revive(self) -> None:
         """Let code that follows a jump, in the same expression, stand in a block of its own."""
