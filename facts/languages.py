@@ -40,6 +40,7 @@ LANGUAGES = {
         Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), "tree-sitter-javascript"),
         Language("typescript", (".ts", ".mts", ".cts"), "tree-sitter-typescript", "javascript"),
         Language("tsx", (".tsx",), "tree-sitter-typescript", "javascript"),
+        Language("go", (".go",), "tree-sitter-go"),
     )
 }
 

@@ -56,10 +56,7 @@ def children(node: Node | None) -> list[Node]:
 
 def only_child(node: Node | None) -> Node | None:
     """Return the first named child that carries meaning, None if there is none."""
-    for child in node.named_children if node is not None else ():
-        if child.type not in _COMMENTS:
-            return child
-    return None
+    return next((child for child in node.named_children if child.type not in _COMMENTS), None) if node else None
 
 
 def child_of_type(node: Node | None, *types: str) -> Node | None:

@@ -1,0 +1,72 @@
+"""Package clauses and imports; comments that speak to the analyser."""
+
+import re
+
+from tree_sitter import Node, Query, QueryCursor
+
+from facts.body import MODULE
+from facts.go import tree
+from facts.go.literals import text_of
+from facts.go.scopes import IMPORT
+from facts.go.tree import STATEMENTS, only_child
+from facts.go.unit import Unit
+
+_COMMENTS = Query(tree.GRAMMAR.language, "(comment) @comment")
+_DIRECTIVE = re.compile(r"(?://|/\*+)\s*analyze:")
+_VERSION = re.compile(r"v[0-9]+")
+# The level of an import that is no import: the names of the package's other files are known without one.
+OWN_PACKAGE = 1
+
+
+@STATEMENTS("package_clause")
+def _package(unit: Unit, node: Node) -> None:
+    name = only_child(node)
+    if name is not None:
+        unit.emit("import_star", MODULE, OWN_PACKAGE, unit.text(name))
+
+
+@STATEMENTS("import_declaration", "import_spec_list")
+def _imports(unit: Unit, node: Node) -> None:
+    unit.statements(node)
+
+
+@STATEMENTS("import_spec")
+def _import(unit: Unit, node: Node) -> None:
+    """`import "a/b"` binds the name of the package: its last part, unless another name is given."""
+    path, name = node.child_by_field_id(tree.PATH), node.child_by_field_id(tree.NAME)
+    imported = text_of(unit, path)
+    if name is not None and name.type == "dot":
+        unit.emit("import_star", MODULE, 0, imported)
+        return
+    bound = unit.text(name) if name is not None else _package_name(unit, imported)
+    value = unit.body.allocation(unit.entity(bound if bound != "_" else imported, node))
+    unit.emit("import_module", value, MODULE, 0, imported)
+    if bound != "_":
+        unit.file.add(bound, IMPORT)
+        unit.bind(unit.file.names[bound], value, "import")
+
+
+def _package_name(unit: Unit, path: str) -> str:
+    """Return the name that a package most likely has: of the parts of its path, that which the file uses."""
+    parts = [part for part in path.split("/") if part]
+    if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
+        parts.pop()
+    last = re.sub(r"\.v[0-9]+$", "", parts[-1]) if parts else path
+    names = [last, last.removeprefix("go-"), last.removesuffix("-go"), last.removesuffix(".go")]
+    names += [last.replace("-", ""), last.replace("-", "_"), *re.split(r"[-.]", last)]
+    for name in names:
+        if name.isidentifier() and re.search(rf"\b{name}\s*\.".encode(), unit.source):
+            return name
+    return next((name for name in names if name.isidentifier()), "_")
+
+
+def directives(unit: Unit, root: Node) -> None:
+    """State the comments that speak to the analyser."""
+    if b"analyze:" not in unit.source:
+        return
+    comments = QueryCursor(_COMMENTS).captures(root).get("comment", [])
+    for comment in sorted(comments, key=lambda node: node.start_byte):
+        text = unit.text(comment)
+        if _DIRECTIVE.match(text):
+            line = unit.facts.text.line_of(comment.start_byte)
+            unit.emit("directive_comment", line, text.removesuffix("*/").rstrip())

@@ -1,0 +1,136 @@
+"""Go's files by their paths: a package is a directory, a module without a file of its own; its files are its parts.
+
+The package that a file belongs to is what it says: an import of level 1 names it (`facts.go.imports.OWN_PACKAGE`). The
+directory is the package that most of its files other than tests name; files of another one (`p_test`, or those that
+builds leave out) know each other alone.
+
+Import paths start with the path of a module, which only `go.mod` says. It is inferred: where paths that files import
+end like paths of directories, what stands before is the path of the module for most of them. Parts such as `v3`, which
+tell a major version, need no directory. Packages that a directory `vendor` holds are found under their full path.
+"""
+
+import posixpath
+import re
+from collections import Counter, defaultdict
+
+from facts.layout import Layout
+
+OWN_PACKAGE = 1
+_VERSION = re.compile(r"v[0-9]+")
+_LIBRARY = frozenset(
+    """
+archive compress container crypto database debug embed encoding go hash html image index internal io log math mime net
+os path regexp runtime sync testing text time unicode
+""".split()
+)
+
+
+def layout(imports: dict[str, list[tuple[int, str]]]) -> Layout:
+    """Return names and targets for the files at the paths that `imports` has: their imports as (level, name)."""
+    packages = _Packages(imports)
+    modules = _Modules(imports, packages.directories)
+    result = Layout(directories=[directory + "/" for directory in packages.directories])
+    for directory in packages.directories:
+        result.names.append((directory + "/", directory, directory))
+    for path in imports:
+        directory = posixpath.dirname(path)
+        result.names.append((path, path.removesuffix(".go"), directory))
+        if packages.is_own(path):
+            result.children.append((directory + "/", posixpath.basename(path), path))
+    for importer, wanted in imports.items():
+        for level, name in wanted:
+            targets = packages.own(importer) if level == OWN_PACKAGE else modules.resolve(name)
+            result.resolved += [(importer, level, name, target) for target in targets]
+    return result
+
+
+class _Packages:
+    """Which package each file names, and which one each directory is."""
+
+    def __init__(self, imports: dict[str, list[tuple[int, str]]]) -> None:
+        self._names = {path: _package(wanted) for path, wanted in imports.items()}
+        self._files: dict[tuple[str, str], list[str]] = defaultdict(list)
+        votes: dict[str, Counter[str]] = defaultdict(Counter)
+        for path, name in sorted(self._names.items()):
+            self._files[posixpath.dirname(path), name].append(path)
+            # Any file that is no test outweighs all that are.
+            votes[posixpath.dirname(path)][name] += 1 if path.endswith("_test.go") else 1_000_000
+        self.directories = {
+            directory: min(counted, key=lambda name: (-counted[name], name))
+            for directory, counted in sorted(votes.items())
+        }
+
+    def is_own(self, path: str) -> bool:
+        """Whether a file belongs to the package that its directory is."""
+        return self.directories[posixpath.dirname(path)] == self._names[path]
+
+    def own(self, path: str) -> list[str]:
+        """Return the modules that hold the names of a file's own package."""
+        directory = posixpath.dirname(path)
+        return [directory + "/"] if self.is_own(path) else self._files[directory, self._names[path]]
+
+
+def _package(wanted: list[tuple[int, str]]) -> str:
+    return next((name for level, name in wanted if level == OWN_PACKAGE), "")
+
+
+class _Modules:
+    """The paths of modules, by the directories that they start at."""
+
+    def __init__(self, imports: dict[str, list[tuple[int, str]]], directories: dict[str, str]) -> None:
+        self._directories = {_plain(directory): directory for directory in reversed(list(directories))}
+        self._by_last: dict[str, list[str]] = defaultdict(list)
+        for directory in self._directories:
+            self._by_last[posixpath.basename(directory)].append(directory)
+        wanted = sorted({name for names in imports.values() for level, name in names if level != OWN_PACKAGE})
+        self._modules = self._infer(wanted)
+
+    def _infer(self, wanted: list[str]) -> list[tuple[str, str]]:
+        """Return (directory, path of the module in it), those that most imports speak for first."""
+        votes: Counter[tuple[str, str]] = Counter()
+        for name in wanted:
+            votes.update(self._splits(_plain(name)))
+        found: list[tuple[str, str]] = []
+        for root, path in sorted(votes, key=lambda split: (-votes[split], split)):
+            if path and path.partition("/")[0] in _LIBRARY:
+                continue
+            if not any(_holds(root, other) or _holds(other, root) for other, _ in found):
+                found.append((root, path))
+        return found
+
+    def _splits(self, name: str) -> list[tuple[str, str]]:
+        """Return how an import may be a directory below the root of a module: the longest common ends."""
+        parts, longest, found = name.split("/"), 0, []
+        for directory in self._by_last.get(parts[-1], ()):
+            ends = directory.split("/")
+            count = 0
+            while count < min(len(parts), len(ends)) and parts[-1 - count] == ends[-1 - count]:
+                count += 1
+            if count > longest:
+                longest, found = count, []
+            if count == longest and (count < len(parts) or directory.split("/")[:-count][-1:] == ["vendor"]):
+                found.append(("/".join(ends[:-count]), "/".join(parts[:-count])))
+        return found
+
+    def resolve(self, name: str) -> list[str]:
+        """Return the package that an import means, none if it is not in the mount."""
+        plain = _plain(name)
+        for root, path in self._modules:
+            if plain == path or plain.startswith(path + "/" if path else ""):
+                rest = plain[len(path) :].strip("/")
+                directory = self._directories.get(posixpath.join(root, rest).rstrip("/"))
+                if directory is not None:
+                    return [directory + "/"]
+        return []
+
+
+def _holds(root: str, other: str) -> bool:
+    """Whether one directory is the other or around it; `vendor` holds modules of others."""
+    if posixpath.basename(other) == "vendor" or posixpath.basename(root) == "vendor":
+        return root == other
+    return not root or other == root or other.startswith(root + "/")
+
+
+def _plain(path: str) -> str:
+    """Return a path without the parts that tell a major version."""
+    return "/".join(part for part in path.split("/") if not _VERSION.fullmatch(part))

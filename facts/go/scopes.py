@@ -1,0 +1,105 @@
+"""What names mean in Go: the file's own declarations, and those of blocks."""
+
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from facts.body import MODULE, Variable
+from facts.go import tree
+from facts.go.tree import children
+from facts.ssa import UNDEFINED
+
+VARIABLE, CONSTANT, TYPE, FUNCTION, IMPORT = "variable", "constant", "type", "function", "import"
+UNNAMED = ("_", "init")
+"""Functions of these names can be named by nobody."""
+
+
+@dataclass(eq=False)
+class Name(Variable):
+    """What a name stands for: `form` is VARIABLE, CONSTANT, TYPE, FUNCTION or IMPORT.
+
+    A variable of the package, one whose address is taken and one that closures assign is `rebound`: its values go
+    through its cell. A type declared in a function has its `value` here; `shape` is what a declared type is made of.
+    """
+
+    form: str = VARIABLE
+    value: int = UNDEFINED
+    shape: Node | None = None
+
+
+class Scope:
+    """The names of a block, function or file."""
+
+    __slots__ = ("names", "parent")
+
+    def __init__(self, parent: "Scope | None") -> None:
+        self.parent = parent
+        self.names: dict[str, Name] = {}
+
+    def find(self, name: str) -> Name | None:
+        """Return what `name` means here, None if the file does not declare it."""
+        scope = self
+        while scope is not None:
+            if (found := scope.names.get(name)) is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def snapshot(self) -> "Scope":
+        """Return a scope with what names mean now: declarations that follow do not change it."""
+        chain, scope = [], self
+        while scope.parent is not None:
+            chain.append(scope)
+            scope = scope.parent
+        copy = Scope(scope)
+        for inner in reversed(chain):
+            copy.names.update(inner.names)
+        return copy
+
+
+_CONTAINERS = tree.kind_ids("const_declaration", "var_declaration", "var_spec_list", "type_declaration")
+
+
+class FileScope(Scope):
+    """The names that a file declares at its top level, in whatever order they stand.
+
+    Other files of the package may assign its variables. `externals` are variables that no declaration of the file
+    binds, but whose address some code takes.
+    """
+
+    def __init__(self, root: Node, source: bytes) -> None:
+        super().__init__(None)
+        self._source = source
+        self.externals: dict[str, Name] = {}
+        self._declare(root)
+
+    def external(self, name: str) -> Name:
+        """Return the variable that `name` is in another file of the package."""
+        if name not in self.externals:
+            self.externals[name] = Name(name, MODULE, rebound=True)
+        return self.externals[name]
+
+    def add(self, name: str, form: str, shape: Node | None = None) -> None:
+        """Declare a name, unless it is declared already."""
+        if name and name != "_" and name not in self.names:
+            self.names[name] = Name(name, MODULE, shared=True, rebound=form == VARIABLE, form=form, shape=shape)
+
+    def _declare(self, root: Node) -> None:
+        work = [root]
+        while work:
+            node = work.pop()
+            kind = node.type
+            if node is root or node.is_error or node.kind_id in _CONTAINERS:
+                work.extend(reversed(children(node)))
+            elif kind in ("const_spec", "var_spec"):
+                for name in tree.with_fields(node, tree.NAME):
+                    self.add(self._text(name), CONSTANT if kind == "const_spec" else VARIABLE)
+            elif kind in ("type_spec", "type_alias"):
+                self.add(self._text(node.child_by_field_id(tree.NAME)), TYPE, node.child_by_field_id(tree.TYPE))
+            elif kind == "function_declaration":
+                name = self._text(node.child_by_field_id(tree.NAME))
+                if name not in UNNAMED:
+                    self.add(name, FUNCTION)
+
+    def _text(self, node: Node | None) -> str:
+        return self._source[node.start_byte : node.end_byte].decode() if node is not None else ""
