@@ -25,7 +25,6 @@ def _class(found: Collector, node: Node, scope: Scope) -> None:
 def _members(found: Collector, node: Node | None, scope: Scope) -> None:
     """Collect the members of a class: initialisers of fields run in the constructor, static ones where the class is."""
     members = children(node)
-    fields = [member for member in members if member.type in ("field_definition", "public_field_definition")]
     constructor = next((member for member in members if is_constructor(found, member)), None)
     if constructor is not None:
         collect_method(found, constructor, scope)
@@ -34,10 +33,11 @@ def _members(found: Collector, node: Node | None, scope: Scope) -> None:
         runs = found.scopes.open(FUNCTION, node, scope) if node is not None else scope
     static = Name("this")
     for member in members:
-        if member in fields and not is_static(member):
+        is_field = member.type in ("field_definition", "public_field_definition")
+        if is_field and not is_static(member):
             inner = found.scopes.open(BLOCK, member, scope, runs)
             inner.values["this"] = runs.values[runs.resolve("this") and "this"]
-        elif member in fields or member.type == "class_static_block":
+        elif is_field or member.type == "class_static_block":
             inner = found.scopes.open(BLOCK, member, scope, holds_var=True)
             inner.values["this"] = static
         elif member != constructor:
