@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 import facts
@@ -33,8 +33,8 @@ def assemble(
     suppressions = [item for item in read_suppressions(collected.mounted) if concerns(item.file)]
     presented = present(findings, suppressions, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
-    if not collected.files:
-        problems.append(Problem("no file in a supported language was found", level="warning"))
+    coverage = coverage_of(collected, result, concerns)
+    problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
     ran = {check.id for check in book.checks}
     return Report(
         target=tree.target,
@@ -42,11 +42,21 @@ def assemble(
         prefix=tree.prefix,
         checks=tuple(book.checks),
         findings=presented.findings,
-        coverage=coverage_of(collected, result, concerns),
+        coverage=coverage,
         files=tuple(collected.files),
         problems=tuple(problems),
         unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
     )
+
+
+def blind_spots(coverage: Coverage, languages: Collection[str]) -> Iterator[str]:
+    """Yield what a reader of no findings must know: that there was nothing to look at, or no check that looks at it."""
+    if not coverage.languages:
+        yield "no file in a supported language was found"
+    for language in sorted(coverage.languages.keys() - languages):
+        n = coverage.languages[language]
+        files = f"{n:,} file{'s' if n > 1 else ''}"
+        yield f"no check that ran looks at {language}: {files}, from which there are facts only"
 
 
 def read_suppressions(mounted: facts.Mounted) -> list[Suppression]:

@@ -22,12 +22,16 @@ USER_DIRECTORY = ".analyze"
 
 @dataclass(slots=True)
 class Rulebook:
-    """Sources to compile, and the checks among them by source. `user` names the sources that are not bundled."""
+    """Sources to compile, and the checks among them by source. `user` names the sources that are not bundled.
+
+    `languages` are those that some check looks at: those of its examples, all for one that has none.
+    """
 
     sources: list[engine.Source] = field(default_factory=list)
     by_source: dict[str, Check] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     user: set[str] = field(default_factory=set)
+    languages: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -69,6 +73,9 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> 
         trusted = check.file.name not in book.user
         book.sources.append(engine.Source(check.file.name, check.file.text, trusted=trusted))
         book.by_source[check.file.name] = as_report_check(check)
+        book.languages |= (
+            facts.LANGUAGES.keys() & {language for language, _ in check.examples} or facts.LANGUAGES.keys()
+        )
     return book
 
 
