@@ -5,6 +5,7 @@ import pytest
 import engine
 from analyzer import callgraph
 from facts import extract, mount, schema_text
+from facts.languages import language_of
 from rules import library
 
 PROGRAMS = {
@@ -57,6 +58,13 @@ PROGRAMS = {
         {"main.py": "import os.path as p\nfrom json import loads as l\np.join('a')\nl('1')\n"},
         {"main": ["json.loads", "os.path.join"]},
     ),
+    "a function of C's library has one name, whatever headers there are": (
+        {
+            "main.c": "#include <stdio.h>\n#include <stdlib.h>\n#include <unknown.h>\n"
+            'static int f(void) { return puts("x"); }\nint main(void) { return f(); }\n'
+        },
+        {"main.c.f": ["c.puts"], "main.c.main": ["main.c.f"]},
+    ),
 }
 
 
@@ -69,7 +77,7 @@ def program():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_call_graph_has_the_edges_that_run(program, name):
     files, expected = PROGRAMS[name]
-    mounted = mount((path, extract(text.encode(), "python")) for path, text in files.items())
+    mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
     database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
     result = engine.evaluate(program, database, threads=1)
     columns = [result.symbols.texts(column) for column in result.relation("call_edge")]
