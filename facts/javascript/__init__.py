@@ -24,7 +24,7 @@ from facts.javascript import (  # noqa: F401
     operators,
     type_values,
 )
-from facts.javascript.tables import GRAMMARS
+from facts.javascript.mending import parse
 from facts.javascript.unit import Unit
 from facts.text import SourceText
 from facts.walk import deep_recursion
@@ -38,7 +38,7 @@ def extract(data: bytes) -> FileFacts:
 def extract_with(dialect: type[Unit], data: bytes) -> FileFacts:
     """Return the facts of a file in a dialect."""
     text = SourceText(data)
-    root = GRAMMARS[dialect.LANGUAGE].parser.parse(text.utf8).root_node
+    root = parse(dialect.LANGUAGE, text.utf8)
     with deep_recursion():
         unit = dialect(root, text)
         modules.directives(unit, root)

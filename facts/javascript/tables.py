@@ -56,7 +56,10 @@ def children(node: Node | None) -> list[Node]:
 
 def only_child(node: Node | None) -> Node | None:
     """Return the first named child that carries meaning, None if there is none."""
-    return next((child for child in node.named_children if child.type not in _COMMENTS), None) if node else None
+    for child in node.named_children if node is not None else ():
+        if child.type not in _COMMENTS:
+            return child
+    return None
 
 
 def child_of_type(node: Node | None, *types: str) -> Node | None:

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import facts
+from facts.javascript.mending import parse
 from facts.javascript.tables import EXPRESSIONS, GRAMMARS
 from facts.javascript.unit import Unit
 from facts.render import render
@@ -41,6 +42,23 @@ def names(source, language="javascript"):
 def test_sound_parts_of_a_broken_file_give_facts(source, called):
     assert extract(source).unparsed_lines
     assert called <= names(source)
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "row"),
+    [
+        ("javascript", "x = <a class='b' for={c}/>", ("store_attribute", ("object.class =", "object", "class", "'b'"))),
+        ("javascript", "x = <a class='b' for={c}/>", ("store_attribute", ("object.for =", "object", "for", "c"))),
+        ("typescript", "export type * from 'a'", ("exports_as", ("module", "*", "export a"))),
+        ("typescript", "export type * as b from 'a'", ("exports_as", ("module", "b", "export a"))),
+        ("typescript", "class A<in out T, out U> {}", ("type_parameter", ("class A", "1", "U", "U"))),
+    ],
+)
+def test_what_a_grammar_does_not_know_is_mended(language, source, row):
+    assert GRAMMARS[language].parser.parse(source.encode()).root_node.has_error
+    found = extract(source, language)
+    assert not found.unparsed_lines
+    assert row[1] in render(found)[row[0]]
 
 
 @pytest.mark.parametrize("source", ["", "\n", "// only a comment", "\ufeff", ";", "/* open", "#!/bin/node\n"])
@@ -199,7 +217,7 @@ def test_damaged_code(seed, monkeypatch):
         )
         data = data[:at] + put + data[at + source.choice([0, 1, 20, 200]) :]
     found = extract(data, language)
-    damaged = GRAMMARS[language].parser.parse(SourceText(data).utf8).root_node.has_error
+    damaged = parse(language, SourceText(data).utf8).has_error
     assert damaged <= bool(found.unparsed_lines)
 
 
