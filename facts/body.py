@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from facts.builder import Builder
-from facts.cfg import Block, Graph
+from facts.cfg import Block, Finally, Graph
 from facts.ssa import UNDEFINED, Variables
 
 MODULE = 0
@@ -189,6 +189,26 @@ class Body(Graph):
         """End the current block: control goes nowhere from here, but for exceptions."""
         self._store_pending()
         self.block = None
+
+    def start_new(self, label: str) -> None:
+        """Go on in a new block."""
+        block = self.new_block(label)
+        self.goto(block)
+        self.start(block)
+
+    def end_region(self, region: Finally, label: str, *, passes: bool) -> None:
+        """At the end of a finally region go on with every jump and exception that passed it.
+
+        With `passes`, code that came there in the ordinary way goes on, too, in a new block.
+        """
+        if self.block is None:
+            return
+        self.resume(region)
+        self.may_raise(self.block)
+        if passes:
+            self.start_new(label)
+        else:
+            self.stop()
 
     def abandon(self, block: Block, frames: int) -> None:
         """Go on behind code that was given up: from `block`, where it began, with the outer `frames` only."""

@@ -68,3 +68,21 @@ def awaited(walk: Walk, source: int, node: Node) -> int:
     value = walk.body.running(walk.entity(tail("await " + walk.label(source)), node))
     walk.emit("await", value, source)
     return value
+
+
+def assertion(walk: Walk, condition: Node, message: Node | None, node: Node) -> None:
+    """State that a condition is asserted, and go on where it holds; else the message is evaluated, and it raises."""
+    value, body = walk.value(condition), walk.body
+    statement = body.instruction(walk.entity(tail("assert " + walk.label(value)), node))
+    walk.emit("assertion", statement, body.entity, value)
+    holds = body.new_block("holds " + walk.label(value))
+    if message is not None:
+        fails = body.new_block("fails " + walk.label(value))
+        body.branch(value, holds, fails)
+        body.start(fails)
+        walk.value(message)
+        body.may_raise(body.block)
+        body.stop()
+    else:
+        body.branch(value, holds, body.failure())
+    body.start(holds)

@@ -113,7 +113,7 @@ class Walk:
         if not self.broken:
             self.facts.unparsed(node.start_byte, node.end_byte)
         self.sound_parts(node)
-        self._revive()
+        self.revive()
         return self.entity("unknown", node)
 
     def statements(self, block: Node | None) -> None:
@@ -125,14 +125,14 @@ class Walk:
         """Execute a statement. One that is nested deeper than MAX_DEPTH is left without facts."""
         if self.deep and is_deeper(node, MAX_DEPTH):
             return self.facts.unparsed(node.start_byte, node.end_byte)
-        self._revive()
+        self.revive()
         self.facts.place(self.body.block.entity, node.start_byte, node.end_byte)
         handler = self.STATEMENTS.get(node.kind_id)
         if handler is None or (self.broken and is_broken(node) and not self._is_whole(node)):
             handler = Walk.sound_parts
         self.attempt(handler, node)
 
-    def _revive(self) -> None:
+    def revive(self) -> None:
         """Let code that nothing leads to stand in a block of its own."""
         if self.body.block is None:
             self.body.start(self.body.new_block("unreachable"))
@@ -163,7 +163,7 @@ class Walk:
     def sound_parts(self, node: Node) -> None:
         """Execute and evaluate what is sound in code that is not."""
         for child in self.STATEMENTS.grammar.children(node):
-            self._revive()
+            self.revive()
             if child.kind_id in self.STATEMENTS:
                 self.statement(child)
             elif child.kind_id in self.EXPRESSIONS:

@@ -37,7 +37,7 @@ def extract(data: bytes) -> FileFacts:
             unit.facts.unparsed(start, end)
         found = macros.Macros(parsed.source, unit.usage.macros).found
         macros.declare_all(unit, found)
-        preprocessor.directives(unit, parsed.root)
+        preprocessor.COMMENTS.state_directives(unit, parsed.root)
         macros.define_all(unit, found)
         unit.statements(parsed.root)
         unit.body.finish()

@@ -230,13 +230,7 @@ def _try_finally(unit: Unit, node: Node, clause: Node) -> None:
     _guarded(unit, node, region, region.block)
     body.start(region.block)
     unit.execute(clause.child_by_field_id(tree.BODY))
-    if body.block is None:
-        return
-    body.resume(region)
-    body.may_raise(body.block)
-    after = body.new_block("after try")
-    body.goto(after)
-    body.start(after)
+    body.end_region(region, "after try", passes=True)
 
 
 @STATEMENTS("seh_leave_statement")

@@ -8,8 +8,9 @@ from facts.c.places import Place, load, place_of, store
 from facts.c.tree import EXPRESSIONS, children
 from facts.c.unit import Unit
 from facts.cfg import Block
+from facts.conditions import chain, decide_in_turn, either
 from facts.grammar import is_broken
-from facts.instructions import merged, operation
+from facts.instructions import operation
 
 _BINARY, _UNARY, _CALL = map(tree.kind_ids, ("binary_expression", "unary_expression", "call_expression"))
 _LOGICAL = {"&&": "and", "||": "or"}
@@ -34,13 +35,10 @@ def _operator(node: Node) -> str:
 def _binary(unit: Unit, node: Node) -> int:
     if _operator(node) in _LOGICAL:
         return _truth(unit, node)
-    chain, left = [node], node.child_by_field_id(tree.LEFT)
-    while left.kind_id in _BINARY and not is_broken(left) and _operator(left) not in _LOGICAL:
-        chain.append(left)
-        left = left.child_by_field_id(tree.LEFT)
-    value = unit.value(left)
-    for node in reversed(chain):
-        value = operation(unit, _operator(node), [value, unit.value(node.child_by_field_id(tree.RIGHT))], node)
+    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) not in _LOGICAL, tree.LEFT)
+    value = unit.value(links[0].child_by_field_id(tree.LEFT))
+    for link in links:
+        value = operation(unit, _operator(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
     return value
 
 
@@ -153,19 +151,8 @@ def _truth(unit: Unit, node: Node) -> int:
 
 
 def _joined(unit: Unit, node: Node, blocks: list[Block], values: list) -> int:
-    """Return the value that one of several blocks gives, at their common end."""
-    body = unit.body
     label = unit.words(node)
-    after = body.new_block("after " + label)
-    entering = []
-    for block, evaluate in zip(blocks, values, strict=True):
-        body.start(block)
-        value = evaluate()
-        unit.revive()
-        entering.append((value, body.block))
-        body.goto(after)
-    body.start(after)
-    return merged(unit, label, entering, node)
+    return either(unit, label, blocks, values, node, unit.body.new_block("after " + label))
 
 
 @EXPRESSIONS("conditional_expression")
@@ -195,7 +182,8 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
         else:
             break
     if node is not None and node.kind_id in _BINARY and not is_broken(node) and _operator(node) in _LOGICAL:
-        _decide_logical(unit, node, on_true, on_false)
+        operator = _operator(node)
+        decide_in_turn(unit, _LOGICAL[operator], operator == "&&", _spine(node), decide, on_true, on_false)
     else:
         value = unit.value(node)
         unit.revive()
@@ -209,17 +197,8 @@ def _expected(unit: Unit, node: Node) -> Node | None:
     return tree.only_child(node.child_by_field_id(tree.ARGUMENTS))
 
 
-def _decide_logical(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
-    operator, parts = _operator(node), []
-    while node.kind_id in _BINARY and not is_broken(node) and _operator(node) == operator:
-        parts.append(node.child_by_field_id(tree.RIGHT))
-        node = node.child_by_field_id(tree.LEFT)
-    last = parts.pop(0)
-    for part in (node, *reversed(parts)):
-        following = unit.body.new_block(f"{_LOGICAL[operator]} {unit.words(part)}")
-        if operator == "&&":
-            decide(unit, part, following, on_false)
-        else:
-            decide(unit, part, on_true, following)
-        unit.body.start(following)
-    decide(unit, last, on_true, on_false)
+def _spine(node: Node) -> list[Node]:
+    """Return the operands of a chain of one short-circuit operator: a && b && c."""
+    operator = _operator(node)
+    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) == operator, tree.LEFT)
+    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]

@@ -1,16 +1,14 @@
-"""Includes, other directives, and comments that speak to the analyser."""
+"""Includes and other directives."""
 
-import re
-
-from tree_sitter import Node, Query, QueryCursor
+from tree_sitter import Node
 
 from facts.body import MODULE
 from facts.c import tree
 from facts.c.tree import STATEMENTS
 from facts.c.unit import Unit
+from facts.directives import Comments
 
-_COMMENTS = Query(tree.GRAMMAR.language, "(comment) @comment")
-_DIRECTIVE = re.compile(r"/[/*]\s*analyze:")
+COMMENTS = Comments(tree.GRAMMAR, "comment")
 
 
 @STATEMENTS("preproc_include")
@@ -25,14 +23,3 @@ def _include(unit: Unit, node: Node) -> None:
 @STATEMENTS("preproc_call")
 def _directive(unit: Unit, node: Node) -> None:
     """`#pragma`, `#undef`, `#error` and `#line` compute nothing."""
-
-
-def directives(unit: Unit, root: Node) -> None:
-    """State the comments that speak to the analyser."""
-    if b"analyze:" not in unit.source:
-        return
-    comments = QueryCursor(_COMMENTS).captures(root).get("comment", [])
-    for comment in sorted(comments, key=lambda node: node.start_byte):
-        text = unit.text(comment)
-        if _DIRECTIVE.match(text):
-            unit.emit("directive_comment", unit.facts.text.line_of(comment.start_byte), text)

@@ -204,10 +204,6 @@ class Unit(Walk):
             body.goto(block)
             body.start(block, sealed=self.uses.jumps.get(name, 0) < node.start_byte)
 
-    def revive(self) -> None:
-        """Let code that follows a jump, in the same expression, stand in a block of its own."""
-        self._revive()
-
     def execute(self, node: Node | None) -> None:
         """Execute the statement that is a part of another one."""
         if node is not None:

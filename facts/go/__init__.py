@@ -35,7 +35,7 @@ def extract(data: bytes) -> FileFacts:
     root = parse(text.utf8)
     with deep_recursion():
         unit = Unit(root, text)
-        imports.directives(unit, root)
+        imports.COMMENTS.state_directives(unit, root)
         unit.statements(root)
         unit.body.finish()
         while unit.waiting:

@@ -1,18 +1,18 @@
-"""Package clauses and imports; comments that speak to the analyser."""
+"""Package clauses and imports."""
 
 import re
 
-from tree_sitter import Node, Query, QueryCursor
+from tree_sitter import Node
 
 from facts.body import MODULE
+from facts.directives import Comments
 from facts.go import tree
 from facts.go.literals import text_of
 from facts.go.scopes import IMPORT
 from facts.go.tree import STATEMENTS, only_child
 from facts.go.unit import Unit
 
-_COMMENTS = Query(tree.GRAMMAR.language, "(comment) @comment")
-_DIRECTIVE = re.compile(r"(?://|/\*+)\s*analyze:")
+COMMENTS = Comments(tree.GRAMMAR, "comment")
 _VERSION = re.compile(r"v[0-9]+")
 # The level of an import that is no import: the names of the package's other files are known without one.
 OWN_PACKAGE = 1
@@ -58,15 +58,3 @@ def _package_name(unit: Unit, path: str) -> str:
         if name.isidentifier() and re.search(rf"\b{name}\s*\.".encode(), unit.source):
             return name
     return next((name for name in names if name.isidentifier()), "_")
-
-
-def directives(unit: Unit, root: Node) -> None:
-    """State the comments that speak to the analyser."""
-    if b"analyze:" not in unit.source:
-        return
-    comments = QueryCursor(_COMMENTS).captures(root).get("comment", [])
-    for comment in sorted(comments, key=lambda node: node.start_byte):
-        text = unit.text(comment)
-        if _DIRECTIVE.match(text):
-            line = unit.facts.text.line_of(comment.start_byte)
-            unit.emit("directive_comment", line, text.removesuffix("*/").rstrip())

@@ -1,15 +1,18 @@
 """Operators; short-circuit ones and conditions as control flow."""
 
+from functools import partial
+
 from tree_sitter import Node
 
 from facts.cfg import Block
+from facts.conditions import chain, decide_in_turn, short_circuit
 from facts.go import tree
 from facts.go.channels import receive
 from facts.go.places import address, load_pointer
 from facts.go.tree import EXPRESSIONS, operator_of
 from facts.go.unit import Unit
 from facts.grammar import is_broken
-from facts.instructions import merged, operation
+from facts.instructions import operation
 
 _SHORT_CIRCUIT = ("&&", "||")
 
@@ -18,14 +21,12 @@ _SHORT_CIRCUIT = ("&&", "||")
 def _binary(unit: Unit, node: Node) -> int:
     if operator_of(node) in _SHORT_CIRCUIT:
         return _short_circuit(unit, node)
-    chain = [node]
-    left = node.child_by_field_id(tree.LEFT)
-    while left.kind_id in tree.BINARY and not is_broken(left) and operator_of(left) not in _SHORT_CIRCUIT:
-        chain.append(left)
-        left = left.child_by_field_id(tree.LEFT)
-    value = unit.value(left)
-    for node in reversed(chain):
-        value = operation(unit, operator_of(node), [value, unit.value(node.child_by_field_id(tree.RIGHT))], node)
+    links = chain(
+        node, lambda inner: inner.kind_id in tree.BINARY and operator_of(inner) not in _SHORT_CIRCUIT, tree.LEFT
+    )
+    value = unit.value(links[0].child_by_field_id(tree.LEFT))
+    for link in links:
+        value = operation(unit, operator_of(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
     return value
 
 
@@ -42,30 +43,18 @@ def _unary(unit: Unit, node: Node) -> int:
 
 def _spine(node: Node) -> list[Node]:
     """Return the operands of a chain of one short-circuit operator: a && b && c."""
-    operator, parts = operator_of(node), []
-    while node.kind_id in tree.BINARY and not is_broken(node) and operator_of(node) == operator:
-        parts.append(node.child_by_field_id(tree.RIGHT))
-        node = node.child_by_field_id(tree.LEFT)
-    return [node, *reversed(parts)]
+    operator = operator_of(node)
+    links = chain(node, lambda inner: inner.kind_id in tree.BINARY and operator_of(inner) == operator, tree.LEFT)
+    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]
 
 
 def _short_circuit(unit: Unit, node: Node) -> int:
-    """Return the value of `a && b && …`: that of the first part that decides, or of the last."""
-    operator, body = operator_of(node), unit.body
-    first, *rest = _spine(node)
-    value = unit.value(first)
-    after = body.new_block(f"after {operator} {unit.label(value)}")
-    entering = []
-    for part in rest:
-        following = body.new_block(f"{operator} {unit.label(value)}")
-        entering.append((value, body.block))
-        body.branch(value, *((following, after) if operator == "&&" else (after, following)))
-        body.start(following)
-        value = unit.value(part)
-    entering.append((value, body.block))
-    body.goto(after)
-    body.start(after)
-    return merged(unit, operator, entering, node)
+    operator = operator_of(node)
+
+    def decide_by(value: int, following: Block, after: Block) -> None:
+        unit.body.branch(value, *((following, after) if operator == "&&" else (after, following)))
+
+    return short_circuit(unit, operator, [partial(unit.value, part) for part in _spine(node)], decide_by, node)
 
 
 def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> None:
@@ -79,19 +68,7 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
         else:
             break
     if node is not None and node.kind_id in tree.BINARY and not is_broken(node) and operator_of(node) in _SHORT_CIRCUIT:
-        _decide_short_circuit(unit, node, on_true, on_false)
+        operator = operator_of(node)
+        decide_in_turn(unit, operator, operator == "&&", _spine(node), decide, on_true, on_false)
     else:
         unit.body.branch(unit.value(node), on_true, on_false)
-
-
-def _decide_short_circuit(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
-    operator = operator_of(node)
-    *parts, last = _spine(node)
-    for part in parts:
-        following = unit.body.new_block(f"{operator} {unit.words(part)}")
-        if operator == "&&":
-            decide(unit, part, following, on_false)
-        else:
-            decide(unit, part, on_true, following)
-        unit.body.start(following)
-    decide(unit, last, on_true, on_false)

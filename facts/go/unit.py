@@ -153,7 +153,3 @@ class Unit(Walk):
         if block is not self.body.block:
             self.body.goto(block)
             self.body.start(block, sealed=False)
-
-    def revive(self) -> None:
-        """Let code that follows a jump stand in a block of its own."""
-        self._revive()

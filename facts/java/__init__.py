@@ -34,7 +34,7 @@ def extract(data: bytes) -> FileFacts:
     root = parse(text.utf8)
     with deep_recursion():
         unit = Unit(root, text)
-        imports.directives(unit, root)
+        imports.COMMENTS.state_directives(unit, root)
         classes.declare_classes(unit, children(root))
         unit.statements(root)
         while unit.waiting:

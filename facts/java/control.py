@@ -4,6 +4,7 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.cfg import Loop
+from facts.instructions import assertion
 from facts.java import tree
 from facts.java.operators import decide
 from facts.java.tree import STATEMENTS, children, only_child, with_fields
@@ -228,17 +229,4 @@ def _return(unit: Unit, node: Node) -> None:
 @STATEMENTS("assert_statement")
 def _assert(unit: Unit, node: Node) -> None:
     condition, *message = children(node)
-    value, body = unit.value(condition), unit.body
-    statement = body.instruction(unit.entity(tail("assert " + unit.label(value)), node))
-    unit.emit("assertion", statement, body.entity, value)
-    holds = body.new_block("holds " + unit.label(value))
-    if message:
-        fails = body.new_block("fails " + unit.label(value))
-        body.branch(value, holds, fails)
-        body.start(fails)
-        unit.value(message[0])
-        body.may_raise(body.block)
-        body.stop()
-    else:
-        body.branch(value, holds, body.failure())
-    body.start(holds)
+    assertion(unit, condition, message[0] if message else None, node)

@@ -38,20 +38,7 @@ def _region(unit: Unit, guarded: Callable[[Block], bool], closing: Callable[[], 
     body.leave()
     body.start(region.block)
     closing()
-    if body.block is None:
-        return
-    body.resume(region)
-    body.may_raise(body.block)
-    if normal:
-        _start_new(unit, "after try")
-    else:
-        body.stop()
-
-
-def _start_new(unit: Unit, label: str) -> None:
-    block = unit.body.new_block(label)
-    unit.body.goto(block)
-    unit.body.start(block)
+    body.end_region(region, "after try", passes=normal)
 
 
 def _guarded(unit: Unit, node: Node, after: Block) -> bool:
@@ -61,7 +48,7 @@ def _guarded(unit: Unit, node: Node, after: Block) -> bool:
     types = [_caught(handler) for handler in handlers]
     texts = [tail(",".join(unit.words(kind) for kind in kinds)) for kinds in types]
     blocks = [body.new_block("catch " + text) for text in texts]
-    _start_new(unit, "try")
+    unit.body.start_new("try")
     body.enter(Guard(blocks, any(unit.text(kind) in _EVERYTHING for kinds in types for kind in kinds)))
     mark = unit.names.open()
     resources = node.child_by_field_id(tree.RESOURCES)

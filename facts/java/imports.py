@@ -1,17 +1,15 @@
-"""Packages, imports and modules; comments that speak to the analyser."""
+"""Packages, imports and modules."""
 
-import re
-
-from tree_sitter import Node, Query, QueryCursor
+from tree_sitter import Node
 
 from facts.body import MODULE
+from facts.directives import Comments
 from facts.grammar import has_token
 from facts.java import tree
 from facts.java.tree import STATEMENTS, children
 from facts.java.unit import Unit
 
-_COMMENTS = Query(tree.GRAMMAR.language, "[(line_comment) (block_comment)] @comment")
-_DIRECTIVE = re.compile(r"(?://|/\*+)\s*analyze:")
+COMMENTS = Comments(tree.GRAMMAR, "line_comment", "block_comment")
 # The level of an import that is no import: the classes of the file's own package are known without one.
 OWN_PACKAGE = 1
 
@@ -56,15 +54,3 @@ def _import(unit: Unit, node: Node) -> None:
 @STATEMENTS("module_declaration")
 def _module(unit: Unit, node: Node) -> None:
     """A module says which packages others may see and which they find: nothing flows by it."""
-
-
-def directives(unit: Unit, root: Node) -> None:
-    """State the comments that speak to the analyser."""
-    if b"analyze:" not in unit.source:
-        return
-    comments = QueryCursor(_COMMENTS).captures(root).get("comment", [])
-    for comment in sorted(comments, key=lambda node: node.start_byte):
-        text = unit.text(comment)
-        if _DIRECTIVE.match(text):
-            line = unit.facts.text.line_of(comment.start_byte)
-            unit.emit("directive_comment", line, text.removesuffix("*/").rstrip())

@@ -1,10 +1,13 @@
 """Operators; short-circuit ones, conditional expressions and tests with patterns as control flow."""
 
+from functools import partial
+
 from tree_sitter import Node
 
 from facts.cfg import Block
+from facts.conditions import chain, decide_in_turn, either, short_circuit
 from facts.grammar import is_broken
-from facts.instructions import merged, operation
+from facts.instructions import operation
 from facts.java import tree
 from facts.java.patterns import test_instance
 from facts.java.tree import EXPRESSIONS
@@ -23,15 +26,10 @@ def _operator(node: Node) -> str:
 def _binary(unit: Unit, node: Node) -> int:
     if _operator(node) in _SHORT_CIRCUIT:
         return _short_circuit(unit, node)
-    chain = [node]
-    left = node.child_by_field_id(tree.LEFT)
-    while left.kind_id in _BINARY and not is_broken(left) and _operator(left) not in _SHORT_CIRCUIT:
-        chain.append(left)
-        left = left.child_by_field_id(tree.LEFT)
-    value = unit.value(left)
-    for node in reversed(chain):
-        right = unit.value(node.child_by_field_id(tree.RIGHT))
-        value = operation(unit, _operator(node), [value, right], node)
+    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) not in _SHORT_CIRCUIT, tree.LEFT)
+    value = unit.value(links[0].child_by_field_id(tree.LEFT))
+    for link in links:
+        value = operation(unit, _operator(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
     return value
 
 
@@ -50,30 +48,18 @@ def _unary(unit: Unit, node: Node) -> int:
 
 def _spine(node: Node) -> list[Node]:
     """Return the operands of a chain of one short-circuit operator: a && b && c."""
-    operator, parts = _operator(node), []
-    while node.kind_id in _BINARY and not is_broken(node) and _operator(node) == operator:
-        parts.append(node.child_by_field_id(tree.RIGHT))
-        node = node.child_by_field_id(tree.LEFT)
-    return [node, *reversed(parts)]
+    operator = _operator(node)
+    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) == operator, tree.LEFT)
+    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]
 
 
 def _short_circuit(unit: Unit, node: Node) -> int:
-    """Return the value of `a && b && …`: that of the first part that decides, or of the last."""
-    operator, body = _operator(node), unit.body
-    first, *rest = _spine(node)
-    value = unit.value(first)
-    after = body.new_block(f"after {operator} {unit.label(value)}")
-    entering = []
-    for part in rest:
-        following = body.new_block(f"{operator} {unit.label(value)}")
-        entering.append((value, body.block))
-        body.branch(value, *((following, after) if operator == "&&" else (after, following)))
-        body.start(following)
-        value = unit.value(part)
-    entering.append((value, body.block))
-    body.goto(after)
-    body.start(after)
-    return merged(unit, operator, entering, node)
+    operator = _operator(node)
+
+    def decide_by(value: int, following: Block, after: Block) -> None:
+        unit.body.branch(value, *((following, after) if operator == "&&" else (after, following)))
+
+    return short_circuit(unit, operator, [partial(unit.value, part) for part in _spine(node)], decide_by, node)
 
 
 @EXPRESSIONS("ternary_expression")
@@ -84,15 +70,10 @@ def _ternary(unit: Unit, node: Node) -> int:
     after = body.new_block("after " + label)
     mark = unit.names.open()
     decide(unit, condition, *blocks)
-    entering = []
-    for block, field in zip(blocks, (tree.CONSEQUENCE, tree.ALTERNATIVE), strict=True):
-        body.start(block)
-        value = unit.value(node.child_by_field_id(field))
-        entering.append((value, body.block))
-        body.goto(after)
-    body.start(after)
+    values = [partial(unit.value, node.child_by_field_id(f)) for f in (tree.CONSEQUENCE, tree.ALTERNATIVE)]
+    value = either(unit, "if " + label, blocks, values, node, after)
     unit.names.close(mark)
-    return merged(unit, "if " + label, entering, node)
+    return value
 
 
 def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> None:
@@ -108,22 +89,10 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
     if node is None or is_broken(node):
         unit.body.branch(unit.unknown(node), on_true, on_false)
     elif node.kind_id in _BINARY and _operator(node) in _SHORT_CIRCUIT:
-        _decide_short_circuit(unit, node, on_true, on_false)
+        operator = _operator(node)
+        decide_in_turn(unit, operator, operator == "&&", _spine(node), decide, on_true, on_false)
     elif node.kind_id in _INSTANCEOF:
         test_instance(unit, node, on_false)
         unit.body.goto(on_true)
     else:
         unit.body.branch(unit.value(node), on_true, on_false)
-
-
-def _decide_short_circuit(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
-    operator = _operator(node)
-    *parts, last = _spine(node)
-    for part in parts:
-        following = unit.body.new_block(f"{operator} {unit.words(part)}")
-        if operator == "&&":
-            decide(unit, part, following, on_false)
-        else:
-            decide(unit, part, on_true, following)
-        unit.body.start(following)
-    decide(unit, last, on_true, on_false)

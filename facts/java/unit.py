@@ -107,10 +107,6 @@ class Unit(Walk):
 
         return go_back
 
-    def revive(self) -> None:
-        """Let code that nothing leads to stand in a block of its own."""
-        self._revive()
-
     def capture(self, nested: Node) -> None:
         """State that the lambda or class `nested` may run from here on, which reads variables of this place."""
         variables = self.names.variables

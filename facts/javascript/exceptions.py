@@ -31,7 +31,7 @@ def _guarded(unit: Unit, node: Node) -> None:
     """Execute body and handler, and go on behind them if control gets there."""
     body, handler = unit.body, field(node, "handler")
     caught = body.new_block("catch")
-    _start_new(unit, "try")
+    unit.body.start_new("try")
     if handler is None:
         return unit.run(field(node, "body"))
     body.enter(Guard([caught], everything=True))
@@ -43,12 +43,6 @@ def _guarded(unit: Unit, node: Node) -> None:
     _handler(unit, handler)
     body.goto(after)
     unit.continue_at(after)
-
-
-def _start_new(unit: Unit, label: str) -> None:
-    block = unit.body.new_block(label)
-    unit.body.goto(block)
-    unit.body.start(block)
 
 
 def _handler(unit: Unit, node: Node) -> None:
@@ -65,14 +59,7 @@ def _finally(unit: Unit, node: Node, region: Finally, normal: bool) -> None:
     body = unit.body
     body.start(region.block)
     unit.run(field(node, "body"))
-    if body.block is None:
-        return
-    body.resume(region)
-    body.may_raise(body.block)
-    if normal:
-        _start_new(unit, "after try")
-    else:
-        body.stop()
+    body.end_region(region, "after try", passes=normal)
 
 
 @STATEMENTS("throw_statement")

@@ -1,11 +1,13 @@
 """Operators; `&&`, `||`, `??` and `?:` as control flow."""
 
 from collections.abc import Callable
+from functools import partial
 
 from tree_sitter import Node
 
 from facts.builder import tail
 from facts.cfg import Block
+from facts.conditions import decide_in_turn, either, short_circuit
 from facts.grammar import is_broken
 from facts.instructions import merged, operation
 from facts.javascript.tables import EXPRESSIONS, children, field, only_child
@@ -62,20 +64,10 @@ def _spine(node: Node, operators: set[str]) -> list[Node]:
 
 
 def _short_circuit(unit: Unit, node: Node, parts: list[Node], operator: str) -> int:
-    """Return the value of `a && b && …`: that of the first part that decides, or of the last."""
-    body = unit.body
-    value = unit.value(parts[0])
-    after = body.new_block(f"after {operator} {unit.label(value)}")
-    entering = []
-    for part in parts[1:]:
-        following = body.new_block(f"{operator} {unit.label(value)}")
-        entering.append((value, go_on_if(unit, operator, value, following, after, node)))
-        body.start(following)
-        value = unit.value(part)
-    entering.append((value, body.block))
-    body.goto(after)
-    body.start(after)
-    return merged(unit, operator, entering, node)
+    def decide_by(value: int, following: Block, after: Block) -> None:
+        go_on_if(unit, operator, value, following, after, node)
+
+    return short_circuit(unit, operator, [partial(unit.value, part) for part in parts], decide_by, node)
 
 
 def go_on_if(unit: Unit, operator: str, value: int, following: Block, after: Block, node: Node) -> Block:
@@ -134,14 +126,8 @@ def _ternary(unit: Unit, node: Node) -> int:
     after = body.new_block("after " + label)
     blocks = body.new_block("then " + label), body.new_block("else " + label)
     decide(unit, condition, *blocks)
-    entering = []
-    for block, name in zip(blocks, ("consequence", "alternative"), strict=True):
-        body.start(block)
-        value = unit.value(field(node, name))
-        entering.append((value, body.block))
-        body.goto(after)
-    body.start(after)
-    return merged(unit, "if " + label, entering, node)
+    values = [partial(unit.value, field(node, name)) for name in ("consequence", "alternative")]
+    return either(unit, "if " + label, blocks, values, node, after)
 
 
 def decide(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
@@ -158,12 +144,4 @@ def decide(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
     if operator not in ("&&", "||"):
         value = unit.value(node)
         return unit.body.branch(value, on_true, on_false)
-    *parts, last = _spine(node, {operator})
-    for part in parts:
-        following = unit.body.new_block(f"{operator} {unit.words(part)}")
-        if operator == "&&":
-            decide(unit, part, following, on_false)
-        else:
-            decide(unit, part, on_true, following)
-        unit.body.start(following)
-    decide(unit, last, on_true, on_false)
+    decide_in_turn(unit, operator, operator == "&&", _spine(node, {operator}), decide, on_true, on_false)

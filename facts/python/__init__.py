@@ -30,7 +30,8 @@ def extract(data: bytes) -> FileFacts:
     root = GRAMMAR.parser.parse(text.utf8).root_node
     with deep_recursion():
         unit = Unit(root, text)
-        imports.directives(unit, root)
+        imports.COMMENTS.state_directives(unit, root)
+        imports.type_comments(unit, root)
         imports.exports(unit, root)
         unit.statements(root)
         unit.body.finish()

@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.cfg import Block, Loop
 from facts.grammar import has_token
-from facts.instructions import awaited
+from facts.instructions import assertion, awaited
 from facts.python import tree
 from facts.python.assignments import assign_target
 from facts.python.expressions import display
@@ -145,21 +145,7 @@ def _return(unit: Unit, node: Node) -> None:
 @STATEMENTS("assert_statement")
 def _assert(unit: Unit, node: Node) -> None:
     condition, *message = children(node)
-    value = unit.value(condition)
-    body = unit.body
-    statement = body.instruction(unit.entity(tail("assert " + unit.label(value)), node))
-    unit.emit("assertion", statement, body.entity, value)
-    holds = body.new_block("holds " + unit.label(value))
-    if message:
-        fails = body.new_block("fails " + unit.label(value))
-        body.branch(value, holds, fails)
-        body.start(fails)
-        unit.value(message[0])
-        body.may_raise(body.block)
-        body.stop()
-    else:
-        body.branch(value, holds, body.failure())
-    body.start(holds)
+    assertion(unit, condition, message[0] if message else None, node)
 
 
 @STATEMENTS("expression_statement")

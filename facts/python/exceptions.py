@@ -41,14 +41,14 @@ def _guarded(unit: Unit, node: Node, clauses: list[Node], after: Block) -> bool:
     body = unit.body
     handlers = [clause for clause in clauses if clause.type == "except_clause"]
     blocks = [body.new_block("except " + _types_text(unit, handler)) for handler in handlers]
-    _start_new(unit, "try")
+    unit.body.start_new("try")
     body.enter(Guard(blocks, any(_types_text(unit, handler) in ("", "BaseException") for handler in handlers)))
     unit.statements(node.child_by_field_id(tree.BODY))
     body.leave()
     for clause in clauses:
         if clause.type == "else_clause":
             if body.block is not None:
-                _start_new(unit, "else try")
+                unit.body.start_new("else try")
             unit.statements(clause.child_by_field_id(tree.BODY))
     passes = body.block is not None
     body.goto(after)
@@ -58,12 +58,6 @@ def _guarded(unit: Unit, node: Node, clauses: list[Node], after: Block) -> bool:
         passes |= body.block is not None
         body.goto(after)
     return passes
-
-
-def _start_new(unit: Unit, label: str) -> None:
-    block = unit.body.new_block(label)
-    unit.body.goto(block)
-    unit.body.start(block)
 
 
 def _types_text(unit: Unit, handler: Node) -> str:
@@ -105,14 +99,7 @@ def _finally(unit: Unit, node: Node, region: Finally, normal: bool) -> None:
     body = unit.body
     body.start(region.block)
     unit.statements(next((child for child in children(node) if child.type == "block"), None))
-    if body.block is None:
-        return
-    body.resume(region)
-    body.may_raise(body.block)
-    if normal:
-        _start_new(unit, "after try")
-    else:
-        body.stop()
+    body.end_region(region, "after try", passes=normal)
 
 
 @STATEMENTS("raise_statement")
@@ -154,7 +141,7 @@ def _with(unit: Unit, node: Node) -> None:
             body.other_code()
         return
     after = body.new_block("after with")
-    _start_new(unit, "with")
+    unit.body.start_new("with")
     body.enter(Guard([after], everything=False))
     unit.statements(node.child_by_field_id(tree.BODY))
     body.leave()

@@ -1,18 +1,18 @@
-"""Imports, exports, and the Python 2 statements that are calls today; comments that speak to the analyser."""
+"""Imports, exports, comments that declare types, and the Python 2 statements that are calls today."""
 
 import re
 
-from tree_sitter import Node, Query, QueryCursor
+from tree_sitter import Node
 
 from facts.body import MODULE
+from facts.directives import Comments
 from facts.python import tree
 from facts.python.expressions import call
 from facts.python.literals import unescape
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 
-_COMMENTS = Query(tree.GRAMMAR.language, "(comment) @comment")
-_DIRECTIVE = re.compile(r"#\s*analyze:")
+COMMENTS = Comments(tree.GRAMMAR, "comment")
 _TYPE = re.compile(r"#\s*type:(?!\s*ignore\b)\s*(.+)", re.DOTALL)
 
 
@@ -98,17 +98,12 @@ def _exec(unit: Unit, node: Node) -> None:
     call(unit, callee, [("", unit.value(child)) for child in children(node)], node)
 
 
-def directives(unit: Unit, root: Node) -> None:
-    """State the comments that speak to the analyser, and those that declare a type (PEP 484)."""
-    if b"analyze:" not in unit.source and b"type:" not in unit.source:
-        return
-    comments = QueryCursor(_COMMENTS).captures(root).get("comment", [])
-    for comment in sorted(comments, key=lambda node: node.start_byte):
-        text = unit.text(comment)
-        if _DIRECTIVE.match(text):
-            unit.emit("directive_comment", unit.facts.text.line_of(comment.start_byte), text)
-        elif declared := _TYPE.match(text):
-            unit.emit("type_comment", MODULE, declared[1])
+def type_comments(unit: Unit, root: Node) -> None:
+    """State the comments that declare a type (PEP 484)."""
+    if b"type:" in unit.source:
+        for comment in COMMENTS.of(root):
+            if declared := _TYPE.match(unit.text(comment)):
+                unit.emit("type_comment", MODULE, declared[1])
 
 
 def exports(unit: Unit, root: Node) -> None:

@@ -1,10 +1,14 @@
 """Operators; short-circuit ones and conditional expressions as control flow."""
 
+from collections.abc import Callable
+from functools import partial
+
 from tree_sitter import Node
 
 from facts.cfg import Block
+from facts.conditions import chain, decide_in_turn, either, short_circuit
 from facts.grammar import is_broken
-from facts.instructions import merged, operation
+from facts.instructions import operation
 from facts.python import tree
 from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
@@ -15,16 +19,10 @@ _COMPARISON, _PARENTHESES = tree.kind_ids("comparison_operator"), tree.kind_ids(
 
 @EXPRESSIONS("binary_operator")
 def _binary(unit: Unit, node: Node) -> int:
-    chain = [node]
-    left = node.child_by_field_id(tree.LEFT)
-    while left.kind_id in _BINARY and not is_broken(left):
-        chain.append(left)
-        left = left.child_by_field_id(tree.LEFT)
-    value = unit.value(left)
-    for node in reversed(chain):
-        right = unit.value(node.child_by_field_id(tree.RIGHT))
-        operator = node.child_by_field_id(tree.OPERATOR).type
-        value = operation(unit, operator, [value, right], node)
+    links = chain(node, lambda inner: inner.kind_id in _BINARY, tree.LEFT)
+    value = unit.value(links[0].child_by_field_id(tree.LEFT))
+    for link in links:
+        value = operation(unit, _operator(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
     return value
 
 
@@ -44,23 +42,30 @@ def _not(unit: Unit, node: Node) -> int:
 
 @EXPRESSIONS("comparison_operator")
 def _comparison(unit: Unit, node: Node) -> int:
-    return _short_circuit(unit, node, [_link(pair) for pair in _comparisons(node)], "and")
+    return _short_circuit(unit, "and", [partial(_link(pair), unit) for pair in _comparisons(node)], node)
 
 
 @EXPRESSIONS("boolean_operator")
 def _boolean(unit: Unit, node: Node) -> int:
-    operator = node.child_by_field_id(tree.OPERATOR).type
-    return _short_circuit(unit, node, [lambda unit, part=part: unit.value(part) for part in _spine(node)], operator)
+    return _short_circuit(unit, _operator(node), [partial(unit.value, part) for part in _spine(node)], node)
+
+
+def _short_circuit(unit: Unit, operator: str, parts: list[Callable[[], int]], node: Node) -> int:
+    def decide_by(value: int, following: Block, after: Block) -> None:
+        unit.body.branch(value, *((following, after) if operator == "and" else (after, following)))
+
+    return short_circuit(unit, operator, parts, decide_by, node)
+
+
+def _operator(node: Node) -> str:
+    return node.child_by_field_id(tree.OPERATOR).type
 
 
 def _spine(node: Node) -> list[Node]:
     """Return the operands of a chain of one boolean operator: a and b and c."""
-    operator = node.child_by_field_id(tree.OPERATOR).type
-    parts = []
-    while node.kind_id in _BOOLEAN and not is_broken(node) and node.child_by_field_id(tree.OPERATOR).type == operator:
-        parts.append(node.child_by_field_id(tree.RIGHT))
-        node = node.child_by_field_id(tree.LEFT)
-    return [node, *reversed(parts)]
+    operator = _operator(node)
+    links = chain(node, lambda inner: inner.kind_id in _BOOLEAN and _operator(inner) == operator, tree.LEFT)
+    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]
 
 
 def _comparisons(node: Node) -> list[tuple]:
@@ -86,26 +91,6 @@ def _link(pair: tuple):
     return evaluate
 
 
-def _short_circuit(unit: Unit, node: Node, parts: list, operator: str) -> int:
-    """Return the value of `a and b and …`: that of the first part that decides, or of the last."""
-    value = parts[0](unit)
-    if len(parts) == 1:
-        return value
-    body = unit.body
-    after = body.new_block(f"after {operator} {unit.label(value)}")
-    entering = []
-    for part in parts[1:]:
-        following = body.new_block(f"{operator} {unit.label(value)}")
-        entering.append((value, body.block))
-        body.branch(value, *((following, after) if operator == "and" else (after, following)))
-        body.start(following)
-        value = part(unit)
-    entering.append((value, body.block))
-    body.goto(after)
-    body.start(after)
-    return merged(unit, operator, entering, node)
-
-
 @EXPRESSIONS("conditional_expression")
 def _conditional(unit: Unit, node: Node) -> int:
     on_true, condition, on_false = children(node)
@@ -114,14 +99,8 @@ def _conditional(unit: Unit, node: Node) -> int:
     blocks = [body.new_block("then " + label), body.new_block("else " + label)]
     after = body.new_block("after " + label)
     decide(unit, condition, *blocks)
-    entering = []
-    for block, part in zip(blocks, (on_true, on_false), strict=True):
-        body.start(block)
-        value = unit.value(part)
-        entering.append((value, body.block))
-        body.goto(after)
-    body.start(after)
-    return merged(unit, "if " + label, entering, node)
+    values = [partial(unit.value, part) for part in (on_true, on_false)]
+    return either(unit, "if " + label, blocks, values, node, after)
 
 
 def decide(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
@@ -133,8 +112,8 @@ def decide(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
         else:
             node = tree.only_child(node)
     if node.kind_id in _BOOLEAN and not is_broken(node):
-        _decide_boolean(unit, node, on_true, on_false)
-        return
+        operator = _operator(node)
+        return decide_in_turn(unit, operator, operator == "and", _spine(node), decide, on_true, on_false)
     if node.kind_id in _COMPARISON and not is_broken(node):
         parts = [_link(pair) for pair in _comparisons(node)]
     else:
@@ -146,16 +125,3 @@ def decide(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
         body.branch(value, following, on_false)
         body.start(following)
     body.branch(parts[-1](unit), on_true, on_false)
-
-
-def _decide_boolean(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
-    operator = node.child_by_field_id(tree.OPERATOR).type
-    *parts, last = _spine(node)
-    for part in parts:
-        following = unit.body.new_block(f"{operator} {unit.words(part)}")
-        if operator == "and":
-            decide(unit, part, following, on_false)
-        else:
-            decide(unit, part, on_true, following)
-        unit.body.start(following)
-    decide(unit, last, on_true, on_false)

@@ -1,0 +1,32 @@
+"""Comments that speak to the analyser: `analyze: ignore[…] reason`, in the comment syntax of any language."""
+
+import re
+
+from tree_sitter import Node, Query, QueryCursor
+
+from facts.grammar import Grammar
+from facts.walk import Walk
+
+_DIRECTIVE = re.compile(r"(?:#|//|/\*+|<!--)\s*analyze:")
+
+
+class Comments:
+    """The comments of a language, found by the names of their kinds."""
+
+    def __init__(self, grammar: Grammar, *kinds: str) -> None:
+        self._query = Query(grammar.language, f"[{' '.join(f'({kind})' for kind in kinds)}] @comment")
+
+    def of(self, root: Node) -> list[Node]:
+        """Return the comments below a node in the order of the text."""
+        found = QueryCursor(self._query).captures(root).get("comment", [])
+        return sorted(found, key=lambda node: node.start_byte)
+
+    def state_directives(self, walk: Walk, root: Node) -> None:
+        """State the comments that speak to the analyser."""
+        if b"analyze:" not in walk.source:
+            return
+        for comment in self.of(root):
+            text = walk.text(comment)
+            if _DIRECTIVE.match(text):
+                line = walk.facts.text.line_of(comment.start_byte)
+                walk.emit("directive_comment", line, text.removesuffix("*/").rstrip())
