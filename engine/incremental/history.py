@@ -20,7 +20,7 @@ REMEMBERED = 50
 NEAREST = 3
 """So many of them, the most alike, speak for the next."""
 REACH = 10
-"""An update speaks for those that weigh so many times as much; what heavier ones take is to be found out."""
+"""An update is like another one that weighs up to so many times as much or as little."""
 FIXED = np.exp2(np.arange(48))
 """What may be the weight for which an update takes twice as long as for none."""
 
@@ -53,8 +53,9 @@ class History:
         """What an update of this weight is expected to take; nothing is known before the first.
 
         The seconds are taken to grow with `fixed` + weight: what each update takes, however little it touches, counts
-        as so much weight. The median says how fast, over the updates most alike, the last ones first among equals. If
-        none is near, the nearest one speaks, but not for more than REACH times its seconds: a chance is to be given.
+        as so much weight. The median says how fast, over the updates most alike, the last ones first among equals; if
+        none is near, the nearest one speaks. What is heavier is expected to take no longer than they did: few commits
+        take as much longer as they weigh more, and trying costs a bootstrap at most, not trying one each time.
         """
         if not self.updates:
             return 0.0
@@ -63,7 +64,7 @@ class History:
         distances = np.abs(np.log((weights + fixed) / (weight + fixed)))
         nearest = np.argsort(distances, kind="stable")[:NEAREST]
         nearest = nearest[distances[nearest] <= max(np.log(REACH), distances[nearest[0]])]
-        times = np.minimum((weight + fixed) / (weights[nearest] + fixed), REACH)
+        times = np.minimum((weight + fixed) / (weights[nearest] + fixed), 1.0)
         return float(np.median(seconds[nearest] * times))
 
 

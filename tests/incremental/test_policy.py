@@ -150,7 +150,7 @@ def test_what_an_update_always_takes_is_not_taken_for_weight():
     history = History(1.0)
     for n_facts in (0, 1, 0, 2, 5, 0, 1, 100, 3, 0):
         history.remember(n_facts, 0.05 + 0.001 * n_facts)
-    assert history.expected_s(500) == pytest.approx(0.55, rel=0.3)
+    assert 0.05 <= history.expected_s(500) <= 0.55
     assert history.expected_s(0) == pytest.approx(0.05, rel=0.1)
 
 
@@ -161,6 +161,14 @@ def test_a_large_delta_is_not_called_slow_because_small_ones_grow_with_their_wei
         epoch(machine, maintainer, 0.005 * n_facts, n_facts)
     assert epoch(machine, maintainer, 0.3, 100_000)[1].strategy == "update"
     assert maintainer.history.expected_s(100_000) == pytest.approx(0.3, rel=0.5)
+
+
+def test_what_is_heavier_than_all_so_far_is_tried():
+    """Commits of 9,000 facts take 0.4 s, one of 90,000 takes 0.6 s: nothing has shown that it would take 4 s."""
+    machine, maintainer = begun(Predicted())
+    for n_facts in (10, 9000, 20, 9000, 9100):
+        epoch(machine, maintainer, 0.01 if n_facts < 100 else 0.4, n_facts)
+    assert epoch(machine, maintainer, 0.6, 90_000)[1].strategy == "update"
 
 
 def test_plans_are_not_taken_for_the_cost_of_updates():
