@@ -7,9 +7,9 @@ before it in the control flow.
 """
 
 import random
-from collections import defaultdict
 
 import pytest
+from probing import predicted, reachable, sources_of, through_pointers
 
 import facts
 from facts.render import render
@@ -215,59 +215,8 @@ def run(program, seed):
     return seen
 
 
-def predicted(rows):
-    """Return for every probe the numbers that its value may be, by the facts."""
-    sources = defaultdict(set)
-    for relation in ("assign", "merge", "load_cell", "cast"):
-        for target, source, *_ in rows.get(relation, ()):
-            sources[target].add(source)
-    for _, cell, source in rows.get("store_cell", ()):
-        sources[cell].add(source)
-    cells = [cell for _, cell in rows.get("address", ())]
-    for value, _ in rows.get("load_pointer", ()):
-        sources[value].update(cells)
-    for _, _, source in rows.get("store_pointer", ()):
-        for cell in cells:
-            sources[cell].add(source)
-    constants = {value: text for value, kind, text in rows["constant"] if kind == "integer"}
-    arguments = {(call, position): value for call, position, value in rows["argument"]}
-
-    def numbers(start):
-        work, done = [start], {start}
-        while work:
-            for source in sources[work.pop()] - done:
-                done.add(source)
-                work.append(source)
-        return {int(constants[value]) for value in done if value in constants}
-
-    return {int(constants[arguments[call, "0"]]): numbers(arguments[call, "1"]) for call in probes(rows)}
-
-
-def probes(rows):
-    return {call for call, _, callee in rows["call"] if callee.rpartition("/")[2] == "probe"}
-
-
-def reachable(rows):
-    """Return, by probe, the probes that control may reach next or later."""
-    targets = defaultdict(set)
-    for source, target in rows.get("edge", ()):
-        targets[source].add(target)
-    block, order = dict(rows["in_block"]), {entity: int(index) for entity, index in rows["order_in_block"]}
-    numbers, calls = {value: text for value, _, text in rows["constant"]}, probes(rows)
-    first = {call: value for call, position, value in rows["argument"] if position == "0"}
-    place = {call: int(numbers[first[call]]) for call in calls}
-    result = defaultdict(set)
-    for call in place:
-        found, work = set(), list(targets[block[call]])
-        while work:
-            here = work.pop()
-            if here not in found:
-                found.add(here)
-                work += targets[here]
-        for other in place:
-            if block[other] in found or (block[other] == block[call] and order[other] > order[call]):
-                result[place[call]].add(place[other])
-    return result
+def foreseen(rows):
+    return predicted(rows, through_pointers(rows, sources_of(rows, "cast")))
 
 
 @pytest.mark.parametrize("seed", range(FUNCTIONS))
@@ -276,7 +225,7 @@ def test_every_value_and_path_that_a_run_shows_is_predicted(seed):
     found = facts.extract(go.encode(), "go")
     assert not found.unparsed_lines
     rows = render(found)
-    wanted, paths = predicted(rows), reachable(rows)
+    wanted, (paths, _) = foreseen(rows), reachable(rows, "edge")
     for number in range(RUNS):
         seen = run(python, number)
         for place, value in seen:
@@ -288,4 +237,4 @@ def test_every_value_and_path_that_a_run_shows_is_predicted(seed):
 def test_most_variables_have_few_values():
     """What the facts lead to is not everything: without closures and pointers about what a straight reading gives."""
     go = "package p\nfunc main() {\na := 1\nb := 2\nif yes() { a = 3 }\nprobe(4, a)\na = b\nprobe(5, a)\n}\n"
-    assert predicted(render(facts.extract(go.encode(), "go"))) == {4: {1, 3}, 5: {2}}
+    assert foreseen(render(facts.extract(go.encode(), "go"))) == {4: {1, 3}, 5: {2}}

@@ -10,6 +10,7 @@ import random
 from collections import defaultdict
 
 import pytest
+from probing import all_runs, predicted, random_runs, reachable, sources_of
 
 import facts
 from facts.render import render
@@ -177,100 +178,14 @@ def run(program, decide):
     return seen
 
 
-def random_runs(program, count, limit):
-    """Run a program with random decisions; after `limit` of them always the first, so that loops end."""
-    for seed in range(count):
-        script, left = random.Random(seed), iter(range(limit))
-        yield run(program, lambda n, script=script, left=left: 0 if next(left, None) is None else script.randrange(n))
-
-
-def all_runs(program, limit):
-    """Run a program with every sequence of up to `limit` decisions."""
-    script = []
-    while True:
-        taken = []
-
-        def decide(n, script=script, taken=taken):
-            choice = script[len(taken)] if len(taken) < len(script) else 0
-            taken.append((choice, n))
-            return choice
-
-        yield run(program, decide)
-        taken = taken[:limit]
-        while taken and taken[-1][0] == taken[-1][1] - 1:
-            taken.pop()
-        if not taken:
-            return
-        script = [choice for choice, _ in taken[:-1]] + [taken[-1][0] + 1]
-
-
-def predicted(rows):
-    """Return for every probe the numbers that its value may be, by the facts."""
-    sources = defaultdict(set)
-    for target, source in rows.get("assign", ()):
-        sources[target].add(source)
-    for target, source, _ in rows.get("merge", ()):
-        sources[target].add(source)
-    for value, cell in rows.get("load_cell", ()):
-        sources[value].add(cell)
-    for _, cell, source in rows.get("store_cell", ()):
-        sources[cell].add(source)
-    constants = {value: text for value, kind, text in rows["constant"] if kind == "integer"}
-    arguments = {(call, position): value for call, position, value in rows["argument"]}
-    iterated = {value: iterable for value, iterable in rows.get("iterate", ())}
-
-    def numbers(start):
-        found, work, done = set(), [start], {start}
-        while work:
-            value = work.pop()
-            if value in constants:
-                found.add(int(constants[value]))
-            for source in sources[value] | {arguments[iterated[value], "0"] for _ in [0] if value in iterated}:
-                if source not in done:
-                    done.add(source)
-                    work.append(source)
-        return found
-
-    return {int(constants[arguments[call, "0"]]): numbers(arguments[call, "1"]) for call in probes(rows)}
-
-
-def probes(rows):
-    return {call for call, _, callee in rows["call"] if callee.rpartition("/")[2] == "probe"}
-
-
-def reachable(rows):
-    """Return, by probe, the probes that control may reach next or later in the same body, and that body."""
-    targets = defaultdict(set)
-    for source, target in (*rows.get("edge", ()), *rows.get("exception_edge", ())):
-        targets[source].add(target)
-    block = dict(rows["in_block"])
-    order = {entity: int(index) for entity, index in rows["order_in_block"]}
-    numbers, calls = {value: text for value, _, text in rows["constant"]}, probes(rows)
-    place = {
-        call: int(numbers[value]) for call, position, value in rows["argument"] if position == "0" and call in calls
-    }
-    result = defaultdict(set)
-    for call in place:
-        found, work = set(), list(targets[block[call]])
-        while work:
-            here = work.pop()
-            if here not in found:
-                found.add(here)
-                work += targets[here]
-        for other in place:
-            if block[other] in found or (block[other] == block[call] and order[other] > order[call]):
-                result[place[call]].add(place[other])
-    return result, {place[call]: call.rpartition("/")[0] for call in place}
-
-
 @pytest.mark.parametrize("seed", range(150))
 def test_every_value_and_path_that_a_run_shows_is_predicted(seed):
     program = Generator(seed, ALL).program()
     rows = render(facts.extract(program.encode(), "python"))
     assert "unparsed" not in rows
-    wanted = predicted(rows)
-    paths, bodies = reachable(rows)
-    for seen in random_runs(program, 40, 60):
+    wanted = predicted(rows, sources_of(rows))
+    paths, bodies = reachable(rows, "edge", "exception_edge")
+    for seen in random_runs(run, program, 40, 60):
         for place, value in seen:
             # `fail` and context managers give 1, which is not followed.
             assert value == 1 or value in wanted[place], (place, program)
@@ -282,8 +197,9 @@ def test_every_value_and_path_that_a_run_shows_is_predicted(seed):
 @pytest.mark.parametrize("seed", range(100))
 def test_without_exceptions_every_predicted_value_is_seen_in_some_run(seed):
     program = Generator(seed, STRUCTURED, depth=2, width=2).program()
-    wanted, values = predicted(render(facts.extract(program.encode(), "python"))), defaultdict(set)
-    for seen in all_runs(program, 12):
+    rows = render(facts.extract(program.encode(), "python"))
+    wanted, values = predicted(rows, sources_of(rows)), defaultdict(set)
+    for seen in all_runs(run, program, 12):
         for place, value in seen:
             values[place].add(value)
     for place, numbers in wanted.items():
