@@ -8,17 +8,8 @@ from collections.abc import Callable, Sequence
 from tree_sitter import Node
 
 from facts.cfg import Block
-from facts.grammar import is_broken
 from facts.instructions import merged
 from facts.walk import Walk
-
-
-def chain(node: Node, goes_on: Callable[[Node], bool], left: int) -> list[Node]:
-    """Return a left-nested chain of operators from the inmost one, as far as it goes on: no level of calls for each."""
-    links = [node]
-    while goes_on(inner := links[-1].child_by_field_id(left)) and not is_broken(inner):
-        links.append(inner)
-    return links[::-1]
 
 
 def short_circuit(
@@ -48,6 +39,15 @@ def short_circuit(
     body.goto(after)
     body.start(after)
     return merged(walk, operator, entering, node)
+
+
+def by_truth(walk: Walk, is_and: bool) -> Callable[[int, Block, Block], None]:
+    """Return what passes on from a value to the first of two blocks if it is true, or, for an `or`, false."""
+
+    def decide(value: int, following: Block, after: Block) -> None:
+        walk.body.branch(value, *((following, after) if is_and else (after, following)))
+
+    return decide
 
 
 def either(

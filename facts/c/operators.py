@@ -2,17 +2,19 @@
 
 from tree_sitter import Node
 
+from facts.binary import Binary
 from facts.builder import tail
 from facts.c import tree
 from facts.c.places import Place, load, place_of, store
 from facts.c.tree import EXPRESSIONS, children
 from facts.c.unit import Unit
 from facts.cfg import Block
-from facts.conditions import chain, decide_in_turn, either
+from facts.conditions import decide_in_turn, either
 from facts.grammar import is_broken
 from facts.instructions import operation
 
-_BINARY, _UNARY, _CALL = map(tree.kind_ids, ("binary_expression", "unary_expression", "call_expression"))
+BINARY = Binary(tree.kind_ids("binary_expression"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
+_UNARY, _CALL = map(tree.kind_ids, ("unary_expression", "call_expression"))
 _LOGICAL = {"&&": "and", "||": "or"}
 # Calls that only tell the compiler what to expect of their first argument.
 _EXPECTATIONS = frozenset({"likely", "unlikely", "__builtin_expect"})
@@ -35,11 +37,7 @@ def _operator(node: Node) -> str:
 def _binary(unit: Unit, node: Node) -> int:
     if _operator(node) in _LOGICAL:
         return _truth(unit, node)
-    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) not in _LOGICAL, tree.LEFT)
-    value = unit.value(links[0].child_by_field_id(tree.LEFT))
-    for link in links:
-        value = operation(unit, _operator(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
-    return value
+    return BINARY.evaluate(unit, node, frozenset(_LOGICAL))
 
 
 @EXPRESSIONS("unary_expression")
@@ -181,9 +179,9 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
             node = expected
         else:
             break
-    if node is not None and node.kind_id in _BINARY and not is_broken(node) and _operator(node) in _LOGICAL:
+    if node is not None and BINARY.is_whole(node) and _operator(node) in _LOGICAL:
         operator = _operator(node)
-        decide_in_turn(unit, _LOGICAL[operator], operator == "&&", _spine(node), decide, on_true, on_false)
+        decide_in_turn(unit, _LOGICAL[operator], operator == "&&", BINARY.operands(node), decide, on_true, on_false)
     else:
         value = unit.value(node)
         unit.revive()
@@ -195,10 +193,3 @@ def _expected(unit: Unit, node: Node) -> Node | None:
     if node.kind_id not in _CALL or unit.text(node.child_by_field_id(tree.FUNCTION)) not in _EXPECTATIONS:
         return None
     return tree.only_child(node.child_by_field_id(tree.ARGUMENTS))
-
-
-def _spine(node: Node) -> list[Node]:
-    """Return the operands of a chain of one short-circuit operator: a && b && c."""
-    operator = _operator(node)
-    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) == operator, tree.LEFT)
-    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]

@@ -4,8 +4,9 @@ from functools import partial
 
 from tree_sitter import Node
 
+from facts.binary import Binary
 from facts.cfg import Block
-from facts.conditions import chain, decide_in_turn, short_circuit
+from facts.conditions import by_truth, decide_in_turn, short_circuit
 from facts.go import tree
 from facts.go.channels import receive
 from facts.go.places import address, load_pointer
@@ -14,20 +15,15 @@ from facts.go.unit import Unit
 from facts.grammar import is_broken
 from facts.instructions import operation
 
-_SHORT_CIRCUIT = ("&&", "||")
+BINARY = Binary(tree.BINARY, tree.LEFT, tree.RIGHT, tree.OPERATOR)
+_SHORT_CIRCUIT = frozenset({"&&", "||"})
 
 
 @EXPRESSIONS("binary_expression")
 def _binary(unit: Unit, node: Node) -> int:
     if operator_of(node) in _SHORT_CIRCUIT:
         return _short_circuit(unit, node)
-    links = chain(
-        node, lambda inner: inner.kind_id in tree.BINARY and operator_of(inner) not in _SHORT_CIRCUIT, tree.LEFT
-    )
-    value = unit.value(links[0].child_by_field_id(tree.LEFT))
-    for link in links:
-        value = operation(unit, operator_of(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
-    return value
+    return BINARY.evaluate(unit, node, _SHORT_CIRCUIT)
 
 
 @EXPRESSIONS("unary_expression")
@@ -41,20 +37,10 @@ def _unary(unit: Unit, node: Node) -> int:
     return receive(unit, value, node) if operator == "<-" else operation(unit, operator, [value], node)
 
 
-def _spine(node: Node) -> list[Node]:
-    """Return the operands of a chain of one short-circuit operator: a && b && c."""
-    operator = operator_of(node)
-    links = chain(node, lambda inner: inner.kind_id in tree.BINARY and operator_of(inner) == operator, tree.LEFT)
-    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]
-
-
 def _short_circuit(unit: Unit, node: Node) -> int:
     operator = operator_of(node)
-
-    def decide_by(value: int, following: Block, after: Block) -> None:
-        unit.body.branch(value, *((following, after) if operator == "&&" else (after, following)))
-
-    return short_circuit(unit, operator, [partial(unit.value, part) for part in _spine(node)], decide_by, node)
+    parts = [partial(unit.value, part) for part in BINARY.operands(node)]
+    return short_circuit(unit, operator, parts, by_truth(unit, operator == "&&"), node)
 
 
 def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> None:
@@ -67,8 +53,8 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
             node = node.child_by_field_id(tree.OPERAND)
         else:
             break
-    if node is not None and node.kind_id in tree.BINARY and not is_broken(node) and operator_of(node) in _SHORT_CIRCUIT:
+    if node is not None and BINARY.is_whole(node) and operator_of(node) in _SHORT_CIRCUIT:
         operator = operator_of(node)
-        decide_in_turn(unit, operator, operator == "&&", _spine(node), decide, on_true, on_false)
+        decide_in_turn(unit, operator, operator == "&&", BINARY.operands(node), decide, on_true, on_false)
     else:
         unit.body.branch(unit.value(node), on_true, on_false)

@@ -21,7 +21,6 @@ TYPE_ARGUMENTS, PACKAGE = map(field_id, ("type_arguments", "package"))
 IDENTIFIER = kind_ids("identifier")
 PARENTHESES = kind_ids("parenthesized_expression")
 UNARY, BINARY, COMPOSITE = map(kind_ids, ("unary_expression", "binary_expression", "composite_literal"))
-FUNCTION_LITERAL = kind_ids("func_literal")
 
 STATEMENTS, EXPRESSIONS = Handlers(GRAMMAR), Handlers(GRAMMAR)
 

@@ -4,8 +4,9 @@ from functools import partial
 
 from tree_sitter import Node
 
+from facts.binary import Binary
 from facts.cfg import Block
-from facts.conditions import chain, decide_in_turn, either, short_circuit
+from facts.conditions import by_truth, decide_in_turn, either, short_circuit
 from facts.grammar import is_broken
 from facts.instructions import operation
 from facts.java import tree
@@ -13,9 +14,10 @@ from facts.java.patterns import test_instance
 from facts.java.tree import EXPRESSIONS
 from facts.java.unit import Unit
 
-_BINARY, _PARENTHESES = tree.kind_ids("binary_expression"), tree.kind_ids("parenthesized_expression")
+BINARY = Binary(tree.kind_ids("binary_expression"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
+_PARENTHESES = tree.kind_ids("parenthesized_expression")
 _UNARY, _INSTANCEOF = tree.kind_ids("unary_expression"), tree.kind_ids("instanceof_expression")
-_SHORT_CIRCUIT = ("&&", "||")
+_SHORT_CIRCUIT = frozenset({"&&", "||"})
 
 
 def _operator(node: Node) -> str:
@@ -26,11 +28,7 @@ def _operator(node: Node) -> str:
 def _binary(unit: Unit, node: Node) -> int:
     if _operator(node) in _SHORT_CIRCUIT:
         return _short_circuit(unit, node)
-    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) not in _SHORT_CIRCUIT, tree.LEFT)
-    value = unit.value(links[0].child_by_field_id(tree.LEFT))
-    for link in links:
-        value = operation(unit, _operator(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
-    return value
+    return BINARY.evaluate(unit, node, _SHORT_CIRCUIT)
 
 
 @EXPRESSIONS("unary_expression")
@@ -46,20 +44,10 @@ def _unary(unit: Unit, node: Node) -> int:
     return value
 
 
-def _spine(node: Node) -> list[Node]:
-    """Return the operands of a chain of one short-circuit operator: a && b && c."""
-    operator = _operator(node)
-    links = chain(node, lambda inner: inner.kind_id in _BINARY and _operator(inner) == operator, tree.LEFT)
-    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]
-
-
 def _short_circuit(unit: Unit, node: Node) -> int:
     operator = _operator(node)
-
-    def decide_by(value: int, following: Block, after: Block) -> None:
-        unit.body.branch(value, *((following, after) if operator == "&&" else (after, following)))
-
-    return short_circuit(unit, operator, [partial(unit.value, part) for part in _spine(node)], decide_by, node)
+    parts = [partial(unit.value, part) for part in BINARY.operands(node)]
+    return short_circuit(unit, operator, parts, by_truth(unit, operator == "&&"), node)
 
 
 @EXPRESSIONS("ternary_expression")
@@ -88,9 +76,9 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
             break
     if node is None or is_broken(node):
         unit.body.branch(unit.unknown(node), on_true, on_false)
-    elif node.kind_id in _BINARY and _operator(node) in _SHORT_CIRCUIT:
+    elif BINARY.is_whole(node) and _operator(node) in _SHORT_CIRCUIT:
         operator = _operator(node)
-        decide_in_turn(unit, operator, operator == "&&", _spine(node), decide, on_true, on_false)
+        decide_in_turn(unit, operator, operator == "&&", BINARY.operands(node), decide, on_true, on_false)
     elif node.kind_id in _INSTANCEOF:
         test_instance(unit, node, on_false)
         unit.body.goto(on_true)

@@ -1,32 +1,27 @@
 """Operators; short-circuit ones and conditional expressions as control flow."""
 
-from collections.abc import Callable
 from functools import partial
 
 from tree_sitter import Node
 
+from facts.binary import Binary
 from facts.cfg import Block
-from facts.conditions import chain, decide_in_turn, either, short_circuit
+from facts.conditions import by_truth, decide_in_turn, either, short_circuit
 from facts.grammar import is_broken
 from facts.instructions import operation
 from facts.python import tree
 from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
 
-_NOT, _BOOLEAN = tree.kind_ids("not_operator"), tree.kind_ids("boolean_operator")
+BINARY = Binary(tree.kind_ids("binary_operator"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
+BOOLEAN = Binary(tree.kind_ids("boolean_operator"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
+_NOT = tree.kind_ids("not_operator")
 _COMPARISON, _PARENTHESES = tree.kind_ids("comparison_operator"), tree.kind_ids("parenthesized_expression")
 
 
 @EXPRESSIONS("binary_operator")
 def _binary(unit: Unit, node: Node) -> int:
-    links = chain(node, lambda inner: inner.kind_id in _BINARY, tree.LEFT)
-    value = unit.value(links[0].child_by_field_id(tree.LEFT))
-    for link in links:
-        value = operation(unit, _operator(link), [value, unit.value(link.child_by_field_id(tree.RIGHT))], link)
-    return value
-
-
-_BINARY = tree.kind_ids("binary_operator")
+    return BINARY.evaluate(unit, node)
 
 
 @EXPRESSIONS("unary_operator")
@@ -42,30 +37,15 @@ def _not(unit: Unit, node: Node) -> int:
 
 @EXPRESSIONS("comparison_operator")
 def _comparison(unit: Unit, node: Node) -> int:
-    return _short_circuit(unit, "and", [partial(_link(pair), unit) for pair in _comparisons(node)], node)
+    parts = [partial(_link(pair), unit) for pair in _comparisons(node)]
+    return short_circuit(unit, "and", parts, by_truth(unit, True), node)
 
 
 @EXPRESSIONS("boolean_operator")
 def _boolean(unit: Unit, node: Node) -> int:
-    return _short_circuit(unit, _operator(node), [partial(unit.value, part) for part in _spine(node)], node)
-
-
-def _short_circuit(unit: Unit, operator: str, parts: list[Callable[[], int]], node: Node) -> int:
-    def decide_by(value: int, following: Block, after: Block) -> None:
-        unit.body.branch(value, *((following, after) if operator == "and" else (after, following)))
-
-    return short_circuit(unit, operator, parts, decide_by, node)
-
-
-def _operator(node: Node) -> str:
-    return node.child_by_field_id(tree.OPERATOR).type
-
-
-def _spine(node: Node) -> list[Node]:
-    """Return the operands of a chain of one boolean operator: a and b and c."""
-    operator = _operator(node)
-    links = chain(node, lambda inner: inner.kind_id in _BOOLEAN and _operator(inner) == operator, tree.LEFT)
-    return [links[0].child_by_field_id(tree.LEFT), *(link.child_by_field_id(tree.RIGHT) for link in links)]
+    operator = BOOLEAN.operator_of(node)
+    parts = [partial(unit.value, part) for part in BOOLEAN.operands(node)]
+    return short_circuit(unit, operator, parts, by_truth(unit, operator == "and"), node)
 
 
 def _comparisons(node: Node) -> list[tuple]:
@@ -111,9 +91,9 @@ def decide(unit: Unit, node: Node, on_true: Block, on_false: Block) -> None:
             node = node.child_by_field_id(tree.ARGUMENT)
         else:
             node = tree.only_child(node)
-    if node.kind_id in _BOOLEAN and not is_broken(node):
-        operator = _operator(node)
-        return decide_in_turn(unit, operator, operator == "and", _spine(node), decide, on_true, on_false)
+    if BOOLEAN.is_whole(node):
+        operator = BOOLEAN.operator_of(node)
+        return decide_in_turn(unit, operator, operator == "and", BOOLEAN.operands(node), decide, on_true, on_false)
     if node.kind_id in _COMPARISON and not is_broken(node):
         parts = [_link(pair) for pair in _comparisons(node)]
     else:
