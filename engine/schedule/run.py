@@ -20,6 +20,8 @@ SCHEDULERS: dict[str, Callable[[Dag], Scheduler]] = {
     "hybrid": Hybrid,
 }
 DEFAULT = "hybrid"
+LOOKS_S = 1.0
+"""How often a waiting thread looks for an interrupt: one that comes as it goes to sleep does not wake it."""
 Work = Callable[[int], Iterable[int]]
 """Brings a node up to date and returns the children whose input that has changed: none if its output is as it was."""
 
@@ -107,7 +109,7 @@ class Workers:
                     return node
                 if not patient or not self.in_hand:
                     break
-                self.changed.wait()
+                self.changed.wait(LOOKS_S)
             self.n_helpers -= not patient
         return None
 

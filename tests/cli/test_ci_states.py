@@ -23,6 +23,13 @@ from engine.incremental.policy import UpdateOnly
 
 KILLS = int(os.environ.get("KILLS", "20"))
 
+
+@pytest.fixture(autouse=True)
+def updating(monkeypatch):
+    """Let nothing depend on what takes how long."""
+    for module in ("states", "follower"):
+        monkeypatch.setattr(f"analyzer.commits.{module}.Predicted", UpdateOnly)
+
 SINK = """\
 import sqlite3
 from flask import request
@@ -94,14 +101,7 @@ OWN = ".analyze/rules/own.dl"
 
 
 @pytest.fixture
-def updating(monkeypatch):
-    """Let nothing depend on what takes how long."""
-    for module in ("states", "follower"):
-        monkeypatch.setattr(f"analyzer.commits.{module}.Predicted", UpdateOnly)
-
-
-@pytest.fixture
-def evaluated(analyze, updating):
+def evaluated(analyze):
     """Compare commits, and return what the summary says of the evaluation, and new and fixed findings."""
 
     def run(path, base, states, *rules):
@@ -132,7 +132,7 @@ def test_an_edited_check_is_evaluated_alone(evaluated, history, tmp_path, monkey
     assert kept(states) == contents(history, first, second, third)
 
 
-def test_commits_share_what_is_equal(ci, history, tmp_path, updating):
+def test_commits_share_what_is_equal(ci, history, tmp_path):
     commits = [history.commit({"app.py": SINK, "helper.py": HARMLESS})]
     for text in (HARMFUL, HARMLESS + "# again\n", HARMFUL + "# again\n"):
         commits.append(history.commit({"helper.py": text}))
