@@ -1,7 +1,7 @@
 """Which findings are suppressed: decided here once, for every output and for the exit code.
 
 A comment `analyze: ignore[rule, …] reason` suppresses findings on its own line; standing alone on a line, those on the
-next line that is not a comment. Rules may be patterns (`py/*`); without a list every rule is meant.
+next line that is not a comment. Rules may be patterns (`*-injection`); without a list every rule is meant.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ SELECTION = (
         "--rules",
         multiple=True,
         metavar="SELECTOR",
-        help="Checks to run: ids, patterns (py/*), tags, cwe-89, or -X to leave X out; repeat or separate by commas.",
+        help="Checks to run: ids, patterns (*-injection), tags, cwe-89, or -X to leave X out; repeat or use commas.",
     ),
     click.option(
         "--models", multiple=True, type=click.Path(path_type=Path), help="A model file, or a directory of them."

@@ -1,6 +1,8 @@
 """The files of the analysis program, in the order in which they build on each other."""
 
-from importlib.resources import files
+from pathlib import Path
+
+HERE = Path(__file__).parent / "lib"
 
 ANALYSIS = (
     "builtins.dl",
@@ -21,16 +23,15 @@ ANALYSIS = (
 )
 """Names, class hierarchy, constants and feasibility, strong updates, points-to with the call graph, what others read.
 
+Folders of `lib/` hold what single languages add to these. Their files on taint, `taint*.dl`, are not among them.
+
 Nothing feeds back from a later stage to an earlier one; the files from `points_to.dl` to `operators.dl` are one
 recursion.
 """
 
 
-def read(name: str) -> str:
-    """Return the text of a file of the rule library."""
-    return files("rules").joinpath("lib", name).read_text(encoding="utf-8")
-
-
 def analysis() -> list[tuple[str, str]]:
     """Return the analysis program, without the fact schema: (file name, text) in order."""
-    return [(f"rules/lib/{name}", read(name)) for name in ("models.dl", *ANALYSIS)]
+    own = sorted(path for path in HERE.glob("*/*.dl") if not path.name.startswith("taint"))
+    names = ["models.dl", *ANALYSIS, *(path.relative_to(HERE).as_posix() for path in own)]
+    return [(f"rules/lib/{name}", (HERE / name).read_text(encoding="utf-8")) for name in names]

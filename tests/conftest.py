@@ -36,7 +36,7 @@ def state_directory(tmp_path_factory, monkeypatch):
 def sample_report():
     """A hand-made report with a path, a suppressed finding, a partly parsed and an unreadable file."""
     sql = Check(
-        id="py/sql-injection",
+        id="sql-injection",
         name="SQL query built from user-controlled data",
         severity="error",
         precision="high",
@@ -46,7 +46,7 @@ def sample_report():
         cwe=(89,),
         security_severity="8.8",
     )
-    unused = Check("py/unused-import", "Unused import", "note", "very-high", "{name} is imported and never used.")
+    unused = Check("unused-import", "Unused import", "note", "very-high", "{name} is imported and never used.")
     code = ["def user():", '    name = request.args["name"]', '    cur.execute("SELECT * FROM t WHERE n=\'" + name)']
     sink, source = Place("app/db.py", 42, 5, 42, 53), Place("app/db.py", 41, 12, 41, 32)
     path = (Step(source, "a request parameter enters here", code[1]), Step(sink, "", code[2]))

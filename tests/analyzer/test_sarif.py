@@ -23,7 +23,7 @@ def log_of(report):
 def test_a_result_carries_what_code_scanning_requires(sample_report):
     run = log_of(sample_report)
     rule, result = run["tool"]["driver"]["rules"][0], run["results"][0]
-    assert rule["id"] == "py/sql-injection"
+    assert rule["id"] == "sql-injection"
     assert rule["properties"]["tags"] == ["security", "external/cwe/cwe-089"]
     assert rule["properties"]["security-severity"] == "8.8"
     assert rule["defaultConfiguration"]["level"] == "error"
@@ -74,11 +74,11 @@ def test_long_paths_keep_their_beginning_and_end(sample_report):
 
 @pytest.mark.parametrize(("results", "kept"), [(25_000, 25_000), (25_001, 25_000)])
 def test_no_more_results_than_accepted_and_the_least_severe_go_first(sample_report, results, kept):
-    notes = [Finding("py/unused-import", "m", Place("a.py", n, 1, n, 2)) for n in range(1, results)]
+    notes = [Finding("unused-import", "m", Place("a.py", n, 1, n, 2)) for n in range(1, results)]
     report = replace(sample_report, findings=(*notes, sample_report.findings[0]))
     run = json.loads(sarif.render_sarif(report, "1"))["runs"][0]
     assert len(run["results"]) == kept
-    assert run["results"][-1]["ruleId"] == "py/sql-injection"
+    assert run["results"][-1]["ruleId"] == "sql-injection"
     texts = [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]]
     assert any("1 of 25001 results" in text for text in texts) == (results > kept)
 

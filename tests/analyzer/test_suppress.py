@@ -9,7 +9,7 @@ from analyzer.suppress import covered_line, judged, parse_suppression, suppress
 @pytest.mark.parametrize(
     ("comment", "rules", "reason"),
     [
-        ("# analyze: ignore[py/sql-injection] checked above", ("py/sql-injection",), "checked above"),
+        ("# analyze: ignore[sql-injection] checked above", ("sql-injection",), "checked above"),
         ("# analyze: ignore[a, b]", ("a", "b"), ""),
         ("# noqa  analyze:ignore", (), ""),
         ("// analyze: ignore[py/*] generated", ("py/*",), "generated"),

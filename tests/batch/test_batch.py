@@ -15,7 +15,7 @@ from analyzer.batch import results
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-CHECK = "py/sql-injection"
+CHECK = "sql-injection"
 APP = """\
 import sqlite3
 from flask import request

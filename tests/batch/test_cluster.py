@@ -45,8 +45,8 @@ def test_a_scan_on_spark_gives_the_same_bytes(run, tmp_path, state_directory):
     assert any((state_directory / "facts").rglob("*"))
     run(*arguments, tmp_path / "here.sarif", code=3)
     assert (tmp_path / "spark.sarif").read_bytes() == (tmp_path / "here.sarif").read_bytes()
-    assert b"py/sql-injection" in (tmp_path / "here.sarif").read_bytes()
-    assert b"py/command-injection" in (tmp_path / "here.sarif").read_bytes()
+    assert b"sql-injection" in (tmp_path / "here.sarif").read_bytes()
+    assert b"command-injection" in (tmp_path / "here.sarif").read_bytes()
 
 
 def test_a_master_goes_with_spark(run, tmp_path):

@@ -22,7 +22,7 @@ def test_a_batch_on_two_executors_gives_the_same_bytes(repositories, cluster, an
 
     def batch(master):
         output = tmp_path / master.partition(":")[0]
-        rules = ("--rules", "py/command-injection,py/unused-import")
+        rules = ("--rules", "command-injection,unused-import")
         done = subprocess.run(**analyze("batch", repositories.top, "--master", master, "-o", output, *rules))
         assert done.returncode == 3, done.stderr
         return output
@@ -31,7 +31,7 @@ def test_a_batch_on_two_executors_gives_the_same_bytes(repositories, cluster, an
     there = batch(cluster.master)
     assert [len(after - old) for after, old in zip(executors(cluster), before, strict=True)] == [1, 1]
     assert contents(there) == contents(batch("local[1]"))
-    assert b"py/command-injection" in (there / "sarif" / "two.sarif").read_bytes()
+    assert b"command-injection" in (there / "sarif" / "two.sarif").read_bytes()
 
 
 def executors(cluster):

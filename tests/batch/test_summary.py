@@ -48,7 +48,7 @@ def publish(workspace, target, write):
 
 def test_it_counts_open_findings_by_rule_and_by_repository(summary):
     assert [(rule.rule, rule.findings, rule.repositories) for rule in summary.rules] == [
-        *[("py/sql-injection", 1, 1), ("py/unused-import", 2, 2)]
+        *[("sql-injection", 1, 1), ("unused-import", 2, 2)]
     ]
     counts = {item.name: (item.status, item.error, item.warning, item.note) for item in summary.repositories}
     assert counts == {"failed": ("failed", 0, 0, 0), "sample": ("incomplete", 1, 0, 1), "sound": ("complete", 0, 0, 1)}
@@ -62,7 +62,7 @@ def test_the_terminal_shows_all_of_it_and_is_not_moved_by_names(summary):
     out = io.StringIO()
     print_summary(summary, Console(file=out, width=120))
     text = out.getvalue()
-    for words in ("py/sql-injection", "sample", "crashed <script>alert(1)</script>[bold]", "2.5", "90% busy"):
+    for words in ("sql-injection", "sample", "crashed <script>alert(1)</script>[bold]", "2.5", "90% busy"):
         assert words in text
     assert "3: 1 complete, 1 incomplete, 1 failed" in text
     assert "3, 2 different; 2 extracted (1 extraction saved by sharing" in text
@@ -92,7 +92,7 @@ def test_the_page_is_well_formed_and_runs_nothing(summary):
     assert page.open == []
     assert not page.tags & {"script", "img", "link", "iframe"}
     assert f"crashed {EVIL}" in page.words
-    assert {"py/sql-injection", "sample", "sound"} <= set(page.words)
+    assert {"sql-injection", "sample", "sound"} <= set(page.words)
 
 
 def test_what_is_running_is_shown_with_how_long_it_has_been(monkeypatch):

@@ -17,7 +17,7 @@ from analyzer.claims import Claims
 from analyzer.state import FactCache, blob_hash
 from analyzer.worker import extract
 
-CHECK = "py/sql-injection"
+CHECK = "sql-injection"
 APP = """\
 import sqlite3
 from flask import request

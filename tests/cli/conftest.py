@@ -28,7 +28,7 @@ def user():
 """
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 SINK_LINE = 11
-CHECK = "py/sql-injection"
+CHECK = "sql-injection"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from analyzer import trees
 
-CHECK = "py/sql-injection"
+CHECK = "sql-injection"
 TOP = Path(__file__).resolve().parents[2]
 
 

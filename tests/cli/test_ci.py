@@ -12,7 +12,7 @@ from analyzer.scan import ScanRequest, load_config, load_rulebook, scan
 from analyzer.trees import GitTree
 from engine.incremental.policy import UpdateOnly
 
-CHECK = "py/sql-injection"
+CHECK = "sql-injection"
 SINK = """\
 import sqlite3
 from flask import request

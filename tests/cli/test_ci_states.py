@@ -120,7 +120,7 @@ def test_an_edited_check_is_evaluated_alone(evaluated, history, tmp_path, monkey
     states = tmp_path / "states"
     first = history.commit({"app.py": CALLS, "sink.py": OTHER, OWN: PRINTS})
     second = history.commit({"more.py": CALLS, OWN: PRINTS.replace("builtins.print", "builtins.len")})
-    line, new, fixed, unchanged = evaluated(history.path, first, states, "own/calls", "py/sql-injection")
+    line, new, fixed, unchanged = evaluated(history.path, first, states, "own/calls", "sql-injection")
     assert re.search(r"update: other rules: 2 of \d+ strata evaluated anew; ", line)
     assert (new, fixed, unchanged) == (["app.py:5", "more.py:5"], ["app.py:2"], ["sink.py:7"])
     monkeypatch.setattr(Follower, "begin", None)  # What is there is enough.
@@ -230,7 +230,7 @@ def test_what_states_share_counts_once_and_goes_with_the_last(state_directory, t
 @pytest.fixture
 def moves(history, state_directory):
     """The trees of two commits, their program, and who reads them."""
-    flags = {"rules": ("py/sql-injection",)}
+    flags = {"rules": ("sql-injection",)}
     commits = [history.commit({"app.py": SINK, "helper.py": text}) for text in (HARMLESS, HARMFUL)]
     trees = [GitTree.at(history.path, commit) for commit in commits]
     config = load_config(trees[0]).override(**flags)

@@ -117,9 +117,9 @@ def test_the_call_graph_is_json_by_qualified_names(analyze, repository, tmp_path
 
 def test_the_catalogue_lists_and_shows_checks(analyze):
     rows = json.loads(analyze("rules", "list", "--format", "json").output)
-    assert {row["id"]: row["cwe"] for row in rows}["py/sql-injection"] == [89]
-    assert "py/sql-injection" in analyze("rules", "list").output
-    page = analyze("rules", "show", "py/sql-injection").output
+    assert {row["id"]: row["cwe"] for row in rows}["sql-injection"] == [89]
+    assert "sql-injection" in analyze("rules", "list").output
+    page = analyze("rules", "show", "sql-injection").output
     assert "SQL query built from user-controlled data" in page and "CWE-89" in page
 
 

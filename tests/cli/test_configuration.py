@@ -2,7 +2,7 @@
 
 import pytest
 
-CHECK = "py/sql-injection"
+CHECK = "sql-injection"
 
 
 def files(report):
@@ -80,8 +80,8 @@ def suppress(repository, old, new):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("    cursor.execute(", "    # analyze: ignore[py/sql-injection] a test\n    cursor.execute("),
-        ('"\'")\n', '"\'")  # analyze: ignore[py/*] a test\n'),
+        ("    cursor.execute(", "    # analyze: ignore[sql-injection] a test\n    cursor.execute("),
+        ('"\'")\n', '"\'")  # analyze: ignore[sql-*] a test\n'),
         ("    cursor.execute(", "    # analyze: ignore\n    # in a test\n    cursor.execute("),
     ],
 )
@@ -93,7 +93,7 @@ def test_a_comment_on_the_line_or_before_it_suppresses(scan, repository, old, ne
 
 
 def test_a_suppressed_finding_counts_in_no_output(analyze, repository):
-    suppress(repository, "    cursor.execute(", "    # analyze: ignore[py/sql-injection] a test\n    cursor.execute(")
+    suppress(repository, "    cursor.execute(", "    # analyze: ignore[sql-injection] a test\n    cursor.execute(")
     text = analyze("scan", repository, "--rules", CHECK).output
     assert "1 suppressed" in text and "app.py:" not in text
     sarif = analyze("scan", repository, "--rules", CHECK, "--format", "sarif").output
@@ -101,18 +101,18 @@ def test_a_suppressed_finding_counts_in_no_output(analyze, repository):
 
 
 def test_an_unused_suppression_is_reported(analyze, scan, repository):
-    suppress(repository, "import sqlite3\n", "import sqlite3  # analyze: ignore[py/sql-injection]\n")
+    suppress(repository, "import sqlite3\n", "import sqlite3  # analyze: ignore[sql-injection]\n")
     report = scan(repository, code=1)
     assert [(unused["file"], unused["line"]) for unused in report["unusedSuppressions"]] == [("app.py", 1)]
-    assert "unused suppression of py/sql-injection" in analyze("scan", repository, "--rules", CHECK, code=1).output
+    assert "unused suppression of sql-injection" in analyze("scan", repository, "--rules", CHECK, code=1).output
 
 
 def test_selectors_choose_checks_and_a_wrong_one_is_an_error(analyze, scan, repository):
-    for selector in (CHECK, "py/sql-*", "cwe-89", "injection"):
+    for selector in (CHECK, "sql-*", "cwe-89", "injection"):
         ran = analyze("scan", repository, "--rules", selector, "--format", "json", code=1)
         assert CHECK in ran.output
-    wrong = analyze("scan", repository, "--rules", "py/sql-injektion", code=2)
-    assert "did you mean 'py/sql-injection'?" in wrong.output
+    wrong = analyze("scan", repository, "--rules", "sql-injektion", code=2)
+    assert "did you mean 'sql-injection'?" in wrong.output
 
 
 def test_a_wrong_configuration_is_an_error_with_its_place(analyze, repository):
@@ -162,7 +162,7 @@ def test_own_checks_are_loaded_from_the_repository_and_by_option(analyze, tmp_pa
 def test_rules_of_a_scanned_repository_name_no_files(analyze, repository, directive, tmp_path):
     (repository / ".analyze/rules").mkdir(parents=True)
     (repository / ".analyze/rules/evil.dl").write_text(OWN_CHECK + directive + "\n")
-    output = analyze("scan", repository, "--rules", "py/sql-injection,own/*", code=3).output
+    output = analyze("scan", repository, "--rules", "sql-injection,own/*", code=3).output
     assert "error[E006]" in output and ".analyze/rules/evil.dl:" in output
     assert "SQL query built from user-controlled data" in output
 

@@ -12,7 +12,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 PARTS = ("analyzer", "cli", "engine", "facts", "rules", "pyproject.toml", "README.md", "LICENSE")
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
-CHECK = ("--rules", "py/sql-injection")
+CHECK = ("--rules", "sql-injection")
 
 
 def git(path, *arguments, check=True, **variables):
@@ -78,7 +78,7 @@ repos:
     rev: {rev}
     hooks:
       - id: analyze
-        args: [--rules, py/sql-injection]
+        args: [--rules, sql-injection]
 """
 
 

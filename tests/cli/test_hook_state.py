@@ -17,7 +17,7 @@ from analyzer.scan import ScanRequest, scan_tree
 from analyzer.trees import GitTree
 
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
-CHECK = "py/sql-injection"
+CHECK = "sql-injection"
 SINK = """\
 import sqlite3
 from flask import request

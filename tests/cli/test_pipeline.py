@@ -119,6 +119,6 @@ def test_the_steps_for_gitlab_find_what_is_new(tmp_path, commits):
     script = ["\n".join(example["script"])]
     assert runner.job(commits[2], script, CI_MERGE_REQUEST_DIFF_BASE_SHA=commits[1]) == 1
     document = json.loads((project / example["artifacts"]["paths"][0]).read_text())
-    assert [finding["rule"] for finding in document["new"]] == ["py/command-injection"]
+    assert [finding["rule"] for finding in document["new"]] == ["command-injection"]
     assert runner.job(commits[1], script, CI_COMMIT_BEFORE_SHA=commits[2]) == 0
     assert len(runner.states()) == 2

@@ -31,7 +31,7 @@ def read(descriptor):
 
 
 def test_bars_are_shown_on_a_terminal_and_are_not_in_the_output(repository, state_directory):
-    code, output, sent = run_on_terminal("scan", repository, "--rules", "py/sql-injection")
+    code, output, sent = run_on_terminal("scan", repository, "--rules", "sql-injection")
     assert code == 1
     assert "Reading files" in sent and "Evaluating rules" in sent
     assert "Evaluating rules" not in output and "SQL query" in output

@@ -16,7 +16,7 @@ SINK_LINE = 11
 def test_a_finding_is_reported_with_its_path_and_fails_the_run(scan, repository):
     report = scan(repository, code=1)
     (finding,) = report["findings"]
-    assert (finding["rule"], finding["file"], finding["line"]) == ("py/sql-injection", "app.py", SINK_LINE)
+    assert (finding["rule"], finding["file"], finding["line"]) == ("sql-injection", "app.py", SINK_LINE)
     assert finding["path"][0]["message"] == "source"
     assert finding["path"][-1]["line"] == SINK_LINE
     assert report["complete"]
@@ -24,7 +24,7 @@ def test_a_finding_is_reported_with_its_path_and_fails_the_run(scan, repository)
 
 
 def test_text_shows_frame_reason_path_and_coverage(analyze, repository):
-    text = analyze("scan", repository, "--rules", "py/sql-injection", code=1).output
+    text = analyze("scan", repository, "--rules", "sql-injection", code=1).output
     assert f"app.py:{SINK_LINE}:5" in text
     assert "▸   11 │     cursor.execute(" in text
     assert "● app.py:11" in text or "~~~~" in text
@@ -34,7 +34,7 @@ def test_text_shows_frame_reason_path_and_coverage(analyze, repository):
 
 
 def test_the_text_is_free_of_terminal_codes_in_a_pipe(spawn, repository):
-    done = spawn("scan", repository, "--rules", "py/sql-injection")
+    done = spawn("scan", repository, "--rules", "sql-injection")
     assert done.returncode == 1
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
@@ -44,7 +44,7 @@ def test_control_characters_of_scanned_files_do_not_reach_the_terminal(analyze, 
     monkeypatch.setenv("COLUMNS", "160")
     source = (repository / "app.py").read_text().replace('"\'")', '"\x1b]0;owned\x07\u202e\'")')
     (repository / "app.py").write_text(source)
-    text = analyze("scan", repository, "--rules", "py/sql-injection", code=1).output
+    text = analyze("scan", repository, "--rules", "sql-injection", code=1).output
     assert "owned" in text
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
 
@@ -63,13 +63,13 @@ def test_sarif_is_valid_and_the_same_for_any_number_of_jobs(analyze, repository,
 def test_a_second_scan_extracts_nothing(analyze, repository, tmp_path):
     extracted = []
     for _ in range(2):
-        analyze("scan", repository, "--rules", "py/sql-injection", "--stats", tmp_path / "stats.json", code=1)
+        analyze("scan", repository, "--rules", "sql-injection", "--stats", tmp_path / "stats.json", code=1)
         extracted.append(json.loads((tmp_path / "stats.json").read_text())["files_extracted"])
     assert extracted == [1, 0]
 
 
 def test_statistics_name_seconds_rows_and_bytes_of_strata_and_rules(analyze, repository, tmp_path):
-    analyze("scan", repository, "--rules", "py/sql-injection", "--stats", tmp_path / "stats.json", code=1)
+    analyze("scan", repository, "--rules", "sql-injection", "--stats", tmp_path / "stats.json", code=1)
     statistics = json.loads((tmp_path / "stats.json").read_text())
     stratum = next(stratum for stratum in statistics["strata"] if "finding" in stratum["relations"])
     assert stratum["rows"] >= 1 and stratum["peak_bytes"] > 0 and stratum["elapsed_s"] >= 0
@@ -79,11 +79,11 @@ def test_statistics_name_seconds_rows_and_bytes_of_strata_and_rules(analyze, rep
 
 def test_findings_files_and_runs_go_into_a_database(analyze, repository, tmp_path):
     for _ in range(2):
-        analyze("scan", repository, "--rules", "py/sql-injection", "--db", tmp_path / "findings.db", code=1)
+        analyze("scan", repository, "--rules", "sql-injection", "--db", tmp_path / "findings.db", code=1)
     rows = sqlite3.connect(tmp_path / "findings.db")
     assert rows.execute("SELECT run, rule, line FROM findings ORDER BY run").fetchall() == [
-        (1, "py/sql-injection", SINK_LINE),
-        (2, "py/sql-injection", SINK_LINE),
+        (1, "sql-injection", SINK_LINE),
+        (2, "sql-injection", SINK_LINE),
     ]
     assert rows.execute("SELECT path, status FROM files WHERE run = 2").fetchall() == [("app.py", "parsed")]
 
@@ -134,7 +134,7 @@ def test_the_threshold_decides_the_exit_code(scan, repository, flag, code):
 
 
 def test_nothing_to_scan_is_said(analyze, tmp_path):
-    assert "no file in a supported language" in analyze("scan", tmp_path, "--rules", "py/sql-injection").output
+    assert "no file in a supported language" in analyze("scan", tmp_path, "--rules", "sql-injection").output
 
 
 def test_a_language_that_no_check_looks_at_is_said(scan, repository):

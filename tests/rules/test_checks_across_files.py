@@ -56,7 +56,7 @@ def places():
         },
         "memory",
     )
-    flags = {"rules": ("py/hard-coded-credentials", "py/unused-import")}
+    flags = {"rules": ("hard-coded-credentials", "unused-import")}
     report = scan_tree(tree, ScanRequest(Path("."), None, flags)).report
     return [f"{finding.place.file}:{finding.place.line}" for finding in report.findings]
 
