@@ -2,6 +2,7 @@
 
 from cli.commands.batch import batch
 from cli.commands.callgraph import callgraph
+from cli.commands.cfl import cfl
 from cli.commands.ci import ci
 from cli.commands.doctor import doctor
 from cli.commands.facts import facts
@@ -11,4 +12,4 @@ from cli.commands.run import run
 from cli.commands.scan import scan
 from cli.commands.update import update
 
-COMMANDS = (scan, ci, hook, batch, facts, callgraph, run, update, rules, doctor)
+COMMANDS = (scan, ci, hook, batch, facts, callgraph, cfl, run, update, rules, doctor)

@@ -61,6 +61,12 @@ CODES = {
     "E061": "rules of a relation that aggregate differently",
     "E062": "recursion through an aggregate that is not premappable",
     "E063": "recursive sum of values that may be negative",
+    # Grammars
+    "E070": "malformed production",
+    "E071": "index that nothing gives",
+    "E072": "grammar without productions",
+    "E073": "unknown section of a grammar",
+    "E074": "symbol that the grammar does not have",
 }
 
 HELP = {
@@ -93,6 +99,8 @@ HELP = {
     "E051": "name attributes of the relation",
     "E054": "remove the qualifier 'inline' from one of them",
     "E060": "see docs/datalog.md for aggregates in heads",
+    "E070": "write the left side, then the symbols of the right side, separated by tabs; one alternative a line",
+    "E072": "write productions, one a line: the left side, then the symbols of the right side",
 }
 """Help for errors that give none of their own."""
 

@@ -164,7 +164,7 @@ def test_doctor_finds_this_machine_fit(analyze):
 
 def test_help_names_every_command(analyze):
     output = analyze("--help").output
-    for command in ("scan", "hook", "facts", "callgraph", "run", "rules", "doctor"):
+    for command in ("scan", "hook", "facts", "callgraph", "cfl", "run", "rules", "doctor"):
         assert command in output
 
 

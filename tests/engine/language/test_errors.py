@@ -1,6 +1,7 @@
 """Wrong programs and the exact text they are answered with.
 
-A case in errors.txt is a line `==== NAME`, a program, a line `----`, and the text that must be rendered for it.
+A case in errors.txt is a line `==== NAME`, a program, a line `----`, and the text that must be rendered for it. Where
+the name begins with "grammar: ", it is not a program but a grammar.
 """
 
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import engine
+from engine.cfl.parse import parse_grammar
 from engine.language.diagnostics import CODES
 
 HERE = Path(__file__).parent
@@ -27,10 +29,13 @@ def read_cases(path: Path) -> dict[str, tuple[str, str]]:
 CASES = read_cases(HERE / "errors.txt")
 
 
-def rendered(program: str) -> str:
-    """Return the text of the errors of a program called test.dl, or "" if it has none."""
+def rendered(name: str, text: str) -> str:
+    """Return the text of the errors of a program, or of a grammar, called test.dl; or "" if it has none."""
     try:
-        engine.compile([engine.Source("test.dl", program)])
+        if name.startswith("grammar: "):
+            parse_grammar("test.dl", text)
+        else:
+            engine.compile([engine.Source("test.dl", text)])
     except engine.ProgramError as error:
         return error.render()
     return ""
@@ -39,7 +44,7 @@ def rendered(program: str) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_error_is_shown_as_written(name):
     program, expected = CASES[name]
-    assert rendered(program) == expected
+    assert rendered(name, program) == expected
 
 
 @pytest.mark.parametrize("name", CASES)

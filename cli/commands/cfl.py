@@ -1,0 +1,72 @@
+"""`analyze cfl`: CFL reachability from a grammar and a list of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import JOBS, Size
+
+if TYPE_CHECKING:
+    from analyzer.cfl import Problem, Solution
+
+
+@click.command()
+@click.argument("grammar", type=click.Path(path_type=Path))
+@click.argument("edges", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write all pairs to FILE.")
+@click.option("--format", type=click.Choice(["tsv", "csv"]), help="Of FILE (default: by its name, or tsv).")
+@click.option("--symbols", multiple=True, metavar="NAMES", help="Symbols to solve for; repeat or use commas.")
+@click.option(
+    "--dialect", type=click.Choice(["graspan", "pocr"]), help="How GRAMMAR is to be read (default: found out)."
+)
+@click.option("--export", type=click.Path(path_type=Path), metavar="DIRECTORY", help="Write a Datalog program instead.")
+@click.option("--memory-limit", type=Size(), metavar="SIZE", help="Memory of the process, such as 2G.")
+@JOBS
+def cfl(
+    grammar: Path,
+    edges: Path,
+    output: Path | None,
+    format: str | None,
+    symbols: tuple[str, ...],
+    dialect: str | None,
+    export: Path | None,
+    memory_limit: int | None,
+    jobs: int | None,
+) -> None:
+    """Find the pairs of vertices that paths join whose labels spell a word of a symbol of GRAMMAR.
+
+    GRAMMAR has a production a line, as Graspan's and POCR's. EDGES has an edge a line: source, target, label, and the
+    index of an indexed label. Symbols are those that the grammar counts, or all with productions, unless named.
+    """
+    from analyzer.cfl import export_program, read_problem, solve_problem
+
+    chosen = [name for names in symbols for name in names.split(",") if name]
+    problem = read_problem(grammar, edges, dialect, chosen)
+    if export is not None:
+        export_program(problem, export)
+        return
+    format = format or ("csv" if output is not None and output.suffix == ".csv" else "tsv")
+    solution = solve_problem(problem, output, format, jobs, memory_limit)
+    for line in summary(problem, solution):
+        click.echo(line)
+
+
+def summary(problem: Problem, solution: Solution) -> Iterator[str]:
+    """Yield what was read, what is noteworthy about it, and how many pairs there are."""
+    graph = problem.graph
+    yield f"{graph.n_edges:,} edges, {len(graph.vertices):,} vertices"
+    for label in solution.inverses:
+        yield f"{label}: no edges, so those of its inverse are followed backwards"
+    for label in solution.absent:
+        yield f"{label}: no edges"
+    for label, n in sorted(graph.ignored.items()):
+        yield f"{label}: not in the grammar, {n:,} edges left out"
+    width = max(len(answer.symbol) for answer in solution.answers)
+    yield f"{'symbol':{max(width, 6)}}  {'pairs':>15}  {'of two vertices':>15}"
+    for answer in solution.answers:
+        yield f"{answer.symbol:{max(width, 6)}}  {answer.n_pairs:>15,}  {answer.n_pairs - answer.n_loops:>15,}"
+    yield f"read in {problem.elapsed_s:.2f} s, solved in {solution.elapsed_s:.2f} s"

@@ -1,0 +1,50 @@
+"""Results as a list of edges, as the input is one: `source target symbol`, and the index of an indexed symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from engine.cfl.edges import Graph
+from engine.cfl.solve import Answer, Solution
+from engine.io.errors import FactsError
+from engine.io.textfile import format_columns
+
+HEADER = {"tsv": b"", "csv": b"source,target,symbol,index\n"}
+DELIMITER = {"tsv": "\t", "csv": ","}
+
+
+def write_solution(solution: Solution, graph: Graph, path: Path, format: str) -> None:
+    """Write all pairs, symbol by symbol, in the order of vertices. Raises FactsError where that cannot be."""
+    try:
+        with open(path, "wb") as file:
+            file.write(HEADER[format])
+            for answer in solution.answers:
+                for chunk in lines(answer, graph, format):
+                    file.write(chunk)
+    except OSError as error:
+        raise FactsError(path, 0, f"cannot write the results: {error.strerror}") from None
+
+
+def lines(answer: Answer, graph: Graph, format: str) -> Iterator[bytes]:
+    rows = answer.columns()
+    n = rows.shape[1]
+    columns = [rows[0], rows[1], np.zeros(n, np.int64)]
+    vertices = quoted(graph.vertices.texts(), format)
+    texts = [vertices, vertices, quoted([answer.symbol], format)]
+    if len(rows) == 3:
+        columns.append(rows[2])
+        texts.append(quoted(graph.indices.texts(), format))
+    elif format == "csv":
+        columns.append(np.zeros(n, np.int64))
+        texts.append([""])
+    yield from format_columns(np.array(columns, np.int64), texts, DELIMITER[format])
+
+
+def quoted(texts: list[str], format: str) -> list[str]:
+    """Quote what a comma or a quote stands in, for CSV (RFC 4180)."""
+    if format == "tsv":
+        return texts
+    return ['"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text for text in texts]
