@@ -1,0 +1,154 @@
+"""The call graph of small Java programs, each against the edges that running it takes."""
+
+import pytest
+
+import engine
+from analyzer import callgraph
+from facts import extract, mount, schema_text
+from facts.languages import language_of
+from rules import library
+
+PROGRAMS = {
+    "a virtual call runs the method of the object's class": (
+        {
+            "p/Main.java": "package p;\nclass A { void m() {} }\nclass B extends A { void m() {} }\n"
+            "class Main { static void run() { A a = new B(); a.m(); } }\n"
+        },
+        {"p.Main.run": ["p.B.m"]},
+    ),
+    "a method is chosen by the number of arguments, and by their types": (
+        {
+            "p/Main.java": "package p;\n"
+            "class A { void m(int i) {} void m(String s) {} void m() {} void m(int i, int j) {} }\n"
+            'class Main { static void run() { new A().m("x"); } }\n'
+        },
+        {"p.Main.run": ["p.A.m"]},
+    ),
+    "an overload of the base class is found beside that of the class": (
+        {
+            "p/Main.java": "package p;\nclass A { void m(int i) { one(); } void one() {} }\n"
+            "class B extends A { void m(String s) { two(); } void two() {} }\n"
+            "class Main { static void run() { new B().m(1); } }\n"
+        },
+        {"p.Main.run": ["p.A.m"], "p.A.m": ["p.A.one"]},
+    ),
+    "a default method of an interface runs the class's method": (
+        {
+            "p/Main.java": "package p;\ninterface I { void m(); default void twice() { m(); m(); } }\n"
+            "class C implements I { public void m() {} }\nclass Main { static void run(I i) { new C().twice(); } }\n"
+        },
+        {"p.Main.run": ["p.I.twice"], "p.I.twice": ["p.C.m"]},
+    ),
+    "constructors run those of base classes and the initializers": (
+        {
+            "p/Main.java": "package p;\nclass A { A() { this(1); } A(int i) { a(); } void a() {} }\n"
+            "class B extends A { { b(); } B(String s) {} void b() {} }\n"
+            'class Main { static void run() { new B("x"); } }\n'
+        },
+        {
+            "p.Main.run": ["p.A.A", "p.B.<initializer>", "p.B.B"],
+            "p.A.A": ["p.A.A", "p.A.a"],
+            "p.B.<initializer>": ["p.B.b"],
+        },
+    ),
+    "super runs the method that is overridden": (
+        {
+            "p/Main.java": "package p;\nclass A { void m() {} }\nclass B extends A { void m() { super.m(); } }\n"
+            "class Main { static void run() { new B().m(); } }\n"
+        },
+        {"p.Main.run": ["p.B.m"], "p.B.m": ["p.A.m"]},
+    ),
+    "a lambda and a method reference run where the interface's method is called": (
+        {
+            "p/Main.java": "package p;\nimport java.util.function.Supplier;\nclass Main {\n  static void one() {}\n"
+            "  void two() {}\n"
+            "  static void call(Runnable r) { r.run(); }\n"
+            "  static void run() { call(() -> one()); call(new Main()::two); }\n}\n"
+        },
+        {
+            "p.Main.run": ["p.Main.call"],
+            "p.Main.call": ["java.lang.Runnable.run", "p.Main.run.<lambda1>", "p.Main.two"],
+            "p.Main.run.<lambda1>": ["p.Main.one"],
+        },
+    ),
+    "an anonymous class sees the methods of the object around": (
+        {
+            "p/Main.java": "package p;\ninterface I { void m(); }\nclass Main {\n  void one() {}\n"
+            "  void go() { I i = new I() { public void m() { one(); } }; i.m(); }\n"
+            "  static void run() { new Main().go(); }\n}\n"
+        },
+        {
+            "p.Main.run": ["p.Main.go"],
+            "p.Main.go": ["p.Main.go.<anonymous>.m"],
+            "p.Main.go.<anonymous>.m": ["p.Main.one"],
+        },
+    ),
+    "an inner object belongs to the object that made it": (
+        {
+            "p/Main.java": "package p;\nclass A {\n  void m() {}\n  class In { void call() { m(); } }\n"
+            "  In in() { return new In(); }\n}\n"
+            "class B extends A { void m() {} }\n"
+            "class Main { static void run() { new B().in().call(); } }\n"
+        },
+        {"p.Main.run": ["p.A.In.call", "p.A.in"], "p.A.In.call": ["p.B.m"]},
+    ),
+    "imports, packages and nested classes lead to the class": (
+        {
+            "a/A.java": "package a;\npublic class A { public static class In { public static void m() {} }\n"
+            "  public static void f() {} public static void g() {} }\n",
+            "b/Main.java": "package b;\nimport a.A;\nimport static a.A.f;\nimport static a.A.*;\n"
+            "class Main { static void run() { A.In.m(); f(); g(); a.A.g(); Other.h(); } }\n",
+            "b/Other.java": "package b;\nclass Other { static void h() {} }\n",
+        },
+        {"b.Main.run": ["a.A.In.m", "a.A.f", "a.A.g", "b.Other.h"]},
+    ),
+    "a declared type names the methods of a library": (
+        {
+            "p/Main.java": "package p;\nimport java.sql.*;\nimport javax.servlet.http.HttpServletRequest;\n"
+            "class Main {\n"
+            "  private Connection connection;\n  String run(HttpServletRequest request) throws Exception {\n"
+            "    Statement statement = connection.createStatement();\n"
+            '    statement.execute(request.getParameter("x"));\n'
+            "    return String.valueOf(1);\n  }\n}\n"
+        },
+        {
+            "p.Main.run": [
+                "java.lang.String.valueOf",
+                "java.sql.Connection.createStatement",
+                "java.sql.Statement.execute",
+                "javax.servlet.http.HttpServletRequest.getParameter",
+            ]
+        },
+    ),
+    "a field that nobody sets holds objects of its type": (
+        {
+            "p/Main.java": "package p;\ninterface Service { void work(); }\n"
+            "class Impl implements Service { public void work() {} }\n"
+            "class Main {\n  @Inject Service service;\n  void run() { service.work(); }\n}\n"
+        },
+        {"p.Main.run": ["p.Impl.work"]},
+    ),
+    "a member that the base class of a library has": (
+        {
+            "p/Main.java": "package p;\nimport javax.servlet.http.HttpServlet;\n"
+            "class Main extends HttpServlet { void run() { getServletContext(); } }\n"
+        },
+        {"p.Main.run": ["javax.servlet.http.HttpServlet.getServletContext"]},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def program():
+    sources = [("facts/schema.dl", schema_text()), *library.analysis()]
+    return engine.compile([engine.Source(name, text) for name, text in sources])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_call_graph_has_the_edges_that_run(program, name):
+    files, expected = PROGRAMS[name]
+    mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
+    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
+    result = engine.evaluate(program, database, threads=1)
+    columns = [result.symbols.texts(column) for column in result.relation("call_edge")]
+    assert callgraph.render(zip(*columns, strict=True)) == expected
