@@ -1,0 +1,184 @@
+"""C: the call graph and points-to of small programs, against what the language's definition makes of them.
+
+`probe_NAME(p)` is a function of nobody: what its argument may point to is asked for under that name.
+"""
+
+import pytest
+
+import engine
+from analyzer import callgraph
+from facts import extract, mount, schema_text
+from facts.languages import language_of
+from rules import library
+
+CALLS = {
+    "a function of another file": (
+        {"a.c": "int f(void);\nint main(void) { return f(); }\n", "b.c": "int f(void) { return 1; }\n"},
+        {"a.c.main": ["b.c.f"]},
+    ),
+    "a static function is its own file's": (
+        {
+            "a.c": "int f(void);\nint main(void) { return f(); }\n",
+            "b.c": "static int f(void) { return 1; }\nint g(void) { return f(); }\n",
+        },
+        {"a.c.main": ["c.f"], "b.c.g": ["b.c.f"]},
+    ),
+    "a static function hides one of the same name": (
+        {
+            "a.c": "static int f(void) { return 1; }\nint main(void) { return f(); }\n",
+            "b.c": "int f(void) { return 1; }\n",
+        },
+        {"a.c.main": ["a.c.f"]},
+    ),
+    "an inline function and a macro of a header": (
+        {
+            "a.c": '#include "h.h"\nint main(void) { return CALL(f); }\n',
+            "h.h": "#define CALL(g) g()\nstatic inline int f(void) { return 1; }\n",
+        },
+        {"a.c.main": ["h.h.CALL"], "h.h.CALL": ["h.h.f"]},
+    ),
+    "a variable that holds a function": (
+        {"a.c": "void f(void) {}\nvoid (*p)(void) = &f;\nint main(void) { p(); (*p)(); }\n"},
+        {"a.c.main": ["a.c.f"]},
+    ),
+    "a variable of another file that holds a function": (
+        {
+            "a.c": "extern void (*p)(void);\nvoid f(void) {}\nint main(void) { p = f; g(); }\n",
+            "b.c": "void (*p)(void);\nvoid g(void) { p(); }\n",
+        },
+        {"a.c.main": ["b.c.g"], "b.c.g": ["a.c.f"]},
+    ),
+    "a table of functions": (
+        {
+            "a.c": "static void f(void) {}\nstatic void g(void) {}\n"
+            "static void (*table[])(void) = { f, g };\nint main(int n) { table[n](); }\n"
+        },
+        {"a.c.main": ["a.c.f", "a.c.g"]},
+    ),
+    "a structure of functions, by field": (
+        {
+            "a.c": "struct ops { void (*open)(void); void (*close)(void); };\n"
+            "static void f(void) {}\nstatic void g(void) {}\n"
+            "static const struct ops files = { f, .close = g };\n"
+            "void run(const struct ops *o) { o->close(); }\nint main(void) { run(&files); }\n"
+        },
+        {"a.c.main": ["a.c.run"], "a.c.run": ["a.c.g"]},
+    ),
+    "a function that is passed": (
+        {"a.c": "static void f(void) {}\nvoid run(void (*g)(void)) { g(); }\nint main(void) { run(f); }\n"},
+        {"a.c.main": ["a.c.run"], "a.c.run": ["a.c.f"]},
+    ),
+    "a function of the library by its address": (
+        {"a.c": "int main(void) { int (*p)(const char *) = puts; return p(0); }\n"},
+        {"a.c.main": ["c.puts"]},
+    ),
+}
+
+POINTS = {
+    "addresses and copies": (
+        "void f(void) { int a, b; int *p = &a; int *q = &b; probe_p(p); p = q; probe_q(p); }",
+        {"p": "a", "q": "b"},
+    ),
+    "through a pointer to a pointer": (
+        "void f(void) { int a, b; int *p = &a; int **pp = &p; *pp = &b; probe_p(*pp); }",
+        {"p": "a b"},
+    ),
+    "fields of a variable, by dot and by arrow": (
+        "struct s { int *x; int *y; };\n"
+        "void f(void) { int a, b; struct s s; s.x = &a; s.y = &b; struct s *p = &s; probe_x(p->x); probe_y(p->y); }",
+        {"x": "a", "y": "b"},
+    ),
+    "a pointer to a field": (
+        "struct s { int *x; int *y; };\n"
+        "void f(void) { int a; struct s s; int **p = &s.y; *p = &a; probe_x(s.x); probe_y(s.y); }",
+        {"y": "a"},
+    ),
+    "nested structures are copied": (
+        "struct i { int *x; int *y; }; struct o { int *z; struct i i; };\n"
+        "void f(void) { int a, b; struct o s, t; s.i.x = &a; s.z = &b; t = s; struct i u = t.i;\n"
+        "probe_x(u.x); probe_z(t.z); probe_y(t.i.y); }",
+        {"x": "a", "z": "b"},
+    ),
+    "a structure that a function returns": (
+        "struct s { int *x; int *y; }; int a, b;\n"
+        "struct s make(void) { struct s r; r.x = &a; r.y = &b; return r; }\n"
+        "void f(void) { struct s t = make(); probe_x(t.x); probe_y(make().y); }",
+        {"x": "a", "y": "b"},
+    ),
+    "elements of an array are one": (
+        "void f(int i) { int a, b; int *t[2]; t[0] = &a; t[1] = &b; probe_p(t[i]); probe_q(*(t + 1)); }",
+        {"p": "a b", "q": "a b"},
+    ),
+    "initializers": (
+        "int a, b, c; struct s { int *x; int *y[2]; }; struct s s = { &a, { &b } }; struct s t[] = { { .x = &c } };\n"
+        "void f(int i) { probe_x(s.x); probe_y(s.y[0]); probe_t(t[i].x); }",
+        {"x": "a", "y": "b", "t": "c"},
+    ),
+    "arithmetic and casts stay in the object": (
+        "void f(int i) { char a[9]; char *p = a; p++; p += i; int *q = (int *)(p - 1); probe_p(q); }",
+        {"p": "a"},
+    ),
+    "allocations are told apart by their place": (
+        "void f(void) { void *p = malloc(1), *q = malloc(1); *(int **)p = (int *)q; probe_p(p); probe_q(*(int **)p); }",
+        {"p": "malloc()", "q": "malloc()#1"},
+    ),
+    "a wrapper's allocations are told apart by its calls": (
+        "void *get(int n) { void *p = malloc(n); if (!p) return 0; return p; }\n"
+        "void f(void) { void *p = get(1), *q = get(2); probe_p(p); probe_q(q); }",
+        {"p": "get()", "q": "get()#1"},
+    ),
+    "what a wrapper keeps is one object": (
+        "void *last; void *get(int n) { void *p = malloc(n); last = p; return p; }\n"
+        "void f(void) { void *p = get(1); probe_p(p); probe_q(last); }",
+        {"p": "malloc()", "q": "malloc()"},
+    ),
+    "memory is moved": (
+        "void f(void) { int a; int *s[1]; int *t[1]; s[0] = &a; memcpy(t, s, sizeof s); probe_p(t[0]); }",
+        {"p": "a"},
+    ),
+    "arguments that vary": (
+        "void g(int n, ...) { va_list l; va_start(l, n); int *p = va_arg(l, int *); probe_p(p); }\n"
+        "void f(void) { int a; g(1, &a); }",
+        {"p": "a"},
+    ),
+}
+
+PROBES = """
+.decl probed(name: symbol, object: symbol)
+probed(substr(q, 8, strlen(q) - 8), n) :- probes(q, o), o = ["variable", _, n, _].
+probed(substr(q, 8, strlen(q) - 8), n) :- probes(q, ["heap", [_, l, 0], _, _]), n = l.
+probed(substr(q, 8, strlen(q) - 8), cat(l, cat("#", to_string(i)))) :- probes(q, ["heap", [_, l, i], _, _]), i > 0.
+.decl probes(name: symbol, object: Object)
+probes(q, o) :- calls_library(c, q), argument(c, 0, a), points_to(a, o), contains("probe_", q).
+"""
+
+
+@pytest.fixture(scope="module")
+def program():
+    sources = [("facts/schema.dl", schema_text()), *library.analysis(), ("probes.dl", PROBES)]
+    return engine.compile([engine.Source(name, text) for name, text in sources])
+
+
+def evaluated(program, files):
+    mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
+    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
+    return engine.evaluate(program, database, threads=1)
+
+
+def rows(result, relation):
+    return zip(*(result.symbols.texts(column) for column in result.relation(relation)), strict=True)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_lead_to_what_runs(program, name):
+    files, expected = CALLS[name]
+    assert callgraph.render(rows(evaluated(program, files), "call_edge")) == expected
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_pointers_lead_to_what_they_may_point_to(program, name):
+    text, expected = POINTS[name]
+    found = {}
+    for probe, pointed in rows(evaluated(program, {"a.c": text}), "probed"):
+        found.setdefault(probe, set()).add(pointed)
+    assert found == {probe: set(names.split()) for probe, names in expected.items()}
