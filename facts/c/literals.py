@@ -31,7 +31,10 @@ def _number(unit: Unit, node: Node) -> int:
 
 
 def number(text: str) -> tuple[str, str]:
-    """Return kind and canonical form of a number; its text where it has none."""
+    """Return kind and canonical form of a number, maybe with a sign; its text where it has none."""
+    if text[:1] in ("-", "+"):
+        kind, value = number(text[1:].lstrip())
+        return kind, "-" + value if text[0] == "-" and value.strip("0.") else value
     digits = text.replace("'", "")
     lower = digits.lower()
     try:
