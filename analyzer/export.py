@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import engine
 import facts
-from analyzer.callgraph import render
+from analyzer.callgraph import REASONS, CallGraph, Node
 from analyzer.collect import Collected, Progress, collect, silent
 from analyzer.config import Config
-from analyzer.errors import AnalyzeError
+from analyzer.entities import Entities
+from analyzer.errors import AnalyzeError, suggest
 from analyzer.machine import ThisMachine
 from analyzer.program import compile_cached, evaluate_program
 from analyzer.report import Problem
 from analyzer.scan import default_jobs, load_config, open_tree
 from analyzer.state import StateDirectory
 from rules import library
+
+ENTRY_POINTS = "entry-points"
 
 
 def export_facts(
@@ -35,14 +39,50 @@ def export_facts(
         return collected.problems
 
 
-def call_graph(path: Path, jobs: int | None, progress: Progress = silent) -> dict[str, list[str]]:
-    """Return the callees of every caller by qualified name. Raises AnalyzeError."""
-    sources = [engine.Source(name, text) for name, text in library.analysis()]
+def call_graph(path: Path, entries: Sequence[str], jobs: int | None, progress: Progress = silent) -> CallGraph:
+    """Return the call graph of a tree, where programs begin for the reasons in `entries`. Raises AnalyzeError."""
+    sources = [engine.Source(name, text) for name, text in library.call_graph()]
     with _collected(path, None, jobs, progress) as (collected, state):
         program = compile_cached([engine.Source("facts/schema.dl", facts.schema_text()), *sources], state.path)
         result = evaluate_program(program, collected.mounted, ThisMachine(jobs or default_jobs()))
-    callers, callees = (result.symbols.texts(column) for column in result.relation("call_edge"))
-    return render(zip(callers, callees, strict=True))
+    return replace(graph_of(result), entries=tuple(entries))
+
+
+def graph_of(result: engine.Result) -> CallGraph:
+    """Return the call graph that an evaluation of `library.call_graph()` has found."""
+    entities, texts = Entities(result), result.symbols.texts
+    bodies, names, kinds = result.relation("graph.graph_node")
+    name_of = dict(zip(bodies.tolist(), texts(names), strict=True))
+    reasons: dict[str, set[str]] = {}
+    for body, reason in zip(*result.relation("graph.entry_point").tolist(), strict=True):
+        if body in name_of:
+            reasons.setdefault(name_of[body], set()).add(entities.text(reason))
+    nodes = {}
+    for (body, name), kind in sorted(zip(name_of.items(), texts(kinds), strict=True), key=lambda row: row[0][1]):
+        why = tuple(reason for reason in REASONS if reason in reasons.get(name, ()))
+        node = Node(name, kind, entities.place(body) if kind != "module" else None, why)
+        nodes[name] = min((nodes.get(name, node), node), key=lambda n: (n.place is None, n.place and astuple(n.place)))
+    calls = frozenset(zip(*(texts(column) for column in result.relation("call_edge")), strict=True))
+    may_run = frozenset(
+        (name_of[body], name_of[other])
+        for body, other in zip(*result.relation("graph.may_run").tolist(), strict=True)
+        if body in name_of and other in name_of
+    )
+    outside = {name for edge in calls for name in edge} - nodes.keys()
+    return CallGraph(nodes | {name: Node(name, "library") for name in outside}, calls, may_run)
+
+
+def reachable_part(graph: CallGraph, names: Sequence[str]) -> CallGraph:
+    """Return the part of a graph that is reachable from names, of which `entry-points` means all of these.
+
+    Raises AnalyzeError A006 for a name that is not in the graph.
+    """
+    starts: set[str] = set()
+    for name in names:
+        if name != ENTRY_POINTS and name not in graph.nodes:
+            raise AnalyzeError("A006", f"the call graph has no {name}", help=suggest(name, sorted(graph.nodes)))
+        starts |= set(graph.entry_points()) if name == ENTRY_POINTS else {name}
+    return graph.restricted(graph.reachable(starts))
 
 
 @contextmanager

@@ -35,3 +35,9 @@ def analysis() -> list[tuple[str, str]]:
     own = sorted(path for path in HERE.glob("*/*.dl") if not path.name.startswith("taint"))
     names = ["models.dl", *ANALYSIS, *(path.relative_to(HERE).as_posix() for path in own)]
     return [(f"rules/lib/{name}", (HERE / name).read_text(encoding="utf-8")) for name in names]
+
+
+def call_graph() -> list[tuple[str, str]]:
+    """Return the program for exports of the call graph: the analysis, and what says where programs begin."""
+    path = HERE.parent / "exports" / "call_graph.dl"
+    return [*analysis(), ("rules/exports/call_graph.dl", path.read_text(encoding="utf-8"))]

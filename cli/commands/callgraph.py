@@ -1,4 +1,4 @@
-"""`analyze callgraph`: the call graph of a directory as JSON."""
+"""`analyze callgraph`: the call graph of a directory, and what is dead in it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,56 @@ import click
 
 from cli.options import JOBS
 
+KINDS = ("main", "test", "exported", "handler", "override")
+
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE.")
+@click.option(
+    "--format", type=click.Choice(["json", "dot", "graphml", "text"]), help="Default: json; text with --dead."
+)
+@click.option(
+    "--reachable-from",
+    multiple=True,
+    metavar="NAME",
+    help="Only what NAME, or entry-points, leads to; repeat for more.",
+)
+@click.option("--dead", is_flag=True, help="List the functions that no entry point leads to instead.")
+@click.option(
+    "--entry-points",
+    multiple=True,
+    metavar="KINDS",
+    help=f"What counts as one, beside modules: {', '.join(KINDS)} (default: all); repeat or use commas.",
+)
 @JOBS
-def callgraph(path: Path, output: Path | None, jobs: int | None) -> None:
-    """Print the call graph of PATH as JSON: {"caller": ["callee", …]}, functions by qualified name."""
-    import json
-
-    from analyzer.export import call_graph
+def callgraph(
+    path: Path,
+    output: Path | None,
+    format: str | None,
+    reachable_from: tuple[str, ...],
+    dead: bool,
+    entry_points: tuple[str, ...],
+    jobs: int | None,
+) -> None:
+    """Print the call graph of PATH: as JSON {"caller": ["callee", …]}, functions by qualified name, unless told."""
+    kinds = tuple(kind for kinds in entry_points for kind in kinds.split(",") if kind) or KINDS
+    if wrong := [kind for kind in kinds if kind not in KINDS]:
+        raise click.UsageError(f"--entry-points are of {', '.join(KINDS)}, not '{wrong[0]}'")
+    format = format or ("text" if dead else "json")
+    if format not in (("text", "json") if dead else ("json", "dot", "graphml")):
+        raise click.UsageError(f"--format {format} goes {'not' if dead else 'only'} with --dead")
+    from analyzer.export import call_graph, reachable_part
+    from analyzer.graphfile import DEAD_FORMATS, GRAPH_FORMATS
     from cli.output import write_file
     from cli.progress import Bars
 
     with Bars() as bars:
-        graph = call_graph(path, jobs, bars)
-    text = json.dumps(graph, indent=2, ensure_ascii=False) + "\n"
+        graph = call_graph(path, kinds, jobs, bars)
+    if dead:
+        text = DEAD_FORMATS[format](graph.dead())
+    else:
+        text = GRAPH_FORMATS[format](reachable_part(graph, reachable_from) if reachable_from else graph)
     if output:
         write_file(output, text)
     else:
