@@ -50,6 +50,13 @@ class Macro:
         """Whether the macro can be evaluated once for all uses."""
         return not self.has_parameters and self.is_expression and _is_constant(self.parts[0])
 
+    @property
+    def other_name(self) -> str:
+        """The identifier that is all of the macro's text; empty where there is more to it."""
+        if self.has_parameters or not self.is_expression or self.parts[0].kind_id not in tree.IDENTIFIER:
+            return ""
+        return self.source[self.parts[0].start_byte : self.parts[0].end_byte].decode()
+
 
 def _is_constant(node: Node) -> bool:
     work = [node]
@@ -126,6 +133,10 @@ def declare_all(unit: Unit, macros: list[Macro]) -> None:
     for macro in macros:
         form = FUNCTION if macro.has_parameters else VARIABLE if macro.is_constant else MACRO_CODE
         unit.file.add(macro.name, form)
+    texts: dict[str, set[str]] = {}
+    for macro in macros:
+        texts.setdefault(macro.name, set()).add(macro.other_name)
+    unit.stand_ins = {name: other for name, others in texts.items() if len(others) == 1 and (other := min(others))}
 
 
 def define_all(unit: Unit, macros: list[Macro]) -> None:

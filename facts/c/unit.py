@@ -50,6 +50,7 @@ class Unit(Walk):
         self.file = FileScope(root, source)
         self.usage = Usage(root, source)
         self.types: dict[str, int] = {}
+        self.stand_ins: dict[str, str] = {}
         self.hint = ""
         self.open_body(MODULE, self.file, Uses())
 
@@ -82,10 +83,16 @@ class Unit(Walk):
 
     def find(self, name: str) -> Name | None:
         """Return what a name of a variable or function means here, None if it is nothing but a name."""
+        name = self.written_for(name)
         found = self.scope.find(name)
         if found is None and (name in self.uses.assigned or (name in self.uses.celled and not self.is_function(name))):
             found = self.file.external(name)
         return found
+
+    def written_for(self, name: str) -> str:
+        """Return the local variable that `name`, a macro, stands for here; any other name as it is."""
+        meant = self.scope.find(self.stand_ins[name]) if name in self.stand_ins else None
+        return name if meant is None or meant.owner == MODULE else meant.name
 
     def is_function(self, name: str) -> bool:
         """Whether the file says that `name` is a function, defined here or elsewhere."""
@@ -94,6 +101,7 @@ class Unit(Walk):
 
     def read(self, name: str, node: Node) -> int:
         """Return the value of `name` here."""
+        name = self.written_for(name)
         found = self.find(name)
         if found is None:
             return self.body.load_once(name, name, "load_name", MODULE, name)
