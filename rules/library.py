@@ -10,6 +10,7 @@ ANALYSIS = (
     "names.dl",
     "hierarchy.dl",
     "constant.dl",
+    "loops.dl",
     "local_facts.dl",
     "local.dl",
     "test_code.dl",
