@@ -52,8 +52,12 @@ def _arguments(unit: Unit, nodes: list[Node]) -> list[tuple[str, int]]:
 
 
 def call(unit: Unit, callee: int, arguments: list[tuple[str, int]], node: Node) -> int:
-    """Return the result of a call; arguments as `_arguments` gives them."""
-    result = unit.body.running(unit.entity(tail(unit.label(callee) + "()"), node))
+    """Return the result of a call; arguments as `_arguments` gives them. One that is deferred changes nothing here."""
+    result = unit.entity(tail(unit.label(callee) + "()"), node)
+    if node == unit.deferred:
+        unit.body.instruction(result)
+    else:
+        unit.body.running(result)
     unit.emit("call", result, unit.body.entity, callee)
     for position, (relation, value) in enumerate(arguments):
         unit.emit(relation, result, position, value)

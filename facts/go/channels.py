@@ -37,6 +37,7 @@ def _go(unit: Unit, node: Node) -> None:
 @STATEMENTS("defer_statement")
 def _defer(unit: Unit, node: Node) -> None:
     """`defer f(x)`: f and x are evaluated here; the call stands here too, but runs where the function is left."""
+    unit.deferred = tree.inside(only_child(node))
     _state(unit, node, "deferred")
     unit.defers = True
 

@@ -5,6 +5,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.go import tree
 from facts.go.tree import EXPRESSIONS, children, only_child
+from facts.go.type_values import made
 from facts.go.unit import Unit
 from facts.instructions import allocate, store_attribute
 
@@ -21,6 +22,16 @@ _KINDS = {
 def _composite(unit: Unit, node: Node) -> int:
     kind = node.child_by_field_id(tree.TYPE)
     return _build(unit, kind, unit.value(kind), node.child_by_field_id(tree.BODY), node)
+
+
+def pointed_at(unit: Unit, node: Node) -> int:
+    """Return the object that `&T{…}` points to: its type is a pointer."""
+    kind = node.child_by_field_id(tree.TYPE)
+    return _build(unit, kind, _pointer_to(unit, kind), node.child_by_field_id(tree.BODY), node)
+
+
+def _pointer_to(unit: Unit, kind: Node | None) -> int | None:
+    return made(unit, "*", [unit.value(kind)], "*" + unit.words(kind)) if kind is not None else None
 
 
 @EXPRESSIONS("literal_value")
@@ -125,6 +136,7 @@ def _element_value(unit: Unit, kind: Node | None, node: Node | None) -> int:
     inner = only_child(node) if node is not None and node.type == "literal_element" else node
     if inner is None or inner.type != "literal_value":
         return unit.value(inner)
-    while kind is not None and kind.type == "pointer_type":
+    if kind is not None and kind.type == "pointer_type":
         kind = only_child(kind)
+        return _build(unit, kind, _pointer_to(unit, kind), inner, inner)
     return _build(unit, kind, unit.value(kind) if kind is not None else None, inner, inner)

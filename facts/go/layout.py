@@ -91,7 +91,7 @@ class _Modules:
         for name in wanted:
             votes.update(self._splits(_plain(name)))
         found: list[tuple[str, str]] = []
-        for root, path in sorted(votes, key=lambda split: (-votes[split], split)):
+        for root, path in sorted(votes, key=lambda split: (-votes[split], not _named_after(*split), split)):
             if path and path.partition("/")[0] in _LIBRARY:
                 continue
             if not any(_holds(root, other) or _holds(other, root) for other, _ in found):
@@ -108,8 +108,12 @@ class _Modules:
                 count += 1
             if count > longest:
                 longest, found = count, []
-            if count == longest and (count < len(parts) or directory.split("/")[:-count][-1:] == ["vendor"]):
+            vendored = directory.split("/")[:-count][-1:] == ["vendor"]
+            if count == longest and (count < len(parts) or vendored):
                 found.append(("/".join(ends[:-count]), "/".join(parts[:-count])))
+            elif count == longest and count > 1:
+                # The directory at which the module starts has the module's name.
+                found.append(("/".join(ends[: 1 - count]), parts[0]))
         return found
 
     def resolve(self, name: str) -> list[str]:
@@ -122,6 +126,11 @@ class _Modules:
                 if directory is not None:
                     return [directory + "/"]
         return []
+
+
+def _named_after(root: str, path: str) -> bool:
+    """Whether the directory that a module starts at, or one around it, has the last name of the module's path."""
+    return posixpath.basename(path) in root.split("/")
 
 
 def _holds(root: str, other: str) -> bool:

@@ -7,6 +7,7 @@ from tree_sitter import Node
 from facts.body import MODULE
 from facts.builder import tail
 from facts.go import tree
+from facts.go.composites import pointed_at
 from facts.go.scopes import VARIABLE, Name
 from facts.go.unit import Unit
 from facts.grammar import is_broken
@@ -104,8 +105,10 @@ def _assign(unit: Unit, place: Place, source: int, node: Node) -> None:
 def address(unit: Unit, node: Node) -> int:
     """Return the address that `&node` gives: for a composite literal, the new object itself."""
     plain = tree.inside(node)
-    if plain is None or plain.kind_id in tree.COMPOSITE:
+    if plain is None:
         return unit.value(plain)
+    if plain.kind_id in tree.COMPOSITE:
+        return pointed_at(unit, plain)
     place = place_of(unit, plain)
     if place.kind == NAME:
         name = place.name or unit.file.external(place.key)

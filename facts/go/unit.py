@@ -62,6 +62,7 @@ class Unit(Walk):
         self.following: Block | None = None
         self.iota = 0
         self.defers = False
+        self.deferred: Node | None = None
 
     def open_scope(self) -> Scope:
         """Go on in a block of the scope at hand; return the latter."""
