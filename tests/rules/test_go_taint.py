@@ -1,0 +1,127 @@
+"""Where tainted data flows in Go, and where it does not, program by program."""
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.collect import silent
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.trees import MemoryTree
+
+MODEL = 'text_kind("test"). source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
+CHECK = """\
+// @id test/flow
+// @name Flow
+// @severity error   @precision high
+// @message {source} flows here.
+taint_check("test/flow", "test").
+"""
+HEADER = 'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"strconv"\n\t"strings"\n)\n'
+PROGRAMS = {
+    "a struct that is assigned is copied": """
+type T struct{ a string }
+func f() { x := T{}; y := x; y.a = flows.Source()
+	flows.Sink(x.a)
+	flows.Sink(y.a) // found
+}""",
+    "a struct that is passed is copied, unless by a pointer": """
+type T struct{ a string }
+func set(t T) { t.a = flows.Source() }
+func put(t *T) { t.a = flows.Source() }
+func f() { var x, y T; set(x); put(&y)
+	flows.Sink(x.a)
+	flows.Sink(y.a) // found
+}""",
+    "a pointer leads to its variable": """
+func set(p *string) { *p = flows.Source() }
+func f() { var x, y string; set(&x)
+	flows.Sink(x) // found
+	flows.Sink(y)
+}""",
+    "results are told apart": """
+func two() (string, string) { return flows.Source(), "b" }
+func f() { a, b := two()
+	flows.Sink(a) // found
+	flows.Sink(b)
+}""",
+    "a key of a map is deleted": """
+func f() { m := map[string]string{"a": flows.Source(), "b": flows.Source()}; delete(m, "a")
+	flows.Sink(m["a"])
+	flows.Sink(m["b"]) // found
+}""",
+    "an embedded struct's field is promoted": """
+type A struct{ a, b string }
+type B struct{ A }
+func (x *A) first() string { return x.a }
+func f() { x := B{A{a: flows.Source()}}
+	flows.Sink(x.a) // found
+	flows.Sink(x.b)
+	flows.Sink(x.first()) // found
+}""",
+    "a channel carries what is sent": """
+func f() { c, d := make(chan string), make(chan string)
+	go func() { c <- flows.Source() }()
+	flows.Sink(<-c) // found
+	flows.Sink(<-d)
+}""",
+    "recover gives what was raised": """
+func f() {
+	defer func() { r := recover()
+		flows.Sink(r) // found
+	}()
+	panic(flows.Source())
+}""",
+    "a deferred call runs later": """
+func f() { x := "a"
+	defer func() { x = flows.Source() }()
+	flows.Sink(x)
+}""",
+    "a builder holds what is written to it": """
+func f() { var a, b strings.Builder; a.WriteString(flows.Source()); b.WriteString("b")
+	flows.Sink(a.String()) // found
+	flows.Sink(b.String())
+}""",
+    "a decoded value holds what it was decoded from": """
+type T struct{ a string }
+func f() { var x, y T; json.Unmarshal([]byte(flows.Source()), &x)
+	flows.Sink(x.a) // found
+	flows.Sink(y.a)
+}""",
+    "printing shows the fields of a struct": """
+type T struct{ a string }
+func f() { x, y := T{a: flows.Source()}, T{a: "b"}
+	flows.Sink(fmt.Sprint(x)) // found
+	flows.Sink(fmt.Sprint(y))
+}""",
+    "a number is no text": """
+func f() { n, _ := strconv.Atoi(flows.Source())
+	flows.Sink(strconv.Itoa(n))
+	flows.Sink(bytes.NewBufferString(flows.Source()).String()) // found
+}""",
+}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Return {name: lines of findings} of all programs, each a package of its own."""
+    directory = tmp_path_factory.mktemp("go")
+    (directory / "models.dl").write_text(MODEL)
+    (directory / "rules").mkdir()
+    (directory / "rules" / "flow.dl").write_text(CHECK)
+    files = {f"p{number}/p.go": HEADER + code for number, code in enumerate(PROGRAMS.values())}
+    tree = MemoryTree({name: code.encode() for name, code in files.items()}, "flows")
+    request = ScanRequest(
+        Path("."), None, {"rules": ("test/flow",)}, (directory / "models.dl",), (directory / "rules",)
+    )
+    report = scan_tree(tree, request, silent).report
+    assert [problem.message for problem in report.problems] == []
+    lines = {name: set() for name in PROGRAMS}
+    for finding in report.findings:
+        lines[list(PROGRAMS)[list(files).index(finding.place.file)]].add(finding.place.line)
+    return lines
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_taint_flows_where_the_language_lets_it(found, name):
+    code = HEADER + PROGRAMS[name]
+    assert found[name] == {number for number, line in enumerate(code.splitlines(), 1) if "// found" in line}
