@@ -1,10 +1,10 @@
 """Scores our points-to by the assertions of PointerBench: `python tests/precision/pointerbench.py TREE [--failed]`.
 
-TREE is a checkout. Each program with a `main` is evaluated with the classes of `benchmark`. An assertion is a name in
-`mayAlias` or `notMayAlias` of a `Benchmark.test`: the target and the named access path share an object that was made at
-the allocation, or they do not. `mustAlias` is not asked: points-to tells what may be. So that paths mean what they do
-where the assertion stands, they are put behind the arguments of the call before facts are extracted; what they may be is
-told by the rules of pointerbench.dl.
+TREE is a checkout. Each program is evaluated with the classes of `benchmark`. An assertion is a name in `mayAlias` or
+`notMayAlias` of a `Benchmark.test`: the target and the named access path share an object that was made at the
+allocation, or they do not. `mustAlias` is not asked: points-to tells what may be. So that paths mean what they do where
+the assertion stands, they are put behind the arguments of the call before facts are extracted; what they may be is told
+by the rules of pointerbench.dl.
 """
 
 from __future__ import annotations
