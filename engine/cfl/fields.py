@@ -36,6 +36,13 @@ class Words:
         begin = int(self.starts[at])
         return self.text[begin : begin + int(self.lengths[at])].tobytes().decode("utf-8", "surrogateescape")
 
+    def equals(self, other: Words) -> bool:
+        """Whether all words are those of another list, one by one."""
+        if not np.array_equal(self.lengths, other.lengths):
+            return False
+        longest = int(self.lengths.max(initial=0))
+        return all(np.array_equal(self.characters(at)[1], other.characters(at)[1]) for at in range(longest))
+
     def numbers(self) -> np.ndarray | None:
         """Return the words as integers, or None if one is no decimal number of at most 18 digits."""
         values = np.zeros(len(self), np.int64)
@@ -59,6 +66,10 @@ class Words:
             reach, characters = self.characters(at)
             hashes[reach] = (hashes[reach] ^ characters) * FACTOR
         _, first, positions = np.unique(hashes, return_index=True, return_inverse=True)
+        if not self.equals(self[first[positions]]):  # Different words of one hash: so rare that it may take time.
+            every = [self.word(at) for at in range(len(self))]
+            texts = sorted(set(every))
+            return texts, np.array(list(map({text: at for at, text in enumerate(texts)}.get, every)), np.int64)
         texts = [self.word(at) for at in first.tolist()]
         order = sorted(range(len(texts)), key=texts.__getitem__)
         ranks = np.empty(len(texts), np.int64)

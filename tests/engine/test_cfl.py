@@ -3,6 +3,7 @@
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pytest
 from backends import BACKENDS
 from cfl_oracle import reachable
@@ -187,6 +188,18 @@ def test_vertices_are_numbers_in_order_or_any_words(tmp_path):
     assert read_edges(tmp_path / "e", grammar).vertices.texts() == ["10", "9", "main.x"]
     (tmp_path / "e").write_bytes(gzip.compress(f"{10**17} 0 e\n".encode()))
     assert read_edges(tmp_path / "e", grammar).vertices.texts() == ["0", str(10**17)]
+
+
+def test_words_of_one_hash_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.cfl.fields.FACTOR", np.uint64(0))
+    grammar = parse_grammar("g", "R e\nS f\n")
+    (tmp_path / "e").write_text("ab ba e\nba ab f\nbc ab e\n")
+    graph = read_edges(tmp_path / "e", grammar)
+    assert graph.vertices.texts() == ["ab", "ba", "bc"]
+    assert {label: columns.T.tolist() for label, columns in graph.edges.items()} == {
+        "e": [[0, 1], [2, 0]],
+        "f": [[1, 0]],
+    }
 
 
 def test_edges_that_the_grammar_does_not_mention_are_counted(tmp_path):
