@@ -16,7 +16,9 @@ CHECK = """\
 // @message {source} flows here.
 taint_check("test/flow", "test").
 """
-HEADER = 'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"strconv"\n\t"strings"\n)\n'
+HEADER = (
+    'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"os"\n\t"strconv"\n\t"strings"\n)\n'
+)
 PROGRAMS = {
     "a struct that is assigned is copied": """
 type T struct{ a string }
@@ -92,6 +94,11 @@ type T struct{ a string }
 func f() { x, y := T{a: flows.Source()}, T{a: "b"}
 	flows.Sink(fmt.Sprint(x)) // found
 	flows.Sink(fmt.Sprint(y))
+}""",
+    "what is written to a file is not its name": """
+func f() { x, _ := os.Create("x"); var b bytes.Buffer; fmt.Fprint(x, flows.Source()); fmt.Fprint(&b, flows.Source())
+	flows.Sink(x.Name())
+	flows.Sink(b.String()) // found
 }""",
     "a number is no text": """
 func f() { n, _ := strconv.Atoi(flows.Source())
