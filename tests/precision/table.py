@@ -7,7 +7,7 @@ c7dd8a4f and 20c96080), `owasp` (OWASP-Benchmark/BenchmarkJava), `pycg` (vitsali
 (secure-software-engineering/PointerBench), `svf` (SVF-tools/Test-Suite), `juliet` (arichardson/juliet-test-suite-c).
 The scorers of xAST, OWASP, PyCG and Juliet are programs that read SARIF or call graphs; the others stand beside this
 file. What belongs to a suite alone, its sources and sinks, is in the `.dl` files here. A suite that is not there is
-said to be missing.
+said to be missing. Of Juliet the C files count: 11,046 of 18,118 for the six weaknesses; the others are C++.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Suite:
     """What is scanned, with what, and how its scorer is called: `{tree}` and `{sarif}` stand for paths.
 
     Without `rules` there is no scan: the scorer does all. `parts` are directories below the tree that are scanned as
-    one, in place of all of it.
+    one, in place of all of it, without the files that a pattern in `without` matches.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Suite:
     rules: str = ""
     models: str = ""
     parts: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 def levels(*bounds: tuple[int, int]) -> tuple[Measure, ...]:
@@ -95,7 +96,7 @@ SUITES = (
         Suite(
             f"Juliet {cwe}", "juliet", ("juliet.py", "{tree}", "{sarif}", cwe),
             (Measure("Youden", r"mean Youden ([+-][\d.]+)", 0.5, 0.85),), f"cwe-{cwe}",
-            parts=("testcasesupport", f"testcases/CWE{cwe}_*"),
+            parts=("testcasesupport", f"testcases/CWE{cwe}_*"), without=("*.cpp",),
         )
         for cwe in JULIET_CWES
     ),
@@ -113,7 +114,7 @@ def main() -> int:
             table.add_row(suite.name, "", "missing", "", "", "")
             below += 1
             continue
-        with scanned_tree(arguments.suites / suite.tree, suite.parts) as tree:
+        with scanned_tree(arguments.suites / suite.tree, suite.parts, suite.without) as tree:
             began = perf_counter()
             said = score(suite, tree, arguments.scorers, arguments.keep)
         seconds = f"{perf_counter() - began:.0f}"
@@ -135,7 +136,7 @@ def parsed() -> argparse.Namespace:
 
 
 @contextmanager
-def scanned_tree(top: Path, parts: tuple[str, ...]) -> Iterator[Path]:
+def scanned_tree(top: Path, parts: tuple[str, ...], without: tuple[str, ...]) -> Iterator[Path]:
     """The tree itself, or one of hard links to the files of some directories in it."""
     if not parts:
         yield top
@@ -143,7 +144,8 @@ def scanned_tree(top: Path, parts: tuple[str, ...]) -> Iterator[Path]:
     with TemporaryDirectory(dir=top.parent) as place:
         for part in parts:
             for directory in sorted(top.glob(part)):
-                shutil.copytree(directory, Path(place, directory.name), copy_function=os.link)
+                ignored = shutil.ignore_patterns(*without)
+                shutil.copytree(directory, Path(place, directory.name), ignore=ignored, copy_function=os.link)
         yield Path(place)
 
 
@@ -158,7 +160,8 @@ def score(suite: Suite, tree: Path, scorers: Path, keep: Path | None) -> str:
         if suite.rules:
             models = ["--models", str(HERE / suite.models)] if suite.models else []
             scan = [*ANALYZE, "scan", str(tree), "--rules", suite.rules, *models, "--format", "sarif", "-o", str(sarif)]
-            run(scan, expected=(0, 1))
+            # 3: lines of some file could not be parsed, as in Juliet's std_thread.c.
+            run(scan, expected=(0, 1, 3))
         words = [word.format(tree=tree, sarif=sarif) for word in given]
         said = run([sys.executable, str(program), *words, *(["--failed"] if scorer == "xast.py" else [])])
         if keep:
