@@ -135,6 +135,29 @@ PROGRAMS = {
         },
         {"p.Main.run": ["javax.servlet.http.HttpServlet.getServletContext"]},
     ),
+    "a switch over a character of a constant takes one way": (
+        {
+            "p/Main.java": 'package p;\nclass Main { static final String S = "ABC"; static void a() {}\n'
+            "static void b() {} static void c() {} static void run() { switch (S.charAt(1)) { case 'A': a(); break;\n"
+            "case 'B': b(); break; default: c(); } } }\n"
+        },
+        {"p.Main.run": ["java.lang.String.charAt", "p.Main.b"]},
+    ),
+    "a condition on constants takes one way": (
+        {
+            "p/Main.java": "package p;\nclass Main { static void a() {} static void b() {}\n"
+            "static void run() { int n = 86; if ((500 / 42) * 18 - n > 200) a(); else b(); } }\n"
+        },
+        {"p.Main.run": ["p.Main.b"]},
+    ),
+    "a name in full leaves the packages of the program": (
+        {
+            "org/mine/Main.java": "package org.mine;\nclass Main { static void run() {"
+            " org.mine.deep.Other.go(); org.theirs.Lib.go(); } }\n",
+            "org/mine/deep/Other.java": "package org.mine.deep;\npublic class Other { public static void go() {} }\n",
+        },
+        {"org.mine.Main.run": ["org.mine.deep.Other.go", "org.theirs.Lib.go"]},
+    ),
 }
 
 
@@ -147,8 +170,32 @@ def program():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_call_graph_has_the_edges_that_run(program, name):
     files, expected = PROGRAMS[name]
+    assert callgraph.render(edges(program, files)) == expected
+
+
+def edges(program, files):
     mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
     database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
     result = engine.evaluate(program, database, threads=1)
     columns = [result.symbols.texts(column) for column in result.relation("call_edge")]
-    assert callgraph.render(zip(*columns, strict=True)) == expected
+    return list(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "called"),
+    [
+        ("l.get(1).m();", {"p.B.m"}),
+        ("l.remove(0); l.get(1).m();", {"p.C.m"}),
+        ("l.remove(1); l.remove(0); l.get(0).m();", {"p.C.m"}),
+        ("l.remove(0); l.remove(1); l.get(0).m();", {"p.B.m"}),
+        ("l.remove(2); l.get(1).m();", {"p.B.m"}),
+        ("if (l.size() > n) { l.remove(0); } l.get(1).m();", {"p.A.m", "p.B.m", "p.C.m"}),
+    ],
+)
+def test_positions_in_a_list_move_with_what_is_removed(program, changes, called):
+    text = "package p;\nimport java.util.*;\ninterface I { void m(); }\n"
+    text += "".join(f"class {name} implements I {{ public void m() {{}} }}\n" for name in "ABC")
+    text += "class Main { static void run(int n) { List<I> l = new ArrayList<>();\n"
+    text += "l.add(new A()); l.add(new B()); l.add(new C()); " + changes + " } }\n"
+    found = edges(program, {"p/Main.java": text})
+    assert {callee for _, callee in found if callee.startswith("p.")} == called
