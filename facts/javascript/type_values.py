@@ -175,6 +175,8 @@ def state_members(unit: Unit, entity: int, body: Node | None) -> None:
     """State the members of an interface: attributes with types, methods without bodies."""
     for member in children(body):
         key = field(member, "name")
+        if key is not None and key.type == "computed_property_name" and property_name(unit, key) is None:
+            unit.value(only_child(key))
         if member.type == "property_signature":
             name, declared = property_name(unit, key), field(member, "type")
             if declared is not None and name is not None:
