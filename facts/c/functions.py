@@ -26,8 +26,32 @@ def _function_definition(unit: Unit, node: Node) -> None:
     unit.emit("return_annotation", function, wrapped(unit, base, layers))
     values = _parameters(unit, function, node, declarator)
     scope = unit.scope
-    unit.later(lambda: _build(unit, node, function, values, scope))
+    unit.later(lambda: _build(unit, node, node.child_by_field_id(tree.BODY), function, values, scope))
     return None
+
+
+@STATEMENTS("compound_statement")
+def _block(unit: Unit, node: Node) -> None:
+    """A block. At the top level it is the body of a function that is declared without a type, as before C99."""
+    head = tree.untyped_head(node.prev_named_sibling) if unit.scope is unit.file else None
+    if head is not None:
+        return _untyped(unit, head, node)
+    outer = unit.open_scope()
+    unit.statements(node)
+    unit.scope = outer
+    return None
+
+
+def _untyped(unit: Unit, head: Node, body: Node) -> None:
+    place = head.child_by_field_id(tree.FUNCTION)
+    function = define(unit, unit.text(place), head, place)
+    unit.emit("return_annotation", function, unit.type_of("int"))
+    values: Values = []
+    for position, part in enumerate(children(head.child_by_field_id(tree.ARGUMENTS))):
+        value = _entry(unit, function, unit.text(part), part, values)
+        unit.emit("parameter", function, position, unit.text(part), value)
+        annotated(unit, value, unit.type_of("int"))
+    unit.later(lambda: _build(unit, body, body, function, values, unit.file))
 
 
 def define(unit: Unit, name: str, node: Node, place: Node) -> int:
@@ -95,11 +119,11 @@ def _old_style(unit: Unit, node: Node) -> dict[str, int]:
     return types
 
 
-def _build(unit: Unit, node: Node, function: int, values: Values, around: Scope) -> None:
+def _build(unit: Unit, node: Node, body: Node | None, function: int, values: Values, around: Scope) -> None:
     """Make the facts of a function's body."""
     unit.open_body(function, Scope(around, function), unit.usage.of(node))
     bind_parameters(unit, values)
-    unit.statements(node.child_by_field_id(tree.BODY))
+    unit.statements(body)
 
 
 def bind_parameters(unit: Unit, values: Values) -> None:

@@ -9,13 +9,6 @@ from facts.c.tree import STATEMENTS, children, only_child
 from facts.c.unit import Unit
 
 
-@STATEMENTS("compound_statement")
-def _block(unit: Unit, node: Node) -> None:
-    outer = unit.open_scope()
-    unit.statements(node)
-    unit.scope = outer
-
-
 @STATEMENTS("linkage_specification")
 def _linkage(unit: Unit, node: Node) -> None:
     unit.execute(node.child_by_field_id(tree.BODY))

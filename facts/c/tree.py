@@ -47,3 +47,14 @@ def flattened(node):
             yield from flattened(child)
         elif node.kind_id not in CONDITIONALS or child not in named:
             yield child
+
+
+def untyped_head(node):
+    """Return the call that `main(argc, argv)` before a block looks like, a function without a type; else None."""
+    call = only_child(node) if node is not None and node.type == "expression_statement" else None
+    following = node.next_named_sibling if call is not None and call.type == "call_expression" else None
+    if following is None or following.type != "compound_statement":
+        return None
+    parts = [call.child_by_field_id(FUNCTION), *children(call.child_by_field_id(ARGUMENTS))]
+    is_macro = parts[0].text.isupper()
+    return call if not is_macro and all(part.kind_id in IDENTIFIER for part in parts) else None

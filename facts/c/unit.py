@@ -186,6 +186,8 @@ class Unit(Walk):
 
     def statement(self, node: Node) -> None:
         """Execute a statement; a case or label that nothing runs into begins its own block, in an `#if`, too."""
+        if self.scope is self.file and tree.untyped_head(node) is not None:
+            return None
         if self.body.block is None and node.kind_id in tree.CONDITIONALS:
             return self._beyond(node)
         if self.body.block is None and node.kind_id in _ENTRANCES:
