@@ -128,6 +128,44 @@ PROGRAMS = {
         },
         {"p.Main.run": ["p.Impl.work"]},
     ),
+    "a list holds by position, a map by key": (
+        {
+            "p/Main.java": "package p;\nimport java.util.*;\ninterface I { void m(); }\n"
+            "class A implements I { public void m() {} }\nclass B implements I { public void m() {} }\n"
+            "class Main {\n"
+            "  static void list() { List<I> l = new ArrayList<>(); l.add(new A()); l.add(new B()); l.get(1).m(); }\n"
+            "  static void map() {\n    Map<String, I> m = new HashMap<>();\n"
+            '    m.put("a", new A());\n    m.put("b", new B());\n    m.get("a").m();\n  }\n}\n'
+        },
+        {
+            "p.Main.list": [
+                "java.util.ArrayList",
+                "java.util.List.add",
+                "java.util.List.get",
+                "java.util.List.get.m",
+                "p.B.m",
+            ],
+            "p.Main.map": [
+                "java.util.HashMap",
+                "java.util.Map.get",
+                "java.util.Map.get.m",
+                "java.util.Map.put",
+                "p.A.m",
+            ],
+        },
+    ),
+    "a thread runs where it is started, a function where a library gets it": (
+        {
+            "p/Main.java": "package p;\nclass T extends Thread { public void run() {} }\nclass Main {\n"
+            "  static void one() {}\n  static void start() { new T().start(); }\n"
+            "  static void give() { new Thread(() -> one()).start(); }\n}\n"
+        },
+        {
+            "p.Main.give": ["java.lang.Thread", "java.lang.Thread.start", "p.Main.give.<lambda1>"],
+            "p.Main.give.<lambda1>": ["p.Main.one"],
+            "p.Main.start": ["java.lang.Thread.start", "p.T.run"],
+        },
+    ),
     "a member that the base class of a library has": (
         {
             "p/Main.java": "package p;\nimport javax.servlet.http.HttpServlet;\n"
