@@ -33,9 +33,9 @@ def main() -> None:
     arguments = parser.parse_args()
     program = compiled()
     right = total = 0
-    shared = {path: path.read_text() for path in sorted(arguments.tree.rglob("benchmark/*/*.java"))}
+    shared = {path: path.read_text(errors="replace") for path in sorted(arguments.tree.rglob("benchmark/*/*.java"))}
     for path in sorted(arguments.tree.rglob("*.java")):
-        text = path.read_text()
+        text = path.read_text(errors="replace")
         if path in shared or not TEST.search(text):
             continue
         files = {str(file.relative_to(arguments.tree)): text for file, text in shared.items()}
