@@ -37,8 +37,8 @@ from engine.local.evaluate import record_table
 from engine.symbols import Symbols
 
 LOG_SHARE = 0.1
-SMALL_LOG_BYTES = 1 << 20
-"""A log of this size is small for any base."""
+SMALL_LOG_BYTES = 1 << 22
+"""A log of this size is small for any base. (The directory of one dense index takes a megabyte or two.)"""
 POSITIONS, WORDS, TEXTS, LENGTHS = "log positions", "log words", "symbol texts", "symbol lengths"
 OWN_FILE = re.compile(r"[0-9a-f]{32}\.(base|log)(\.copy)?")
 

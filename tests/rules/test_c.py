@@ -174,11 +174,6 @@ ORDERED = {
         "int main(void) { int a, b, *t[2]; t[0] = &a; t[0] = &b; probe_p(t[0]); }",
         {"p": "a b"},
     ),
-    "fields are replaced one by one": (
-        "struct s { int *x, *y; };\n"
-        "int main(void) { int a, b; struct s s, *p = &s; s.x = &a; s.y = &a; p->x = &b; probe_x(s.x); probe_y(s.y); }",
-        {"x": "b", "y": "a"},
-    ),
 }
 
 PROBES = """

@@ -9,6 +9,7 @@ import facts
 from facts.c import prepare, tree
 from facts.c.unit import Unit
 from facts.render import render
+from facts.text import SourceText
 from facts.walk import MAX_DEPTH
 
 CASES = Path(__file__).parent / "cases"
@@ -212,5 +213,5 @@ def test_damaged_code(seed, monkeypatch):
         )
         data = data[:at] + put + data[at + source.choice([0, 1, 20]) :]
     found = extract(data)
-    damaged = prepare.parse(data.replace(b"\0", b" ")).root.has_error
+    damaged = prepare.parse(SourceText(data).utf8).root.has_error
     assert damaged <= bool(found.unparsed_lines)
