@@ -27,16 +27,23 @@ def transfer_constraints(program: CheckedProgram) -> CheckedProgram:
     kept = {d.relation for d in (*program.outputs, *program.printsizes, *program.limitsizes)}
     if not program.outputs and not program.printsizes:
         return program
+    candidates = under_extrema(program) - kept
     relations, strata = dict(program.relations), list(program.strata)
     for at, stratum in enumerate(strata):
-        for name in stratum.relations if stratum.recursive else ():
-            constraint = None if name in kept else constraint_on(name, program, stratum)
+        for name in sorted(candidates & set(stratum.relations)) if stratum.recursive else ():
+            constraint = constraint_on(name, program, stratum)
             if constraint is not None:
                 changed = constrained(strata[at], relations[name], *constraint)
                 trial = {**relations, name: replace(relations[name], aggregated=(Aggregated(*constraint),))}
                 if is_premappable(changed, trial, program):
                     strata[at], relations = changed, trial
     return replace(program, relations=relations, strata=tuple(strata))
+
+
+def under_extrema(program: CheckedProgram) -> set[str]:
+    """Return the relations in bodies of clauses whose head aggregates."""
+    aggregating = (c for c in program.clauses if any(isinstance(term, HeadAggregate) for term in c.head.arguments))
+    return {atom.relation for clause in aggregating for atom in clause.body if isinstance(atom, Atom)}
 
 
 def constraint_on(name: str, program: CheckedProgram, own: Stratum) -> tuple[int, str] | None:
