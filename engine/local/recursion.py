@@ -63,7 +63,8 @@ class Component:
         self.exchanges = False
         self.placement: Placement | None = None
         self.base: Relation | None = None
-        self.auxiliaries = Auxiliaries({name: r.dtype == np.int64 for name, r in bindings.relations.items()})
+        read = {name for rule in rules for name in rule.relations()}
+        self.auxiliaries = Auxiliaries({name: bindings.relations[name].dtype == np.int64 for name in read})
         self.made: list[Relation] = []
         self.wide = self.cut_wide_bodies()
         if self.statistics.recursive:
