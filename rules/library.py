@@ -21,8 +21,13 @@ ANALYSIS = (
     "containers.dl",
     "operators.dl",
     "interface.dl",
+    "keys.dl",
+    "arguments.dl",
+    "kill.dl",
+    "field_updates.dl",
 )
-"""Names, class hierarchy, constants and feasibility, strong updates, points-to with the call graph, what others read.
+"""Names, class hierarchy, constants and feasibility, strong updates, points-to with the call graph, what others read,
+what loads may refer to where stores are told apart by their order.
 
 Folders of `lib/` hold what single languages add to these. Their files on taint, `taint*.dl`, are not among them.
 
