@@ -23,6 +23,9 @@ from rules import library
 
 ENTRY_POINTS = "entry-points"
 
+GRAPH_READ = ("call_edge", "graph.entry_point", "graph.graph_node", "graph.may_run")
+"""The relations that a call graph is made from."""
+
 
 def export_facts(
     path: Path, revision: str | None, output: Path, jobs: int | None, progress: Progress = silent
@@ -43,7 +46,8 @@ def call_graph(path: Path, entries: Sequence[str], jobs: int | None, progress: P
     """Return the call graph of a tree, where programs begin for the reasons in `entries`. Raises AnalyzeError."""
     sources = [engine.Source(name, text) for name, text in library.call_graph()]
     with _collected(path, None, jobs, progress) as (collected, state):
-        program = compile_cached([engine.Source("facts/schema.dl", facts.schema_text()), *sources], state.path)
+        sources.insert(0, engine.Source("facts/schema.dl", facts.schema_text()))
+        program = compile_cached(sources, state.path, GRAPH_READ)
         result = evaluate_program(program, collected.mounted, ThisMachine(jobs or default_jobs()))
     return replace(graph_of(result), entries=tuple(entries))
 

@@ -13,29 +13,36 @@ from typing import Any, TypeVar
 import engine
 import facts
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
-from analyzer.machine import Machine
+from analyzer.machine import READ, Machine
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
-from analyzer.widen import bounds
+from analyzer.widen import INTO, bounds
 from engine.database import OutOfMemory
 from engine.incremental.prepared import Prepared, prepared
+from engine.plan.part import part_for
+from facts import schema
 
 Made = TypeVar("Made")
 
+GIVEN = frozenset({*schema.relations(), INTO})
+"""The relations that rows come for from elsewhere than rules: facts, and what bounds on points-to put in."""
 
-def compile_cached(sources: Sequence[engine.Source], directory: Path) -> engine.CheckedProgram:
-    """Return the checked program of all sources together. Raises engine.ProgramError.
 
-    Programs without errors are kept in `directory`, by the content of their sources and of the front end.
+def compile_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> engine.CheckedProgram:
+    """Return the checked program of all sources together, cut to facts and what the wanted relations depend on.
+
+    Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
+    the front end.
     """
-    return _cached(directory, _fingerprint(sources, ("language",)), lambda: engine.compile(sources))
+    name = _fingerprint(sources, wanted, ("language", "plan"))
+    return _cached(directory, name, lambda: part_for(engine.compile(sources), wanted, GIVEN))
 
 
-def prepare_cached(sources: Sequence[engine.Source], directory: Path) -> Prepared:
+def prepare_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> Prepared:
     """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
-    name = _fingerprint(sources, ("language", "plan", "local", "incremental"))
-    return _cached(directory, name, lambda: prepared(compile_cached(sources, directory)))
+    name = _fingerprint(sources, wanted, ("language", "plan", "local", "incremental"))
+    return _cached(directory, name, lambda: prepared(compile_cached(sources, directory, wanted)))
 
 
 def _cached(directory: Path, name: str, make: Callable[[], Made]) -> Made:
@@ -53,12 +60,12 @@ def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
 
     Raises ProgramErrors where the bundled sources are wrong by themselves.
     """
-    return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory))
+    return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, READ))
 
 
 def prepare_rulebook(book: Rulebook, directory: Path) -> Prepared:
     """Do the same, and return the program as a view needs it."""
-    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory))
+    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory, READ))
 
 
 def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:
@@ -70,9 +77,9 @@ def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:
                 raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
 
 
-def _fingerprint(sources: Sequence[engine.Source], parts: Sequence[str]) -> str:
-    """Return a name that differs whenever what is made of sources may: by a source, or by the parts of the engine."""
-    digest = hashlib.blake2b(repr(parts).encode(), digest_size=16)
+def _fingerprint(sources: Sequence[engine.Source], wanted: Sequence[str], parts: Sequence[str]) -> str:
+    """Return a name that differs whenever what is made of sources may: by any of them, or by parts of the engine."""
+    digest = hashlib.blake2b(repr((parts, wanted)).encode(), digest_size=16)
     for part in parts:
         for path in sorted(Path(engine.__path__[0], part).iterdir()):
             if path.is_file():
