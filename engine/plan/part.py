@@ -19,8 +19,8 @@ def part_for(program: CheckedProgram, wanted: Collection[str], given: Collection
     program = without_barren_clauses(program, given)
     needed = {*wanted, *given}
     for stratum in reversed(program.strata):
-        for clause in stratum.clauses if not needed.isdisjoint(stratum.relations) else ():
-            needed.update(atom.relation for atom in all_atoms(clause))
+        if not needed.isdisjoint(stratum.relations):
+            needed.update(stratum.relations, *(read_anyhow(clause) for clause in stratum.clauses))
     inputs, outputs, printsizes, limitsizes = (
         tuple(directive for directive in directives if directive.relation in needed)
         for directives in (program.inputs, program.outputs, program.printsizes, program.limitsizes)
@@ -51,6 +51,10 @@ def without_barren_clauses(program: CheckedProgram, given: Collection[str]) -> C
         clauses = tuple(clause for at, clause in enumerate(stratum.clauses) if at in kept)
         strata.append(replace(stratum, clauses=clauses))
     return replace(program, strata=tuple(strata))
+
+
+def read_anyhow(clause: CheckedClause) -> set[str]:
+    return {atom.relation for atom in all_atoms(clause)}
 
 
 def read_relations(clause: CheckedClause) -> set[str]:
