@@ -23,7 +23,7 @@ from rules import library
 
 ENTRY_POINTS = "entry-points"
 
-GRAPH_READ = ("call_edge", "graph.entry_point", "graph.graph_node", "graph.may_run")
+GRAPH_READ = ("call_edge", "graph.entry_point", "graph.graph_node", "graph.may_run", "location")
 """The relations that a call graph is made from."""
 
 
@@ -48,7 +48,7 @@ def call_graph(path: Path, entries: Sequence[str], jobs: int | None, progress: P
     with _collected(path, None, jobs, progress) as (collected, state):
         sources.insert(0, engine.Source("facts/schema.dl", facts.schema_text()))
         program = compile_cached(sources, state.path, GRAPH_READ)
-        result = evaluate_program(program, collected.mounted, ThisMachine(jobs or default_jobs()))
+        result = evaluate_program(program, collected.mounted, ThisMachine(jobs or default_jobs()), GRAPH_READ)
     return replace(graph_of(result), entries=tuple(entries))
 
 

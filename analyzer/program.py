@@ -20,7 +20,7 @@ from analyzer.state import load_entry, save_entry
 from analyzer.widen import INTO, bounds
 from engine.database import OutOfMemory
 from engine.incremental.prepared import Prepared, prepared
-from engine.plan.part import part_for
+from engine.plan.part import part_for, part_on
 from facts import schema
 
 Made = TypeVar("Made")
@@ -101,12 +101,17 @@ def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
     return bool(wrong)
 
 
-def evaluate_program(program: engine.CheckedProgram, mounted: facts.Mounted, machine: Machine) -> engine.Result:
-    """Evaluate a program on facts. Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory."""
+def evaluate_program(
+    program: engine.CheckedProgram, mounted: facts.Mounted, machine: Machine, wanted: Sequence[str] = READ
+) -> engine.Result:
+    """Evaluate a program on facts, as far as the wanted relations need it.
+
+    Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory.
+    """
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
-        return machine.evaluate(program, database, [bounds(mounted)])
+        return machine.evaluate(part_on(program, database, wanted), database, [bounds(mounted)])
 
 
 @contextmanager

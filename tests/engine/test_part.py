@@ -1,8 +1,12 @@
 """The part of a program for some relations: it derives the same rows of these, and nothing that they do not need."""
 
+from itertools import product
+
+import pytest
+
 import engine
 from engine import tuples
-from engine.plan.part import part_for
+from engine.plan.part import part_for, part_on
 from engine.reference import evaluate
 
 PROGRAM = engine.compile(
@@ -56,3 +60,39 @@ def test_a_part_derives_what_the_whole_program_does():
         part = part_for(PROGRAM, [wanted], ["arc"])
         result = engine.evaluate(part, tuples.encode(part, ARCS), threads=1)
         assert tuples.decode(part, result, [wanted])[wanted] == evaluate(PROGRAM, ARCS)[wanted]
+
+
+SPOKEN = engine.compile(
+    [
+        """
+        .decl language(file: number, name: symbol)
+        .decl points(x: number, y: number)
+        .decl loads(x: number, y: number)
+        .decl c_flow(x: number, y: number)
+        .decl flow(x: number, y: number)
+        .decl quiet(x: number)
+        c_flow(x, y) :- language(x, "c"), points(x, y).
+        c_flow(x, y) :- c_flow(x, z), points(z, y).
+        flow(x, y) :- loads(x, y).
+        flow(x, y) :- c_flow(x, y).
+        quiet(x) :- loads(x, _), !c_flow(x, x).
+        """
+    ]
+)
+ROWS = {
+    "language": ({(1, "c"), (2, "go")}, {(2, "go")}, set()),
+    "points": ({(1, 2), (2, 1)}, set()),
+    "loads": ({(3, 3), (1, 2)}, set()),
+}
+
+
+@pytest.mark.parametrize("rows", list(product(*ROWS.values())))
+def test_a_part_on_facts_derives_what_the_whole_program_does(rows):
+    facts = dict(zip(ROWS, rows, strict=True))
+    database = tuples.encode(SPOKEN, facts)
+    part = part_on(SPOKEN, database, ["flow", "quiet"])
+    found = tuples.decode(part, engine.evaluate(part, database, threads=1), ["flow", "quiet"])
+    expected = evaluate(SPOKEN, facts)
+    assert found == {name: expected[name] for name in found}
+    has_c = (1, "c") in facts["language"] and bool(facts["points"])
+    assert any(clause.head.relation == "c_flow" for clause in part.clauses) == has_c
