@@ -14,6 +14,7 @@ import engine
 import facts
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
 from analyzer.machine import READ, Machine
+from analyzer.question import IN_QUESTION
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
@@ -25,8 +26,8 @@ from facts import schema
 
 Made = TypeVar("Made")
 
-GIVEN = frozenset({*schema.relations(), INTO})
-"""The relations that rows come for from elsewhere than rules: facts, and what bounds on points-to put in."""
+GIVEN = frozenset({*schema.relations(), INTO, IN_QUESTION})
+"""The relations that rows come for from elsewhere than rules: facts, what bounds on points-to put in, and questions."""
 
 
 def compile_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> engine.CheckedProgram:

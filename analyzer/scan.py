@@ -16,6 +16,7 @@ from analyzer.collect import Progress, collect, silent
 from analyzer.config import Config, parse_config
 from analyzer.errors import AnalyzeError
 from analyzer.machine import Machine, ThisMachine
+from analyzer.question import Question
 from analyzer.report import Problem, Report
 from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
@@ -26,7 +27,7 @@ from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
 class ScanRequest:
     """What a user asked for on the command line; `flags` override the configuration of the scanned tree.
 
-    `master` names a master of Spark to scan on, if it is not to be this machine.
+    `master` names a master of Spark to scan on, if it is not to be this machine. A `question` is all that is answered.
     """
 
     path: Path
@@ -35,16 +36,19 @@ class ScanRequest:
     models: tuple[Path, ...] = ()
     rules_dirs: tuple[Path, ...] = ()
     master: str | None = None
+    question: Question | None = None
 
     @classmethod
     def from_flags(cls, path: Path, revision: str | None, flags: Mapping[str, Any]) -> ScanRequest:
         """Take apart the options that commands share; lists may be given as repeated options or with commas."""
         rest = dict(flags)
+        at = rest.pop("at", None)
+        question = Question.parse(at) if at is not None else None
         models, rules_dirs, master = rest.pop("models", ()), rest.pop("rules_dir", ()), rest.pop("master", None)
         rest["rules"] = tuple(
             part.strip() for item in rest.get("rules", ()) for part in item.split(",") if part.strip()
         )
-        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master)
+        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question)
 
 
 @dataclass(slots=True)
@@ -106,17 +110,23 @@ def scan_tree(
     try:
         with clock("rules"):
             book = load_rulebook(tree, config, request)
+            if request.question is not None:
+                request.question.narrow(book)
             program = compile_rulebook(book, state.path)
         with machine_for(request, config) as machine:
             with clock("facts"):
                 collected = collect(tree, config, state.path, machine, progress)
                 if state.warning:
                     collected.problems.append(Problem(state.warning, level="warning"))
+                if request.question is not None:
+                    request.question.bind(collected.mounted)
             progress("Evaluating rules", 0, None)
             with clock("analysis"):
                 result = evaluate_program(program, collected.mounted, machine)
         with clock("report"):
             report = assemble(tree, book, collected, result, only)
+            if request.question is not None:
+                report = request.question.answer(report)
     finally:
         state.close()
     return ScanResult(report, config, clock.phases_s, result.statistics, collected.extracted)

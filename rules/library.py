@@ -47,3 +47,9 @@ def call_graph() -> list[tuple[str, str]]:
     """Return the program for exports of the call graph: the analysis, and what says where programs begin."""
     path = HERE.parent / "exports" / "call_graph.dl"
     return [*analysis(), ("rules/exports/call_graph.dl", path.read_text(encoding="utf-8"))]
+
+
+def line_question() -> tuple[str, str]:
+    """Return what stands for `lib/taint_question.dl` in a question about a line: (file name, text)."""
+    name = "line_question.dl"
+    return f"rules/exports/{name}", (HERE.parent / "exports" / name).read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from cli.options import OUTPUT, report_options
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option("--rev", metavar="REV", help="Scan this commit from git's objects; the working tree is not touched.")
+@click.option("--at", metavar="FILE:LINE", help="Ask only which tainted data reaches the sinks on this line.")
 @report_options
 @OUTPUT
 @click.option(
