@@ -1,4 +1,4 @@
-"""CFL reachability on a grammar and a list of edges in files."""
+"""CFL reachability on a grammar and a list of edges in files, or the bundled grammars on C sources."""
 
 from __future__ import annotations
 
@@ -9,43 +9,68 @@ from time import perf_counter
 
 import numpy as np
 
+from analyzer.collect import Progress, silent
 from analyzer.errors import AnalyzeError, suggest
+from analyzer.pointer_graph import pointer_graph
+from analyzer.report import Problem as ReadProblem
 from analyzer.run import told_as_analyze_errors
 from engine.cfl.edges import Graph, read_edges
 from engine.cfl.grammar import Grammar
 from engine.cfl.parse import FORMATS, parse_grammar
 from engine.cfl.solve import Solution, program_for, solve, wanted_symbols
-from engine.cfl.write import write_solution
+from engine.cfl.write import write_edges, write_solution
 from engine.storage.memory import LEDGER
+from rules import library
 
-__all__ = ["FORMATS", "Problem", "Solution", "export_program", "read_problem", "solve_problem"]
+__all__ = ["FORMATS", "Problem", "Solution", "export_program", "read_problem", "solve_problem", "write_graph"]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A grammar, edges, and the symbols that it is to be solved for."""
+    """A grammar, edges, the symbols that it is to be solved for, and what of the sources could not be read."""
 
     grammar: Grammar
     graph: Graph
     wanted: tuple[str, ...]
     elapsed_s: float
+    unread: tuple[ReadProblem, ...] = ()
 
 
-def read_problem(grammar: Path, edges: Path, dialect: str | None, symbols: Sequence[str]) -> Problem:
-    """Read a grammar and edges.
+def read_problem(
+    grammar: Path,
+    edges: Path,
+    dialect: str | None,
+    symbols: Sequence[str],
+    jobs: int | None,
+    progress: Progress = silent,
+) -> Problem:
+    """Read a grammar, or take a bundled one by its name, and edges: from a file, or of the C sources in a directory.
 
     Raises AnalyzeError: A001 for a file that cannot be read, A005 for a symbol that the grammar does not have, F001 for
     a line that is no edge, R001 for errors in the grammar.
     """
     begin = perf_counter()
+    bundled = library.grammars().get(str(grammar))
+    if bundled and not grammar.exists():
+        grammar, dialect = bundled, "pocr"
     with told_as_analyze_errors(grammar):
         text = grammar.read_text(encoding="utf-8", errors="surrogateescape")
         parsed = parse_grammar(str(grammar), text, dialect)
         for symbol in symbols:
             if symbol not in parsed.symbols:
                 raise AnalyzeError("A005", f"{grammar} has no symbol {symbol}", help=suggest(symbol, [*parsed.symbols]))
-        graph = read_edges(edges, parsed)
-    return Problem(parsed, graph, wanted_symbols(parsed, symbols), perf_counter() - begin)
+        if edges.is_dir():
+            graph, unread = pointer_graph(edges, parsed.labels, jobs, progress)
+        else:
+            graph, unread = read_edges(edges, parsed), []
+    wanted = wanted_symbols(parsed, symbols)
+    return Problem(parsed, graph, wanted, perf_counter() - begin, tuple(unread))
+
+
+def write_graph(problem: Problem, path: Path) -> None:
+    """Write the edges as a file that can be read again. Raises AnalyzeError F001."""
+    with told_as_analyze_errors(path):
+        write_edges(problem.graph, path)
 
 
 def solve_problem(

@@ -53,3 +53,14 @@ def line_question() -> tuple[str, str]:
     """Return what stands for `lib/taint_question.dl` in a question about a line: (file name, text)."""
     name = "line_question.dl"
     return f"rules/exports/{name}", (HERE.parent / "exports" / name).read_text(encoding="utf-8")
+
+
+def pointer_graph() -> list[tuple[str, str]]:
+    """Return the program that makes a graph of C for CFL reachability, without the fact schema."""
+    path = HERE.parent / "exports" / "pointer_graph.dl"
+    return [("rules/exports/pointer_graph.dl", path.read_text(encoding="utf-8"))]
+
+
+def grammars() -> dict[str, Path]:
+    """Return the files of the grammars for that graph, by name."""
+    return {path.stem: path for path in sorted((HERE.parent / "exports").glob("*.cfg"))}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     "--dialect", type=click.Choice(["graspan", "pocr"]), help="How GRAMMAR is to be read (default: found out)."
 )
 @click.option("--export", type=click.Path(path_type=Path), metavar="DIRECTORY", help="Write a Datalog program instead.")
+@click.option("--write-edges", type=click.Path(path_type=Path), metavar="FILE", help="Write the edges to FILE instead.")
 @click.option("--memory-limit", type=Size(), metavar="SIZE", help="Memory of the process, such as 2G.")
 @JOBS
 def cfl(
@@ -34,25 +35,35 @@ def cfl(
     symbols: tuple[str, ...],
     dialect: str | None,
     export: Path | None,
+    write_edges: Path | None,
     memory_limit: int | None,
     jobs: int | None,
 ) -> None:
     """Find the pairs of vertices that paths join whose labels spell a word of a symbol of GRAMMAR.
 
-    GRAMMAR has a production a line, as Graspan's and POCR's. EDGES has an edge a line: source, target, label, and the
-    index of an indexed label. Symbols are those that the grammar counts, or all with productions, unless named.
+    GRAMMAR has a production a line, as Graspan's and POCR's; "pointer" and "dataflow" are bundled. EDGES has an edge a
+    line: source, target, label, and the index of an indexed label; or it is a directory, whose C files are analysed.
+    Symbols are those that the grammar counts, or all with productions, unless named.
     """
-    from analyzer.cfl import export_program, read_problem, solve_problem
+    from analyzer.cfl import export_program, read_problem, solve_problem, write_graph
+    from cli.progress import Bars
 
     chosen = [name for names in symbols for name in names.split(",") if name]
-    problem = read_problem(grammar, edges, dialect, chosen)
-    if export is not None:
-        export_program(problem, export)
-        return
+    with Bars() as bars:
+        problem = read_problem(grammar, edges, dialect, chosen, jobs, bars)
+    for unread in problem.unread:
+        click.echo(f"{unread.level}: {unread.file}: {unread.message}", err=True)
+    if export is not None or write_edges is not None:
+        if export is not None:
+            export_program(problem, export)
+        if write_edges is not None:
+            write_graph(problem, write_edges)
+        raise SystemExit(3 if problem.unread else 0)
     format = format or ("csv" if output is not None and output.suffix == ".csv" else "tsv")
     solution = solve_problem(problem, output, format, jobs, memory_limit)
     for line in summary(problem, solution):
         click.echo(line)
+    raise SystemExit(3 if problem.unread else 0)
 
 
 def summary(problem: Problem, solution: Solution) -> Iterator[str]:

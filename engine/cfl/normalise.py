@@ -1,5 +1,6 @@
 """Normal form: at most two symbols a body, no ε, and compositions made linear. No symbol changes what it stands for.
 
+0. What is needed only between other symbols is restricted by them (`engine/cfl/restrict.py`).
 1. Long bodies are cut, two symbols at a time, from the left (`binarise`).
 2. Compositions become linear (`linear`). Where `A → A A` is a production and A° stands for its others, A is A° one or
    more times. So it is `A → A° | A A°`, and a production `X → X A` is `X → X A°`: the same words, but one way to derive
@@ -17,6 +18,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from engine.cfl.grammar import Grammar, Production, Step
+from engine.cfl.restrict import absorbed, restricted
 
 PART, REST, EDGES = "&", "°", "·"
 """Ends of the names of symbols that stand for a part of a body, the other productions of a symbol, the edges of one."""
@@ -37,7 +39,7 @@ class Normal:
 def normalise(grammar: Grammar, labels: Iterable[str], wanted: Collection[str]) -> Normal:
     """Return the normal form of a grammar for the wanted symbols, given the labels that there are edges of."""
     edges = {label + EDGES if label in grammar.heads else label: label for label in labels}
-    grammar = linear(binarise(with_edges(grammar, edges)))
+    grammar = linear(binarise(restricted(with_edges(grammar, edges), wanted)), wanted)
     empty = nullable(grammar.productions)
     productions = without_epsilon(grammar.productions, empty)
     grammar = replace(grammar, productions=useful(productions, edges, wanted))
@@ -81,7 +83,7 @@ def binarise(grammar: Grammar) -> Grammar:
 # ---- 2
 
 
-def linear(grammar: Grammar) -> Grammar:
+def linear(grammar: Grammar, wanted: Collection[str]) -> Grammar:
     """Make compositions linear, of symbols that have other productions than that one and ε."""
     rest: dict[str, Step] = {}
     productions: list[Production] = []
@@ -99,7 +101,8 @@ def linear(grammar: Grammar) -> Grammar:
             productions += [replace(p, head=head + REST) for p in others]
             productions += [p for p in own if not p.body]
             productions += [Production(head, (rest[head],)), composition]
-    return replace(grammar, productions=tuple(composed(p, rest) for p in productions))
+    grammar = replace(grammar, productions=tuple(composed(p, rest) for p in productions))
+    return replace(grammar, productions=absorbed(grammar, rest, nullable(grammar.productions), wanted))
 
 
 def composed(production: Production, rest: dict[str, Step]) -> Production:

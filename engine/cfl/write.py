@@ -28,6 +28,20 @@ def write_solution(solution: Solution, graph: Graph, path: Path, format: str) ->
         raise FactsError(path, 0, f"cannot write the results: {error.strerror}") from None
 
 
+def write_edges(graph: Graph, path: Path) -> None:
+    """Write a graph as `read_edges` reads it, label by label. Raises FactsError where that cannot be."""
+    vertices, indices = graph.vertices.texts(), graph.indices.texts()
+    try:
+        with open(path, "wb") as file:
+            for label, (source, target, *index) in sorted(graph.edges.items()):
+                columns = [source, target, np.zeros_like(source), *index]
+                texts = [vertices, vertices, [label], *([indices] if index else [])]
+                for chunk in format_columns(np.array(columns, np.int64), texts, DELIMITER["tsv"]):
+                    file.write(chunk)
+    except OSError as error:
+        raise FactsError(path, 0, f"cannot write the edges: {error.strerror}") from None
+
+
 def lines(answer: Answer, graph: Graph, format: str) -> Iterator[bytes]:
     rows = answer.columns()
     n = rows.shape[1]

@@ -74,3 +74,39 @@ def test_errors_say_where_and_what(analyze, tmp_path, monkeypatch, grammar, edge
     output = analyze("cfl", "g.cfg", "e.tsv", *options, code=2).output
     for text in said:
         assert text in output
+
+
+# ---- C sources
+
+SOURCE = "#include <stddef.h>\nint *p, *q; int **pp;\nvoid f(void) { pp = &p; }\nvoid g(void) { *pp = NULL; q = p; }\n"
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "src"
+    folder.mkdir()
+    (folder / "a.c").write_text(SOURCE)
+    (folder / "b.py").write_text("p = q\n")
+    return folder
+
+
+def test_the_bundled_analyses_of_c(analyze, sources):
+    analyze("cfl", "pointer", sources, "-o", "aliases.tsv")
+    assert "*pp\tp\tM\n" in Path("aliases.tsv").read_text()
+    analyze("cfl", "dataflow", sources, "-o", "nulls.tsv")
+    assert Path("nulls.tsv").read_text() == "".join(f"a.c/def%20g/NULL\t{v}\tN\n" for v in ("*pp", "p", "q"))
+
+
+def test_edges_of_c_can_be_written_and_read_again(analyze, sources):
+    analyze("cfl", "dataflow", sources, "--write-edges", "edges.tsv")
+    assert "&p\tp\td\n" in Path("edges.tsv").read_text()
+    for grammar in ("pointer", "dataflow"):
+        analyze("cfl", grammar, sources, "-o", "direct.tsv")
+        analyze("cfl", grammar, "edges.tsv", "-o", "again.tsv")
+        assert Path("direct.tsv").read_text() == Path("again.tsv").read_text()
+
+
+def test_a_directory_without_c_is_an_error(analyze, sources):
+    (sources / "a.c").unlink()
+    assert "has no C files" in analyze("cfl", "pointer", sources, code=2).output

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.cfl.edges import read_edges
+from engine.cfl.grammar import with_inverses
 from engine.cfl.normalise import normalise
 from engine.cfl.parse import parse_grammar
 from engine.cfl.solve import solve, wanted_symbols
@@ -146,6 +147,49 @@ def test_normal_form_has_no_epsilon_and_two_symbols_at_most():
     assert normal.empty >= {"V", "A", "Abar"}
     assert {len(production.body) for production in normal.grammar.productions} == {1, 2}
     assert "A" not in normal.grammar.heads  # V follows single steps of A, so A itself is not asked for
+
+
+# ---- symbols that are restricted before they are formed
+
+POINTER = (Path(__file__).parents[2] / "rules/exports/pointer.cfg").read_text()
+MIRRORS = {
+    "memory aliases": (POINTER, "M"),
+    "a composition at both ends, which ε does not belong to": ("M -d -F F d\nM -d -F M F d\nF F F\nF a\nF a M\n", "M"),
+    "steps in front and behind": ("M F d F\nF F F\nF a\nF\n", "M"),
+    "a step that is an inverse": ("M -d V d\nV F -F\nF F F\nF -a\nF M\nF\n", "M"),
+    "a part that recurs through what it stands in": ("M d V -d\nM a\nV -a V M\nV -a M a\nV\n", "M"),
+    "a composition that its own step needs": ("M F d\nF F F\nF a F a\nF d\n", "M"),
+}
+
+
+@st.composite
+def pointer_edges(draw):
+    vertex = st.integers(0, 5)
+    edges = draw(st.lists(st.tuples(vertex, vertex, st.sampled_from("aadf"), st.integers(1, 2)), max_size=12))
+    return [(x, y, "f_i", i) if label == "f" else (x, y, label, None) for x, y, label, i in edges]
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+@settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(edges=pointer_edges())
+def test_what_is_restricted_joins_the_same(tmp_path_factory, name, edges):
+    """The wanted symbol alone, by the restricted plan, and among all symbols, by the productions: the definition's."""
+    grammar, symbol = MIRRORS[name]
+    parsed = parse_grammar("grammar", grammar)
+    productions = [(p.head, *(step.symbol for step in p.body)) for p in parsed.productions]
+    expected = {(str(x), str(y)) for x, y, _ in reachable(productions, edges, parsed.indexed)[symbol]}
+    written = lines(tuple(filter(lambda part: part is not None, edge)) for edge in edges)
+    folder = tmp_path_factory.mktemp("cfl")
+    assert answers(folder, grammar, written, [symbol])[symbol] == expected
+    assert answers(folder, grammar, written, [*parsed.heads])[symbol] == expected
+
+
+def test_memory_aliases_need_neither_value_aliases_nor_value_flows():
+    """Shared Arrangements, §6.3.2: dereferences restrict value aliases before these are formed."""
+    grammar = with_inverses(parse_grammar("pointer", POINTER), ["a", "d", "f_i"])
+    alone, every = (normalise(grammar, ["a", "d", "f_i"], wanted) for wanted in (["M"], ["M", "V", "F"]))
+    assert not {"V", "F"} & set(alone.grammar.symbols)
+    assert {"V", "F"} < set(every.grammar.symbols)
 
 
 # ---- Graspan's pointer analysis
