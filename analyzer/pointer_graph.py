@@ -80,7 +80,8 @@ def ordered(ids: np.ndarray, name: Callable[[int], str]) -> tuple[list[str], np.
 
 
 def quoted(text: str) -> str:
-    return quote(text, SAFE)
+    """The text without blanks, and never nothing: code that does not parse has names without letters."""
+    return quote(text, SAFE) or "%"
 
 
 class VertexNames:
