@@ -44,8 +44,8 @@ def pointer_graph(
         machine = ThisMachine(config.jobs or default_jobs())
         gathered = gather(tree, files, config, state.path, machine, progress)
         sources = [("facts/schema.dl", facts.schema_text()), *library.pointer_graph()]
-        program = compile_cached([engine.Source(name, text) for name, text in sources], state.path)
-        result = evaluate_program(program, facts.mount(gathered.by_path()), machine)
+        program = compile_cached([engine.Source(name, text) for name, text in sources], state.path, (*LABELS,))
+        result = evaluate_program(program, facts.mount(gathered.by_path()), machine, (*LABELS,))
     finally:
         tree.close()
         state.close()
