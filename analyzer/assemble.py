@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import facts
 from analyzer.collect import Collected
 from analyzer.findings import Findings, call_coverage
 from analyzer.present import present
-from analyzer.report import Coverage, Problem, Report, Suppression
+from analyzer.report import Check, Coverage, Problem, Report, Suppression
 from analyzer.rulebook import Rulebook
 from analyzer.suppress import judged, parse_suppression
 from analyzer.texts import Texts
@@ -21,15 +22,29 @@ if TYPE_CHECKING:
 
 
 def assemble(
-    tree: Tree, book: Rulebook, collected: Collected, result: engine.Result, only: Collection[str] | None = None
+    tree: Tree,
+    book: Rulebook,
+    collected: Collected,
+    result: engine.Result,
+    only: Collection[str] | None = None,
+    others: Mapping[str, engine.Result] = MappingProxyType({}),
 ) -> Report:
-    """Return the report of what was found and what was looked at; with `only`, for these paths from the top alone."""
+    """Return the report of what was found and what was looked at; with `only`, for these paths from the top alone.
+
+    Of checks that ask for a context policy among the `others`, the findings are those of that evaluation.
+    """
 
     def concerns(path: str) -> bool:
         return only is None or not path or tree.prefix + path in only
 
     texts = Texts(tree)
-    findings = (finding for finding in Findings(result, book.checks, texts).collect() if concerns(finding.place.file))
+    results = {"": result, **others}
+    findings = [
+        finding
+        for policy, evaluated in results.items()
+        for finding in Findings(evaluated, checks_of(book, policy, others), texts).collect()
+        if concerns(finding.place.file)
+    ]
     suppressions = [item for item in read_suppressions(collected.mounted) if concerns(item.file)]
     presented = present(findings, suppressions, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
@@ -47,6 +62,11 @@ def assemble(
         problems=tuple(problems),
         unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
     )
+
+
+def checks_of(book: Rulebook, policy: str, others: Collection[str]) -> list[Check]:
+    """Return the checks whose findings are those under a policy of the `others`, or (empty) under none of them."""
+    return [check for check in book.checks if (check.context if check.context in others else "") == policy]
 
 
 def blind_spots(coverage: Coverage, languages: Collection[str]) -> Iterator[str]:

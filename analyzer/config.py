@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from analyzer.contexts.policy import INSENSITIVE, NAMES
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.report import SEVERITIES
 
@@ -36,9 +37,16 @@ class Config:
     models: tuple[str, ...] = ()
     rules_dir: tuple[str, ...] = ()
     extract_timeout_s: int = 120
+    context: str = INSENSITIVE
 
     def override(self, **flags: Any) -> Config:
-        """Return this configuration with every flag that was given: one that is None or empty was not."""
+        """Return this configuration with every flag that was given: one that is None or empty was not.
+
+        Raises AnalyzeError C004 for a context policy that there is not.
+        """
+        context = flags.get("context")
+        if context is not None and context not in NAMES:
+            raise AnalyzeError("C004", f"no context policy '{context}'", help=suggest(context, list(NAMES)))
         return replace(self, **{name: value for name, value in flags.items() if value not in (None, ())})
 
 
@@ -74,6 +82,7 @@ CHECKS: dict[str, Callable[[Any], str]] = {
     "models": _check_strings,
     "rules_dir": _check_strings,
     "extract_timeout_s": _check_count,
+    "context": _check_choice(NAMES),
 }
 KEYS = [field.name.replace("_", "-") for field in fields(Config)]
 

@@ -12,10 +12,11 @@ import facts
 from analyzer.callgraph import REASONS, CallGraph, Node
 from analyzer.collect import Collected, Progress, collect, silent
 from analyzer.config import Config
+from analyzer.contexts.evaluate import InContexts
 from analyzer.entities import Entities
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.machine import ThisMachine
-from analyzer.program import compile_cached, evaluate_program
+from analyzer.program import compile_cached
 from analyzer.report import Problem
 from analyzer.scan import default_jobs, load_config, open_tree
 from analyzer.state import StateDirectory
@@ -34,7 +35,7 @@ def export_facts(
 
     Raises AnalyzeError, A003 where `output` cannot be written.
     """
-    with _collected(path, revision, jobs, progress) as (collected, _):
+    with _collected(path, revision, jobs, progress) as (collected, _, _):
         try:
             facts.export(collected.mounted, output)
         except OSError as error:
@@ -42,13 +43,25 @@ def export_facts(
         return collected.problems
 
 
-def call_graph(path: Path, entries: Sequence[str], jobs: int | None, progress: Progress = silent) -> CallGraph:
-    """Return the call graph of a tree, where programs begin for the reasons in `entries`. Raises AnalyzeError."""
-    sources = [engine.Source(name, text) for name, text in library.call_graph()]
-    with _collected(path, None, jobs, progress) as (collected, state):
-        sources.insert(0, engine.Source("facts/schema.dl", facts.schema_text()))
+def call_graph(
+    path: Path,
+    entries: Sequence[str],
+    jobs: int | None,
+    progress: Progress = silent,
+    context: str | None = None,
+) -> CallGraph:
+    """Return the call graph of a tree, where programs begin for the reasons in `entries`. Raises AnalyzeError.
+
+    `context` overrides the context policy of the tree's configuration.
+    """
+    schema = engine.Source("facts/schema.dl", facts.schema_text())
+    analysis = [schema, *(engine.Source(name, text) for name, text in library.analysis())]
+    sources = [schema, *(engine.Source(name, text) for name, text in library.call_graph())]
+    with _collected(path, None, jobs, progress, context) as (collected, state, config):
+        machine = ThisMachine(config.jobs or default_jobs())
         program = compile_cached(sources, state.path, GRAPH_READ)
-        result = evaluate_program(program, collected.mounted, ThisMachine(jobs or default_jobs()), GRAPH_READ)
+        evaluation = InContexts(program, sources, analysis, GRAPH_READ, collected.mounted, machine, state.path)
+        result = evaluation.evaluate(config.context)
     return replace(graph_of(result), entries=tuple(entries))
 
 
@@ -91,13 +104,13 @@ def reachable_part(graph: CallGraph, names: Sequence[str]) -> CallGraph:
 
 @contextmanager
 def _collected(
-    path: Path, revision: str | None, jobs: int | None, progress: Progress
-) -> Iterator[tuple[Collected, StateDirectory]]:
+    path: Path, revision: str | None, jobs: int | None, progress: Progress, context: str | None = None
+) -> Iterator[tuple[Collected, StateDirectory, Config]]:
     """Give the facts of a tree, under its own configuration."""
     tree, state = open_tree(path, revision), StateDirectory()
     try:
-        config: Config = load_config(tree).override(jobs=jobs)
-        yield collect(tree, config, state.path, ThisMachine(config.jobs or default_jobs()), progress), state
+        config = load_config(tree).override(jobs=jobs, context=context)
+        yield collect(tree, config, state.path, ThisMachine(config.jobs or default_jobs()), progress), state, config
     finally:
         tree.close()
         state.close()

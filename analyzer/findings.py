@@ -48,11 +48,16 @@ class Findings:
         self._texts = texts
 
     def collect(self) -> list[Finding]:
-        """Return the findings, ordered by place; equal ones in one place become one."""
-        found = {}
+        """Return the findings, ordered by place; equal ones in one place become one.
+
+        So do those of one entity in several contexts: the one with the shortest path counts.
+        """
+        in_contexts: dict[tuple[Place, str, str], Finding] = {}
         for row in self._rows:
             if finding := self._finding(*row):
-                found.setdefault((finding.place, finding.check, finding.message, finding.fingerprint), finding)
+                key = (finding.place, finding.check, finding.fingerprint)
+                in_contexts[key] = min(in_contexts.get(key, finding), finding, key=_by_path)
+        found = {(f.place, f.check, f.message, f.fingerprint): f for f in in_contexts.values()}
         unique: dict[tuple[Place, str, str], Finding] = {}
         for key in sorted(found):
             unique.setdefault(key[:3], found[key])
@@ -88,6 +93,10 @@ class Findings:
         return f"'{text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1] + '…'}'"
 
 
+def _by_path(finding: Finding) -> tuple[object, ...]:
+    return (not finding.path, len(finding.path), finding.path, finding.message)
+
+
 def _numbered(findings: list[Finding]) -> list[Finding]:
     """Make fingerprints distinct: the n-th of equal ones, in order of place, gets `-n`."""
     seen: Counter[str] = Counter()
@@ -104,7 +113,8 @@ def call_coverage(result: engine.Result) -> CallCoverage:
     resolved, unresolved, by_name = (
         _first_column(result, name) for name in ("resolved_call", "unresolved_call", "method_name_match")
     )
-    return CallCoverage(len(resolved), len(by_name), len(unresolved - by_name))
+    # In some contexts a call may be resolved, in others not.
+    return CallCoverage(len(resolved), len(by_name - resolved), len(unresolved - by_name - resolved))
 
 
 def _first_column(result: engine.Result, relation: str) -> set[int]:

@@ -16,6 +16,7 @@ from analyzer.collect import Progress, silent
 from analyzer.commits.ci import MAX_STATE_BYTES
 from analyzer.commits.follower import CannotFollow, Follower, Reader
 from analyzer.commits.states import StateKey, States, scanned_digest
+from analyzer.contexts.policy import INSENSITIVE
 from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
 from analyzer.machine import ThisMachine
@@ -65,6 +66,8 @@ class _Hook:
         with clock("rules"):
             config = load_config(tree).override(**self.request.flags)
             book = load_rulebook(tree, config, self.request)
+            if book.policies(config.context) != [INSENSITIVE]:
+                return scan_tree(tree, self.request, self.progress, only=self.staged)
             program = prepare_rulebook(book, self.state.path)
             key = StateKey(tree.content, scanned_digest(config, tree.prefix))
         jobs = config.jobs or default_jobs()

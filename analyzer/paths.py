@@ -150,12 +150,14 @@ class Paths:
         return int(self._records["Node"][0][node - 1])
 
     def _key(self, node: Node) -> tuple[object, ...]:
-        """Return what orders nodes alike in every run: place and content, no id."""
+        """Return what orders nodes alike in every run: place and content."""
         if node not in self._keys:
             value, path, since = (int(column[node - 1]) for column in self._records["Node"])
             place = self._entities.place(value)
             where = (place.file, place.line, place.column) if place else ("", 0, 0)
-            self._keys[node] = (*where, self._entities.chain(value), self._path(path), self._entities.chain(since))
+            content = (self._entities.chain(value), self._path(path), self._entities.chain(since))
+            # Clones of an entity have its content. Their ids are the same in every run, as those of all facts.
+            self._keys[node] = (*where, *content, value, since)
         return self._keys[node]
 
     def _path(self, path: int) -> str:

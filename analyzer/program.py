@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,14 +30,16 @@ GIVEN = frozenset({*schema.relations(), INTO, IN_QUESTION})
 """The relations that rows come for from elsewhere than rules: facts, what bounds on points-to put in, and questions."""
 
 
-def compile_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> engine.CheckedProgram:
-    """Return the checked program of all sources together, cut to facts and what the wanted relations depend on.
+def compile_cached(
+    sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], given: Collection[str] = GIVEN
+) -> engine.CheckedProgram:
+    """Return the checked program of all sources together, cut to what is given and what the wanted relations depend on.
 
     Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
     the front end.
     """
-    name = _fingerprint(sources, wanted, ("language", "plan"))
-    return _cached(directory, name, lambda: part_for(engine.compile(sources), wanted, GIVEN))
+    name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
+    return _cached(directory, name, lambda: part_for(engine.compile(sources), wanted, given))
 
 
 def prepare_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> Prepared:

@@ -37,7 +37,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check as the catalogue describes it. `help` is Markdown, `summary` its first paragraph."""
+    """A check as the catalogue describes it. `help` is Markdown, `summary` its first paragraph.
+
+    `context` is the context policy that it asks for, or empty.
+    """
 
     id: str
     name: str
@@ -49,6 +52,7 @@ class Check:
     cwe: tuple[int, ...] = ()
     security_severity: str = ""
     tags: tuple[str, ...] = ()
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,15 @@ class Rulebook:
         """The checks that run, by id."""
         return sorted(self.by_source.values(), key=lambda check: check.id)
 
+    @property
+    def analysis(self) -> list[engine.Source]:
+        """The sources without checks."""
+        return [source for source in self.sources if source.name not in self.by_source]
+
+    def policies(self, default: str) -> list[str]:
+        """Return the context policies that checks ask for, first the default."""
+        return list(dict.fromkeys([default, *(check.context or default for check in self.checks)]))
+
     def leave_out(self, names: set[str]) -> None:
         """Take sources, and checks that are among them, out again."""
         self.sources = [source for source in self.sources if source.name not in names]
@@ -96,7 +105,7 @@ def as_report_check(check: catalogue.Check) -> Check:
     return Check(
         id=check.id, name=check.name, severity=check.severity, precision=check.precision, message=check.message,
         help=check.help, summary=check.summary, cwe=check.cwe, security_severity=check.security_severity,
-        tags=check.tags,
+        tags=check.tags, context=check.context,
     )  # fmt: skip
 
 

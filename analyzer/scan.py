@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import Any
 from analyzer.assemble import assemble
 from analyzer.collect import Progress, collect, silent
 from analyzer.config import Config, parse_config
+from analyzer.contexts.policy import INSENSITIVE, ContextCosts
 from analyzer.errors import AnalyzeError
-from analyzer.machine import Machine, ThisMachine
+from analyzer.machine import READ, Machine, ThisMachine
 from analyzer.question import Question
 from analyzer.report import Problem, Report
 from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
@@ -60,6 +61,7 @@ class ScanResult:
     phases_s: dict[str, float] = field(default_factory=dict)
     strata: list[Any] = field(default_factory=list)
     extracted: int = 0
+    contexts: list[ContextCosts] = field(default_factory=list)
 
     @property
     def elapsed_s(self) -> float:
@@ -102,7 +104,8 @@ def scan_tree(
     tree: Tree, request: ScanRequest, progress: Progress = silent, only: Collection[str] | None = None
 ) -> ScanResult:
     """Scan any tree. With `only`, paths from the repository's top, the report speaks of these files alone."""
-    from analyzer.program import compile_rulebook, evaluate_program
+    from analyzer.contexts.evaluate import InContexts
+    from analyzer.program import compile_rulebook
 
     clock = Clock()
     config = load_config(tree).override(**request.flags)
@@ -113,6 +116,9 @@ def scan_tree(
             if request.question is not None:
                 request.question.narrow(book)
             program = compile_rulebook(book, state.path)
+            policies = book.policies(config.context)
+            if request.master and policies != [INSENSITIVE]:
+                raise no_contexts_on_spark(policies)
         with machine_for(request, config) as machine:
             with clock("facts"):
                 collected = collect(tree, config, state.path, machine, progress)
@@ -122,14 +128,24 @@ def scan_tree(
                     request.question.bind(collected.mounted)
             progress("Evaluating rules", 0, None)
             with clock("analysis"):
-                result = evaluate_program(program, collected.mounted, machine)
+                evaluation = InContexts(
+                    program, book.sources, book.analysis, READ, collected.mounted, machine, state.path
+                )
+                result, *others = (evaluation.evaluate(policy) for policy in policies)
         with clock("report"):
-            report = assemble(tree, book, collected, result, only)
+            by_policy = dict(zip(policies[1:], others, strict=True))
+            report = assemble(tree, book, collected, result, only, by_policy)
             if request.question is not None:
                 report = request.question.answer(report)
     finally:
         state.close()
-    return ScanResult(report, config, clock.phases_s, result.statistics, collected.extracted)
+    return ScanResult(report, config, clock.phases_s, result.statistics, collected.extracted, evaluation.costs)
+
+
+def no_contexts_on_spark(policies: Sequence[str]) -> AnalyzeError:
+    asked = next(policy for policy in policies if policy != INSENSITIVE)
+    help = "leave out --engine spark, or --context; or 'analyze batch', in which each repository is analysed by itself"
+    return AnalyzeError("C005", f"the context policy {asked} is not evaluated on Spark", help=help)
 
 
 class Clock:
@@ -177,6 +193,7 @@ def save_statistics(result: ScanResult, path: Path) -> None:
         "files": result.report.coverage.files,
         "files_extracted": result.extracted,
         "lines": result.report.coverage.lines,
+        "contexts": [asdict(costs) for costs in result.contexts],
         "strata": [asdict(stratum) for stratum in result.strata],
     }
     try:

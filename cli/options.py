@@ -27,6 +27,9 @@ class Size(click.ParamType):
         return n_bytes
 
 
+CONTEXT = click.option(
+    "--context", metavar="POLICY", help="Tell calls apart: 1-call, 2-call, 1-object, … (default: insensitive)."
+)
 OUTPUT = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to FILE."
 )
@@ -68,9 +71,9 @@ def selection_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say what is scanned and by what, and those of a report."""
     for option in reversed(SELECTION):
         function = option(function)
-    return FORMAT(JOBS(function))
+    return FORMAT(JOBS(CONTEXT(function)))
 
 
 def report_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a scan that reports by itself."""
-    return FORMAT(JOBS(scan_options(function)))
+    return FORMAT(JOBS(scan_options(CONTEXT(function))))

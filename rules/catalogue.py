@@ -16,8 +16,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SEVERITIES = ("error", "warning", "note")
 PRECISIONS = ("very-high", "high", "medium", "low")
+CONTEXTS = ("insensitive", "1-call", "2-call", "1-object", "2-object", "1-type", "2-type", "hybrid")
 REQUIRED = ("id", "name", "severity", "precision", "message")
-KEYS = (*REQUIRED, "cwe", "security-severity", "tags")
+KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context")
 
 _ENTRY = re.compile(r"@([\w-]+)[ \t]+((?:(?![ \t]{2,}@).)*)")
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
@@ -41,7 +42,10 @@ class DatalogFile:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check's metadata and program. `help` is Markdown; `message` may hold `{source}` and other placeholders."""
+    """A check's metadata and program. `help` is Markdown; `message` may hold `{source}` and other placeholders.
+
+    `context` names the context policy that the check is to be evaluated under, if it asks for one.
+    """
 
     id: str
     name: str
@@ -53,6 +57,7 @@ class Check:
     security_severity: str = ""
     tags: tuple[str, ...] = ()
     help: str = ""
+    context: str = ""
 
     @property
     def summary(self) -> str:
@@ -80,6 +85,8 @@ def read_check(name: str, text: str, help: str = "") -> Check:
         raise HeaderError(f"the header lacks {', '.join(missing)}", 1)
     _check_choice(entries, "severity", SEVERITIES)
     _check_choice(entries, "precision", PRECISIONS)
+    if "context" in entries:
+        _check_choice(entries, "context", CONTEXTS)
     values = {key.replace("-", "_"): value for key, (value, _) in entries.items()}
     cwe = tuple(int(number) for number in re.findall(r"\d+", values.pop("cwe", "")))
     tags = tuple(values.pop("tags", "").replace(",", " ").split())

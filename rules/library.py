@@ -16,6 +16,7 @@ ANALYSIS = (
     "test_code.dl",
     "hubs.dl",
     "points_to.dl",
+    "clones.dl",
     "calls.dl",
     "wrappers.dl",
     "containers.dl",
@@ -64,3 +65,9 @@ def pointer_graph() -> list[tuple[str, str]]:
 def grammars() -> dict[str, Path]:
     """Return the files of the grammars for that graph, by name."""
     return {path.stem: path for path in sorted((HERE.parent / "exports").glob("*.cfg"))}
+
+
+def contexts() -> tuple[str, str]:
+    """Return what asks the analysis for the calls that contexts are chosen by: (file name, text)."""
+    path = HERE.parent / "exports" / "contexts.dl"
+    return "rules/exports/contexts.dl", path.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from analyzer.commits.dependencies import Dependencies
 from analyzer.commits.follower import CannotFollow, Follower, Move, Reader
 from analyzer.commits.states import StateKey, States, scanned_digest
 from analyzer.config import Config
+from analyzer.contexts.policy import INSENSITIVE
 from analyzer.git import Repository
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
@@ -104,6 +105,8 @@ class _Run:
         try:
             if self.old.key.scanned != self.new.key.scanned:
                 raise CannotFollow("the configuration has changed")
+            if any(side.book.policies(side.config.context) != [INSENSITIVE] for side in (self.old, self.new)):
+                raise CannotFollow("relations are kept without contexts only")
             base, head, strategy, reason = self.follow()
         except CannotFollow as why:
             base, head, strategy, reason = self.scan(self.old.tree), self.scan(self.new.tree), "full", str(why)

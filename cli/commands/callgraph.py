@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import JOBS
+from cli.options import CONTEXT, JOBS
 
 KINDS = ("main", "test", "exported", "handler", "override")
 
@@ -30,6 +30,7 @@ KINDS = ("main", "test", "exported", "handler", "override")
     metavar="KINDS",
     help=f"What counts as one, beside modules: {', '.join(KINDS)} (default: all); repeat or use commas.",
 )
+@CONTEXT
 @JOBS
 def callgraph(
     path: Path,
@@ -38,6 +39,7 @@ def callgraph(
     reachable_from: tuple[str, ...],
     dead: bool,
     entry_points: tuple[str, ...],
+    context: str | None,
     jobs: int | None,
 ) -> None:
     """Print the call graph of PATH: as JSON {"caller": ["callee", …]}, functions by qualified name, unless told."""
@@ -53,7 +55,7 @@ def callgraph(
     from cli.progress import Bars
 
     with Bars() as bars:
-        graph = call_graph(path, kinds, jobs, bars)
+        graph = call_graph(path, kinds, jobs, bars, context)
     if dead:
         text = DEAD_FORMATS[format](graph.dead())
     else:
