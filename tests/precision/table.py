@@ -2,6 +2,8 @@
 
     python tests/precision/table.py SUITES --scorers DIR [--only NAME …] [--keep DIR]
 
+What is measured is also told as soon as it is known, on standard error.
+
 SUITES holds checkouts, by these names: `xast` and `xast-go` (alipay/ant-application-security-testing-benchmark at
 c7dd8a4f and 20c96080), `owasp` (OWASP-Benchmark/BenchmarkJava), `pycg` (vitsalis/PyCG), `pointerbench`
 (secure-software-engineering/PointerBench), `svf` (SVF-tools/Test-Suite), `juliet` (arichardson/juliet-test-suite-c).
@@ -122,6 +124,7 @@ def main() -> int:
             value, shown = found(measure, said)
             below += value < measure.floor
             table.add_row(suite.name, measure.name, shown, f"{measure.floor:g}", f"{measure.aim:g}", seconds)
+            print(suite.name, measure.name, shown, f"({seconds} s)", file=sys.stderr, flush=True)
     Console(width=100).print(table)
     return 1 if below else 0
 
