@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.body import MODULE
 from facts.builder import head, tail
 from facts.cfg import Block
-from facts.instructions import allocate, load_attribute, load_index, merged
+from facts.instructions import allocate, awaited, load_attribute, load_index, merged
 from facts.javascript.literals import (
     string_text,
     string_value,
@@ -33,7 +33,25 @@ def _chain(unit: Unit, node: Node) -> int:
     while start is not None and start.type in LINKS and not (unit.broken and start.has_error and links):
         links.append(start)
         start = field(start, LINKS[start.type]) if LINKS[start.type] else only_child(start)
+    operand = _awaited_operand(unit, start, links[-1])
+    if operand is not None:
+        return awaited(unit, _follow(unit, unit.value(operand), links[:-1], node), node)
     value, links = _start(unit, start, links)
+    return _follow(unit, value, links, node)
+
+
+def _awaited_operand(unit: Unit, start: Node | None, first: Node) -> Node | None:
+    """Return (x) of `await (x).y`, which the grammar reads as a call of a function named await."""
+    if start is None or start.type != "identifier" or unit.text(start) != "await" or first.type != "call_expression":
+        return None
+    if unit.scope.meaning("await") is not None:
+        return None
+    parts = children(field(first, "arguments"))
+    return parts[0] if len(parts) == 1 and parts[0].type != "spread_element" else None
+
+
+def _follow(unit: Unit, value: int, links: list[Node], node: Node) -> int:
+    """Go along the links, the last of the list first."""
     ends: list[tuple[int, Block]] = []
     after: Block | None = None
     for link in reversed(links):

@@ -10,6 +10,18 @@ from analyzer.trees import MemoryTree
 SECRET = 'DB_PASSWORD = "tr0ub4dor"\n'
 FACADE = "from collections import OrderedDict, defaultdict, deque\nfrom typing import Any\n\n\ndef f():\n    pass\n"
 USERS = "from {} import OrderedDict, defaultdict, deque\n\nprint(OrderedDict, defaultdict, deque)\n"
+SERVER = """import express from "express";
+import { createServer } from "vite";
+
+const app = express();
+app.use(async (req, res) => {
+  const server = await createServer({});
+  const page = await server.ssrLoadModule("/src/page.js");
+  res.write(page.show(req.url));
+  res.write(page.title(req.url));
+});
+"""
+PAGE = 'export const show = (url) => "<p>" + url + "</p>";\nexport const title = (url) => "<p>Title</p>";\n'
 
 CASES = {
     "code is checked": ({"app/settings.py": SECRET}, ["app/settings.py:1"]),
@@ -41,6 +53,7 @@ CASES = {
         {"A.java": "import java.util.List;\n\nclass A {}\n", "a.js": "import { loads } from 'json';\nconst f = 1;\n"},
         ["a.js:1"],
     ),
+    "a library loads a module by its address": ({"server.js": SERVER, "src/page.js": PAGE}, ["server.js:8"]),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
 
@@ -56,7 +69,7 @@ def places():
         },
         "memory",
     )
-    flags = {"rules": ("hard-coded-credentials", "unused-import")}
+    flags = {"rules": ("hard-coded-credentials", "unused-import", "cross-site-scripting")}
     report = scan_tree(tree, ScanRequest(Path("."), None, flags)).report
     return [f"{finding.place.file}:{finding.place.line}" for finding in report.findings]
 
