@@ -105,16 +105,20 @@ def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
 
 
 def evaluate_program(
-    program: engine.CheckedProgram, mounted: facts.Mounted, machine: Machine, wanted: Sequence[str] = READ
+    program: engine.CheckedProgram,
+    mounted: facts.Mounted,
+    machine: Machine,
+    wanted: Sequence[str] = READ,
+    copies: int = 1,
 ) -> engine.Result:
-    """Evaluate a program on facts, as far as the wanted relations need it.
+    """Evaluate a program on facts, as far as the wanted relations need it; functions have up to so many `copies`.
 
     Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory.
     """
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
-        return machine.evaluate(part_on(program, database, wanted), database, [bounds(mounted)])
+        return machine.evaluate(part_on(program, database, wanted), database, [bounds(mounted, copies)])
 
 
 @contextmanager

@@ -20,15 +20,15 @@ LEAST_ROWS = 300_000
 BOUNDED, INTO = "points_to", "wide"
 
 
-def bounds(mounted: facts.Mounted) -> engine.Widening:
-    """Return the bound for a program of this size."""
+def bounds(mounted: facts.Mounted, copies: int = 1) -> engine.Widening:
+    """Return the bound for a program of this size, of which up to so many copies of each function are told apart."""
     widths = iter(WIDTHS)
 
     def choose(rows: np.ndarray) -> np.ndarray | None:
         width = next(widths, None)
         return None if width is None else wide_values(np.bincount(rows[0]), width)
 
-    return engine.Widening(BOUNDED, max_rows(mounted.entities.shape[1]), INTO, choose)
+    return engine.Widening(BOUNDED, copies * max_rows(mounted.entities.shape[1]), INTO, choose)
 
 
 def bound(n_entities: int) -> Bound:

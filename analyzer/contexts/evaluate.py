@@ -16,7 +16,7 @@ import numpy as np
 import engine
 import facts
 from analyzer.contexts.bodies import Bodies
-from analyzer.contexts.choose import Calls, choose, distinct, without
+from analyzer.contexts.choose import GROWTH, Calls, choose, distinct, without
 from analyzer.contexts.clone import Cloned, clone
 from analyzer.contexts.policy import INSENSITIVE, POLICIES, ContextCosts
 from analyzer.machine import Machine
@@ -28,6 +28,8 @@ ASKED = ("entered", "entered_on", "gives_no_context", "kept_whole", INTO)
 """What contexts are chosen by (`rules/exports/contexts.dl`)."""
 CLONES = frozenset(("clone_at", "clone_for", "has_clones", "is_clone", "fellow_clone", "repeated"))
 """The facts of `rules/lib/clones.dl`. Without a policy rules that read them are cut from the program."""
+COPIES = 1 + int(GROWTH)
+"""Points-to may have so many times the rows that bound it without clones, before its widest values are left alone."""
 COUNTED = ("resolved_call", "unresolved_call", "method_name_match")
 """Relations whose first column is counted: a call counts once, however many clones it is in."""
 
@@ -58,7 +60,8 @@ class InContexts:
         n_facts = sum(rows.shape[1] for rows in cloned.mounted.relations.values())
         self.costs.append(ContextCosts(policy, cloned.n_functions, cloned.n_clones, len(contexts.cut), n_facts))
         program = compile_cached(self.sources, self.directory, self.wanted, GIVEN | CLONES)
-        return without_clones(evaluate_program(program, cloned.mounted, self.machine, self.wanted), cloned)
+        evaluated = evaluate_program(program, cloned.mounted, self.machine, self.wanted, copies=COPIES)
+        return without_clones(evaluated, cloned)
 
     @cached_property
     def asked(self) -> tuple[Bodies, Calls, np.ndarray, np.ndarray]:
