@@ -84,7 +84,7 @@ def _changed(cause: Cause, prefix: str, id: int) -> dict[str, Any]:
 
 
 def _rule(check: Check) -> dict[str, Any]:
-    tags = ["security"] * bool(check.cwe) + [f"external/cwe/cwe-{cwe:03d}" for cwe in check.cwe] + list(check.tags)
+    tags = [*check.tags, *(f"external/cwe/cwe-{cwe:03d}" for cwe in check.cwe)]
     properties: dict[str, Any] = {
         "precision": check.precision,
         "problem.severity": {"note": "recommendation"}.get(check.severity, check.severity),

@@ -44,7 +44,8 @@ class DatalogFile:
 class Check:
     """A check's metadata and program. `help` is Markdown; `message` may hold `{source}` and other placeholders.
 
-    `context` names the context policy that the check is to be evaluated under, if it asks for one.
+    A check whose header says how severe its findings are for security has the tag `security`. `context` names the
+    context policy that the check is to be evaluated under, if it asks for one.
     """
 
     id: str
@@ -89,8 +90,8 @@ def read_check(name: str, text: str, help: str = "") -> Check:
         _check_choice(entries, "context", CONTEXTS)
     values = {key.replace("-", "_"): value for key, (value, _) in entries.items()}
     cwe = tuple(int(number) for number in re.findall(r"\d+", values.pop("cwe", "")))
-    tags = tuple(values.pop("tags", "").replace(",", " ").split())
-    return Check(**values, file=DatalogFile(name, text), cwe=cwe, tags=tags, help=help)
+    tags = ["security"] * ("security_severity" in values) + values.pop("tags", "").replace(",", " ").split()
+    return Check(**values, file=DatalogFile(name, text), cwe=cwe, tags=tuple(dict.fromkeys(tags)), help=help)
 
 
 def _check_choice(entries: dict[str, tuple[str, int]], key: str, choices: tuple[str, ...]) -> None:

@@ -45,6 +45,7 @@ def sample_report():
         summary="A user who controls part of a query can read or change any data.",
         cwe=(89,),
         security_severity="8.8",
+        tags=("security",),
     )
     unused = Check("unused-import", "Unused import", "note", "very-high", "{name} is imported and never used.")
     code = ["def user():", '    name = request.args["name"]', '    cur.execute("SELECT * FROM t WHERE n=\'" + name)']

@@ -36,6 +36,13 @@ def test_a_result_carries_what_code_scanning_requires(sample_report):
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
 
 
+def test_a_weakness_alone_is_not_shown_as_one_of_security(sample_report):
+    check = replace(sample_report.checks[0], security_severity="", tags=("maintainability",))
+    rule = log_of(replace(sample_report, checks=(check, *sample_report.checks[1:])))["tool"]["driver"]["rules"][0]
+    assert rule["properties"]["tags"] == ["maintainability", "external/cwe/cwe-089"]
+    assert "security-severity" not in rule["properties"]
+
+
 def test_paths_are_percent_encoded(sample_report):
     uri = log_of(sample_report)["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == "sub/app/%C3%A9%20%5Bx%5D.py"

@@ -74,12 +74,10 @@ def xast(language: str, tree: str, rules: str, *bounds: tuple[int, int]) -> Suit
     return Suite(f"xAST {language}", tree, scorer, levels(*bounds), rules, f"xast_{language.lower()}.dl")
 
 
-INJECTIONS = "security,-maintainability"
-"""What a scene's name says is of flows: one that is called clean may still have a value that nobody reads."""
 RIGHT = (Measure("right", r"right (\d+)/(\d+)", 0.85, 0.97),)
 SUITES = (
     xast("Python", "xast/sast-python3/case", "cwe-78", (150, 170), (15, 22), (4, 8)),
-    xast("Java", "xast/sast-java", INJECTIONS, (90, 112), (5, 12), (1, 6)),
+    xast("Java", "xast/sast-java", "security", (90, 112), (5, 12), (1, 6)),
     xast("JS", "xast/sast-js/case", "command-injection", (116, 118), (10, 17), (2, 5)),
     xast("Go", "xast-go/sast-go/cases", "command-injection", (100, 120), (10, 16), (0, 3)),
     Suite(

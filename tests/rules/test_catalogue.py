@@ -29,10 +29,14 @@ bad()  # expect: py/x
 def test_a_header_and_its_page_describe_a_check():
     check = read_check("x.dl", HEADER, HELP)
     assert (check.id, check.name, check.severity, check.precision) == ("py/x", "Something bad", "error", "high")
-    assert (check.cwe, check.security_severity, check.tags) == ((89, 90), "8.8", ("correctness",))
+    assert (check.cwe, check.security_severity, check.tags) == ((89, 90), "8.8", ("security", "correctness"))
     assert check.message == "This depends on {source}."
     assert check.summary == "It is bad, because."
     assert check.examples == [("python", "bad()  # expect: py/x\n")]
+
+
+def test_a_weakness_alone_does_not_make_a_check_one_of_security():
+    assert read_check("x.dl", HEADER.replace("   @security-severity 8.8", ""), HELP).tags == ("correctness",)
 
 
 @pytest.mark.parametrize(

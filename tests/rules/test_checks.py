@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from analyzer.rulebook import select
 from analyzer.ruletest import MARK, run_rule_tests
 from rules.catalogue import checks
 
@@ -29,6 +30,16 @@ def test_a_page_shows_wrong_and_right_code(check):
     assert {"expect", "ok"} <= words
 
 
+def test_what_is_selected_as_security_is_no_matter_of_maintenance():
+    chosen = {check.id for check in select(checks(), ["security"])}
+    assert {"sql-injection", "weak-hash", "use-after-free", "exponential-regex"} <= chosen
+    assert not chosen & {"dead-store", "unused-variable", "unreachable-code", "resource-leak", "mutable-default"}
+
+
+def test_checks_on_security_say_which_weakness_they_find():
+    assert [check.id for check in checks() if "security" in check.tags and not check.cwe] == []
+
+
 @pytest.mark.parametrize("check", [check for check in checks() if check.cwe], ids=lambda check: check.id)
-def test_a_page_on_security_names_its_weakness(check):
+def test_a_page_names_the_weakness(check):
     assert f"CWE-{check.cwe[0]}" in check.help
