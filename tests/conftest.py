@@ -19,15 +19,20 @@ HOST = "127.0.0.1"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
 
+@pytest.fixture(scope="session")
+def shared_state():
+    """The state directory of the command; what tests compile is kept there for the other runs."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "analyze"
+
+
 @pytest.fixture
-def state_directory(tmp_path_factory, monkeypatch):
+def state_directory(shared_state, tmp_path_factory, monkeypatch):
     """A state directory of the test's own; compiled kernels and programs are shared with the other runs."""
-    shared = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "analyze"
     state = tmp_path_factory.mktemp("cache") / "analyze"
     state.mkdir()
     for name in ("kernels", "programs"):
-        (shared / name).mkdir(parents=True, exist_ok=True)
-        (state / name).symlink_to(shared / name)
+        (shared_state / name).mkdir(parents=True, exist_ok=True)
+        (state / name).symlink_to(shared_state / name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(state.parent))
     return state
 

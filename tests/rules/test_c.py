@@ -5,11 +5,7 @@
 
 import pytest
 
-import engine
 from analyzer import callgraph
-from facts import extract, mount, schema_text
-from facts.languages import language_of
-from rules import library
 
 CALLS = {
     "a function of another file": (
@@ -184,54 +180,30 @@ probed(substr(q, 8, strlen(q) - 8), cat(l, cat("#", to_string(i)))) :- probes(q,
 .decl probes(name: symbol, object: Object)
 probes(q, o) :- calls_library(c, q), argument(c, 0, a), points_to(a, o), contains("probe_", q).
 """
-
-
-def compiled(probes):
-    sources = [("facts/schema.dl", schema_text()), *library.analysis(), ("probes.dl", probes)]
-    return engine.compile([engine.Source(name, text) for name, text in sources])
-
-
-@pytest.fixture(scope="module")
-def program():
-    return compiled(PROBES)
-
-
-@pytest.fixture(scope="module")
-def ordered():
-    """The same probes, answered with order and contexts."""
-    return compiled(PROBES.replace("points_to(a, o)", "may_refer(a, o)") + ".output probed\n")
-
-
-def evaluated(program, files):
-    mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
-    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-    return engine.evaluate(program, database, threads=1)
-
-
-def rows(result, relation):
-    return zip(*(result.symbols.texts(column) for column in result.relation(relation)), strict=True)
+IN_ORDER = PROBES.replace("points_to(a, o)", "may_refer(a, o)")
+"""The same probes, answered with order and contexts."""
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_calls_lead_to_what_runs(program, name):
+def test_calls_lead_to_what_runs(rows, name):
     files, expected = CALLS[name]
-    assert callgraph.render(rows(evaluated(program, files), "call_edge")) == expected
+    assert callgraph.render(rows("call_edge", files)) == expected
 
 
 @pytest.mark.parametrize("name", POINTS)
-def test_pointers_lead_to_what_they_may_point_to(program, name):
+def test_pointers_lead_to_what_they_may_point_to(rows, name):
     text, expected = POINTS[name]
-    assert pointed(program, text) == expected
+    assert by_probe(rows("probed", {"a.c": text}, PROBES)) == expected
 
 
 @pytest.mark.parametrize("name", ORDERED)
-def test_order_and_contexts_tell_what_pointers_refer_to(ordered, name):
+def test_order_and_contexts_tell_what_pointers_refer_to(rows, name):
     text, expected = ORDERED[name]
-    assert pointed(ordered, text) == expected
+    assert by_probe(rows("probed", {"a.c": text}, IN_ORDER)) == expected
 
 
-def pointed(program, text):
+def by_probe(pairs):
     found = {}
-    for probe, place in sorted(rows(evaluated(program, {"a.c": text}), "probed")):
+    for probe, place in sorted(pairs):
         found.setdefault(probe, []).append(place)
     return {probe: " ".join(places) for probe, places in found.items()}

@@ -19,11 +19,41 @@ from rules import library
 
 CALLS, OBJECTS, TYPES = {"1-call", "2-call"}, {"1-object", "2-object"}, {"1-type", "2-type"}
 
+# What all programs of a language begin with.
+HEADS = {
+    "py": "class A: pass\nclass B: pass\n",
+    "java": "class A {}\nclass B {}\n",
+    "js": "class A {}\nclass B {}\n",
+    "go": "package main\ntype A struct { n int }\ntype B struct { n int }\nfunc probe(name string, x interface{}) {}\n",
+    "c": "void probe(const char *name, int *x);\n",
+}
+# A container whose method hands its argument on to another one: that one has a single call.
+BOX = {
+    "main.py": """
+class Box:
+    def set(self, x): self.put(x)
+    def put(self, x): self.v = x
+    def get(self): return self.v
+""",
+    "Main.java": """
+class Box {
+    Object v;
+    void set(Object x) { this.put(x); }
+    void put(Object x) { this.v = x; }
+    Object get() { return this.v; }
+}
+""",
+    "main.js": """
+class Box {
+  set(x) { this.put(x); }
+  put(x) { this.v = x; }
+  get() { return this.v; }
+}
+""",
+}
 # A function that gives back what it is given, through a container. It has no receiver: only its calls tell it apart.
 IDENTITY = {
     "main.py": """
-class A: pass
-class B: pass
 def same(x):
     held = [x]
     return held[0]
@@ -31,8 +61,6 @@ probe("first", same(A()))
 probe("second", same(B()))
 """,
     "Main.java": """
-class A {}
-class B {}
 class Main {
     static Object same(Object x) { Object[] held = new Object[1]; held[0] = x; return held[0]; }
     static void probe(String name, Object x) {}
@@ -45,37 +73,24 @@ class Main {
 }
 """,
     "main.js": """
-class A {}
-class B {}
 function same(x) { const held = [x]; return held[0]; }
 function main() { probe("first", same(new A())); probe("second", same(new B())); }
 main();
 """,
     "main.go": """
-package main
-type A struct { n int }
-type B struct { n int }
 type holder struct { v interface{} }
-func probe(name string, x interface{}) {}
 func same(x interface{}) interface{} { h := &holder{}; h.v = x; return h.v }
 func main() { probe("first", same(&A{})); probe("second", same(&B{})) }
 """,
     "main.c": """
 struct holder { int *v; };
-void probe(const char *name, int *x);
 static int *same(int *x) { struct holder h; h.v = x; return h.v; }
 int main(void) { int A, B; probe("first", same(&A)); probe("second", same(&B)); return 0; }
 """,
 }
-# Two containers of a class whose method hands its argument on to another one: that one has a single call.
+# Two such containers.
 CONTAINERS = {
-    "main.py": """
-class A: pass
-class B: pass
-class Box:
-    def set(self, x): self.put(x)
-    def put(self, x): self.v = x
-    def get(self): return self.v
+    "main.py": BOX["main.py"] + """
 def main():
     one = Box()
     two = Box()
@@ -85,15 +100,7 @@ def main():
     probe("second", two.get())
 main()
 """,
-    "Main.java": """
-class A {}
-class B {}
-class Box {
-    Object v;
-    void set(Object x) { this.put(x); }
-    void put(Object x) { this.v = x; }
-    Object get() { return this.v; }
-}
+    "Main.java": BOX["Main.java"] + """
 class Main {
     static void probe(String name, Object x) {}
     public static void main(String[] args) {
@@ -106,14 +113,7 @@ class Main {
     }
 }
 """,
-    "main.js": """
-class A {}
-class B {}
-class Box {
-  set(x) { this.put(x); }
-  put(x) { this.v = x; }
-  get() { return this.v; }
-}
+    "main.js": BOX["main.js"] + """
 function main() {
   const one = new Box();
   const two = new Box();
@@ -125,14 +125,10 @@ function main() {
 main();
 """,
     "main.go": """
-package main
-type A struct { n int }
-type B struct { n int }
 type Box struct { v interface{} }
 func (b *Box) set(x interface{}) { b.put(x) }
 func (b *Box) put(x interface{}) { b.v = x }
 func (b *Box) get() interface{} { return b.v }
-func probe(name string, x interface{}) {}
 func main() {
 	one := &Box{}
 	two := &Box{}
@@ -145,13 +141,7 @@ func main() {
 }
 # The same where the containers are made by two classes, and by one.
 MADE_BY_TWO_CLASSES = {
-    "main.py": """
-class A: pass
-class B: pass
-class Box:
-    def set(self, x): self.put(x)
-    def put(self, x): self.v = x
-    def get(self): return self.v
+    "main.py": BOX["main.py"] + """
 class One:
     def run(self):
         box = Box()
@@ -165,15 +155,7 @@ class Two:
 One().run()
 Two().run()
 """,
-    "Main.java": """
-class A {}
-class B {}
-class Box {
-    Object v;
-    void set(Object x) { this.put(x); }
-    void put(Object x) { this.v = x; }
-    Object get() { return this.v; }
-}
+    "Main.java": BOX["Main.java"] + """
 class One { void run() { Box box = new Box(); box.set(new A()); Main.probe("first", box.get()); } }
 class Two { void run() { Box box = new Box(); box.set(new B()); Main.probe("second", box.get()); } }
 class Main {
@@ -181,14 +163,7 @@ class Main {
     public static void main(String[] args) { new One().run(); new Two().run(); }
 }
 """,
-    "main.js": """
-class A {}
-class B {}
-class Box {
-  set(x) { this.put(x); }
-  put(x) { this.v = x; }
-  get() { return this.v; }
-}
+    "main.js": BOX["main.js"] + """
 class One { run() { const box = new Box(); box.set(new A()); probe("first", box.get()); } }
 class Two { run() { const box = new Box(); box.set(new B()); probe("second", box.get()); } }
 new One().run();
@@ -198,8 +173,6 @@ new Two().run();
 # A factory behind a factory: what it makes is told apart where the call before the last one counts.
 FACTORY = {
     "main.py": """
-class A: pass
-class B: pass
 class Box: pass
 def create():
     box = Box()
@@ -218,8 +191,6 @@ def main():
 main()
 """,
     "Main.java": """
-class A {}
-class B {}
 class Box { Object v; int n; }
 class Main {
     static Box create() { Box box = new Box(); return box; }
@@ -236,8 +207,6 @@ class Main {
 }
 """,
     "main.js": """
-class A {}
-class B {}
 class Box {}
 function create() { const box = new Box(); return box; }
 function make() { const box = create(); box.n = 1; return box; }
@@ -253,13 +222,9 @@ function main() {
 main();
 """,
     "main.go": """
-package main
-type A struct { n int }
-type B struct { n int }
 type Box struct { v interface{}; n int }
 func create() *Box { box := &Box{}; return box }
 func make_box() *Box { box := create(); box.n = 1; return box }
-func probe(name string, x interface{}) {}
 func main() {
 	one := make_box()
 	two := make_box()
@@ -282,8 +247,6 @@ IDENTITY_BEHIND_ANOTHER = {
 # A function defined in one that is called twice keeps what that was given.
 CLOSURE = {
     "main.py": """
-class A: pass
-class B: pass
 def keep(x):
     def give():
         return x
@@ -296,8 +259,6 @@ def main():
 main()
 """,
     "main.js": """
-class A {}
-class B {}
 function keep(x) { return function () { return x; }; }
 function main() {
   const one = keep(new A());
@@ -308,11 +269,7 @@ function main() {
 main();
 """,
     "main.go": """
-package main
-type A struct { n int }
-type B struct { n int }
 func keep(x interface{}) func() interface{} { return func() interface{} { return x } }
-func probe(name string, x interface{}) {}
 func main() {
 	one := keep(&A{})
 	two := keep(&B{})
@@ -323,8 +280,6 @@ func main() {
 }
 # An anonymous class is cloned with the method that it stands in.
 CLOSURE["Main.java"] = """
-class A {}
-class B {}
 interface Giver { Object give(); }
 class Main {
     static Giver keep(final Object x) { return new Giver() { public Object give() { return x; } }; }
@@ -340,8 +295,6 @@ class Main {
 # A function without a receiver, called by methods of two objects.
 HELPER_OF_METHODS = {
     "main.py": """
-class A: pass
-class B: pass
 def same(x):
     held = [x]
     return held[0]
@@ -357,8 +310,6 @@ def main():
 main()
 """,
     "Main.java": """
-class A {}
-class B {}
 class Helper { static Object same(Object x) { Object[] held = new Object[1]; held[0] = x; return held[0]; } }
 class Box { Object v; void set(Object x) { this.v = Helper.same(x); } }
 class Main {
@@ -392,18 +343,17 @@ def folder(case, file):
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory):
+def evaluated(shared_state):
     """All programs side by side: the results by policy, and that of the program on the facts as they are."""
-    directory = tmp_path_factory.mktemp("programs")
     sources = [engine.Source(name, text) for name, text in [("facts/schema.dl", schema_text()), *library.analysis()]]
     wanted = ("points_to", "call_target", "passes", "resolved_call", "argument", "constant", "location")
     files = {}
     for case, file in SINGLE:
-        at, text = folder(case, file), CASES[case][0][file]
+        at, text = folder(case, file), HEADS[file.partition(".")[2]] + CASES[case][0][file]
         files[f"{at}/{file}"] = f"package {at};\n{text}" if file.endswith(".java") else text
     mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
-    program = compile_cached(sources, directory, wanted)
-    evaluation = InContexts(program, sources, sources, wanted, mounted, ThisMachine(1), directory)
+    program = compile_cached(sources, shared_state, wanted)
+    evaluation = InContexts(program, sources, sources, wanted, mounted, ThisMachine(1), shared_state)
     results = {policy: evaluation.evaluate(policy) for policy in NAMES}
     return results, evaluate_program(program, mounted, ThisMachine(1), wanted)
 

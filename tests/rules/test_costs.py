@@ -9,9 +9,8 @@ from analyzer.rulebook import build_rulebook
 
 
 @pytest.fixture(scope="module")
-def program_of(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("state")
-    return cache(lambda *checks: compile_rulebook(build_rulebook([], checks), directory).relations.keys())
+def program_of(shared_state):
+    return cache(lambda *checks: compile_rulebook(build_rulebook([], checks), shared_state).relations.keys())
 
 
 def test_taint_is_for_checks_on_tainted_data(program_of):

@@ -5,11 +5,6 @@ Where the analysis cannot tell what runs would, the case says so.
 
 import pytest
 
-import engine
-from facts import extract, mount, schema_text
-from facts.languages import language_of
-from rules import library
-
 PROBES = """
 // The classes of what the argument of `probe` may refer to.
 .decl probed(class: symbol)
@@ -19,7 +14,6 @@ probed(n) :- call(c, _, f), load_cell(f, x), cell(x, _, "probe"), argument(c, 0,
     instance_class(o, k), class(k, _, n).
 probed(n) :- call(c, _, f), load_attribute(f, _, "probe"), argument(c, 0, a), may_refer(a, o),
     instance_class(o, k), class(k, _, n).
-.output probed
 """
 PYTHON = "class A: pass\nclass B: pass\nclass Box: pass\n"
 JAVA = (
@@ -65,26 +59,13 @@ IN_JAVA = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def program():
-    sources = [("facts/schema.dl", schema_text()), *library.analysis(), ("probes.dl", PROBES)]
-    return engine.compile([engine.Source(name, text) for name, text in sources])
-
-
 @pytest.mark.parametrize("name", IN_PYTHON)
-def test_loads_in_python(program, name):
+def test_loads_in_python(rows, name):
     text, expected = IN_PYTHON[name]
-    assert probed(program, "a.py", PYTHON + text) == expected
+    assert set(rows("probed", {"a.py": PYTHON + text}, PROBES)) == {(probed,) for probed in expected}
 
 
 @pytest.mark.parametrize("name", IN_JAVA)
-def test_loads_in_java(program, name):
+def test_loads_in_java(rows, name):
     text, expected = IN_JAVA[name]
-    assert probed(program, "Main.java", JAVA % text) == expected
-
-
-def probed(program, path, text):
-    mounted = mount([(path, extract(text.encode(), language_of(path)))])
-    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-    result = engine.evaluate(program, database, threads=1)
-    return set(result.symbols.texts(result.relation("probed")[0]))
+    assert set(rows("probed", {"Main.java": JAVA % text}, PROBES)) == {(probed,) for probed in expected}

@@ -2,11 +2,7 @@
 
 import pytest
 
-import engine
 from analyzer import callgraph
-from facts import extract, mount, schema_text
-from facts.languages import language_of
-from rules import library
 
 PROGRAMS = {
     "a virtual call runs the method of the object's class": (
@@ -199,24 +195,10 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture(scope="module")
-def program():
-    sources = [("facts/schema.dl", schema_text()), *library.analysis()]
-    return engine.compile([engine.Source(name, text) for name, text in sources])
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_call_graph_has_the_edges_that_run(program, name):
+def test_call_graph_has_the_edges_that_run(rows, name):
     files, expected = PROGRAMS[name]
-    assert callgraph.render(edges(program, files)) == expected
-
-
-def edges(program, files):
-    mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
-    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-    result = engine.evaluate(program, database, threads=1)
-    columns = [result.symbols.texts(column) for column in result.relation("call_edge")]
-    return list(zip(*columns, strict=True))
+    assert callgraph.render(rows("call_edge", files)) == expected
 
 
 @pytest.mark.parametrize(
@@ -230,10 +212,10 @@ def edges(program, files):
         ("if (l.size() > n) { l.remove(0); } l.get(1).m();", {"p.A.m", "p.B.m", "p.C.m"}),
     ],
 )
-def test_positions_in_a_list_move_with_what_is_removed(program, changes, called):
+def test_positions_in_a_list_move_with_what_is_removed(rows, changes, called):
     text = "package p;\nimport java.util.*;\ninterface I { void m(); }\n"
     text += "".join(f"class {name} implements I {{ public void m() {{}} }}\n" for name in "ABC")
     text += "class Main { static void run(int n) { List<I> l = new ArrayList<>();\n"
     text += "l.add(new A()); l.add(new B()); l.add(new C()); " + changes + " } }\n"
-    found = edges(program, {"p/Main.java": text})
+    found = rows("call_edge", {"p/Main.java": text})
     assert {callee for _, callee in found if callee.startswith("p.")} == called

@@ -2,11 +2,7 @@
 
 import pytest
 
-import engine
 from analyzer import callgraph
-from facts import extract, mount, schema_text
-from facts.languages import language_of
-from rules import library
 
 PROGRAMS = {
     "new makes an object with the function's prototype": (
@@ -118,17 +114,7 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture(scope="module")
-def program():
-    sources = [("facts/schema.dl", schema_text()), *library.analysis()]
-    return engine.compile([engine.Source(name, text) for name, text in sources])
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_call_graph_has_the_edges_that_run(program, name):
+def test_call_graph_has_the_edges_that_run(rows, name):
     files, expected = PROGRAMS[name]
-    mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
-    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-    result = engine.evaluate(program, database, threads=1)
-    columns = [result.symbols.texts(column) for column in result.relation("call_edge")]
-    assert callgraph.render(zip(*columns, strict=True)) == expected
+    assert callgraph.render(rows("call_edge", files)) == expected

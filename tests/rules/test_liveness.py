@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import engine
 from analyzer.program import GIVEN
 from engine.plan.part import part_for
-from facts import extract, mount, schema_text
-from facts.languages import language_of
+from facts import schema_text
 from rules import library
 
 NAMES = ("a", "b", "c")
@@ -103,17 +102,16 @@ def program():
     return part_for(engine.compile([schema_text(), text, lost]), ["lost"], GIVEN)
 
 
-def lost_lines(program, name, code):
-    mounted = mount([(name, extract(code.encode(), language_of(name)))])
-    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-    return set(engine.evaluate(program, database, threads=1).relation("lost")[0].tolist())
+@pytest.fixture(scope="module")
+def lost_lines(program, evaluate):
+    return lambda name, code: set(evaluate(program, {name: code}).relation("lost")[0].tolist())
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STATEMENTS)
-def test_lost_values_are_those_of_the_dataflow_equations(program, statements):
+def test_lost_values_are_those_of_the_dataflow_equations(lost_lines, statements):
     code = "\n".join(["def f(a, b, c, g):", *written(statements), "    return a"])
-    assert lost_lines(program, "app.py", code) == Oracle(statements).dead_lines()
+    assert lost_lines("app.py", code) == Oracle(statements).dead_lines()
 
 
 # The flow graph of Fig. 9.13: i = m - 1, j = n, a = u1 | i = i + 1, j = j - 1 | a = u2 | i = u3, and back to the second
@@ -148,5 +146,5 @@ DRAGON = {
 
 
 @pytest.mark.parametrize("name", DRAGON)
-def test_the_flow_graph_of_the_dragon_book(program, name):
-    assert lost_lines(program, name, DRAGON[name]) == {4, 6, 9}
+def test_the_flow_graph_of_the_dragon_book(lost_lines, name):
+    assert lost_lines(name, DRAGON[name]) == {4, 6, 9}

@@ -6,7 +6,7 @@ import engine
 from analyzer.pointer_graph import graph_of
 from engine.cfl.parse import parse_grammar
 from engine.cfl.solve import solve
-from facts import extract, mount, schema_text
+from facts import schema_text
 from rules import library
 
 ALIASES = {
@@ -98,16 +98,14 @@ NULLS = {
 
 
 @pytest.fixture(scope="module")
-def pairs():
+def pairs(evaluate):
     """Return the pairs that a grammar finds in a file of C, of expressions of variables that all files share."""
     sources = [("facts/schema.dl", schema_text()), *library.pointer_graph()]
     program = engine.compile([engine.Source(name, text) for name, text in sources])
 
     def found(grammar, code):
-        mounted = mount([("a.c", extract(("#include <stddef.h>\n" + code).encode(), "c"))])
-        database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
         parsed = parse_grammar(grammar, library.grammars()[grammar].read_text())
-        graph = graph_of(engine.evaluate(program, database, threads=1), parsed.labels)
+        graph = graph_of(evaluate(program, {"a.c": "#include <stddef.h>\n" + code}), parsed.labels)
         (answer,) = solve(parsed, graph, parsed.counted, threads=1).answers
         names = graph.vertices.texts()
         return {(names[x], names[y]) for x, y in answer.columns().T.tolist()}
