@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import facts
 from analyzer.collect import Collected
+from analyzer.config import Config
 from analyzer.findings import Findings, call_coverage
+from analyzer.generated import leave_out_generated
 from analyzer.present import present
 from analyzer.report import Check, Coverage, Problem, Report, Suppression
 from analyzer.rulebook import Rulebook
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 def assemble(
     tree: Tree,
+    config: Config,
     book: Rulebook,
     collected: Collected,
     result: engine.Result,
@@ -47,8 +51,11 @@ def assemble(
     ]
     suppressions = [item for item in read_suppressions(collected.mounted) if concerns(item.file)]
     presented = present(findings, suppressions, texts)
+    shown, left_out = presented.findings, Counter[str]()
+    if not config.include_generated:
+        shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
-    coverage = coverage_of(collected, result, concerns)
+    coverage = replace(coverage_of(collected, result, concerns), generated=left_out)
     problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
     ran = {check.id for check in book.checks}
     return Report(
@@ -56,7 +63,7 @@ def assemble(
         revision=tree.revision,
         prefix=tree.prefix,
         checks=tuple(book.checks),
-        findings=presented.findings,
+        findings=shown,
         coverage=coverage,
         files=tuple(collected.files),
         problems=tuple(problems),

@@ -34,6 +34,7 @@ class Config:
     jobs: int = 0
     max_file_kb: int = 1024
     include_vendored: bool = False
+    include_generated: bool = False
     models: tuple[str, ...] = ()
     rules_dir: tuple[str, ...] = ()
     extract_timeout_s: int = 120
@@ -79,6 +80,7 @@ CHECKS: dict[str, Callable[[Any], str]] = {
     "jobs": _check_count,
     "max_file_kb": _check_count,
     "include_vendored": _check_flag,
+    "include_generated": _check_flag,
     "models": _check_strings,
     "rules_dir": _check_strings,
     "extract_timeout_s": _check_count,

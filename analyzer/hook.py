@@ -81,7 +81,7 @@ class _Hook:
         warnings = [*([self.state.warning] if self.state.warning else []), *self.states.warnings]
         collected.problems += [Problem(warning, level="warning") for warning in warnings]
         with clock("report"):
-            report = assemble(tree, book, collected, follower.view.result(), self.staged)
+            report = assemble(tree, config, book, collected, follower.view.result(), self.staged)
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
 
     def follower(self, key: StateKey, program: Prepared, reader: Reader) -> Follower:

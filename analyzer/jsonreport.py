@@ -51,7 +51,11 @@ def _text(document: dict[str, Any]) -> str:
 def _looked_at(report: Report) -> dict[str, Any]:
     return {
         "coverage": coverage_as_dict(report)
-        | {"unparsed": report.coverage.unparsed, "skippedFiles": report.coverage.skipped},
+        | {
+            "unparsed": report.coverage.unparsed,
+            "skippedFiles": report.coverage.skipped,
+            "generatedFiles": report.coverage.generated,
+        },
         "problems": [asdict(problem) for problem in report.problems],
         "unusedSuppressions": [asdict(suppression) for suppression in report.unused_suppressions],
     }

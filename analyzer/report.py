@@ -106,7 +106,8 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was looked at. `skipped` maps a reason to files; `unparsed` a file to its lines without facts.
+    """What was looked at. `skipped` maps a reason to files; `unparsed` a file to its lines without facts,
+    `generated` a file that a program has written to the number of findings that are left out there.
 
     Calls: `resolved` reach a function of the repository or a library by its qualified name, `by_name` only a name.
     """
@@ -116,6 +117,7 @@ class Coverage:
     languages: Mapping[str, int] = field(default_factory=dict)
     unparsed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    generated: Mapping[str, int] = field(default_factory=dict)
     calls_resolved: int = 0
     calls_by_name: int = 0
     calls_unresolved: int = 0

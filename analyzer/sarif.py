@@ -200,6 +200,7 @@ def coverage_as_dict(report: Report) -> dict[str, Any]:
         "lines": coverage.lines,
         "languages": dict(sorted(coverage.languages.items())),
         "skipped": {reason: len(files) for reason, files in sorted(coverage.skipped.items())},
+        "generated": {"files": len(coverage.generated), "findingsLeftOut": sum(coverage.generated.values())},
         "calls": {
             "resolved": coverage.calls_resolved,
             "byNameOnly": coverage.calls_by_name,

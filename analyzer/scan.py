@@ -134,7 +134,7 @@ def scan_tree(
                 result, *others = (evaluation.evaluate(policy) for policy in policies)
         with clock("report"):
             by_policy = dict(zip(policies[1:], others, strict=True))
-            report = assemble(tree, book, collected, result, only, by_policy)
+            report = assemble(tree, config, book, collected, result, only, by_policy)
             if request.question is not None:
                 report = request.question.answer(report)
     finally:

@@ -50,6 +50,7 @@ SELECTION = (
     click.option("--rules-dir", multiple=True, type=click.Path(path_type=Path), help="A directory of your own checks."),
     click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out paths, in gitignore syntax."),
     click.option("--include-vendored", is_flag=True, default=None, help="Scan vendored directories too."),
+    click.option("--include-generated", is_flag=True, default=None, help="Report all findings in generated files."),
     click.option("--max-file-kb", type=click.IntRange(min=1), metavar="KB", help="Skip larger files (default: 1024)."),
 )
 FAIL_ON = click.option(

@@ -239,6 +239,9 @@ def _files_row(report: Report) -> Text:
     skipped = [f"{len(files):,} {reason}" for reason, files in sorted(coverage.skipped.items())]
     if skipped:
         row.append(f" · skipped: {', '.join(skipped)}", style="dim")
+    if coverage.generated:
+        left_out = plural(sum(coverage.generated.values()), "finding")
+        row.append(f" · {len(coverage.generated):,} generated: {left_out} left out", style="dim")
     return row
 
 

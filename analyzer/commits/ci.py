@@ -175,7 +175,7 @@ class _Run:
         return follower
 
     def report(self, side: Side, follower: Follower) -> Report:
-        return assemble(side.tree, side.book, follower.collected(), follower.view.result())
+        return assemble(side.tree, side.config, side.book, follower.collected(), follower.view.result())
 
     def scan(self, tree: GitTree) -> Report:
         """Return the report of a commit by itself."""

@@ -42,6 +42,7 @@ def test_json_holds_findings_with_paths_and_coverage(sample_report):
     assert [step["line"] for step in document["findings"][0]["path"]] == [41, 42]
     assert document["findings"][2]["suppression"]["reason"] == "kept for users"
     assert document["coverage"]["unparsed"] == {"app/bad.py": [3, 4]}
+    assert document["coverage"]["generatedFiles"] == {"app/api_pb2.py": 3}
     assert document["complete"] is False
 
 

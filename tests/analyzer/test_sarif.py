@@ -62,7 +62,9 @@ def test_what_was_not_analysed_is_named_and_the_run_is_no_success(sample_report)
         for notification in invocation["toolExecutionNotifications"]
     }
     assert named == {"sub/app/secret.py": "error", "sub/app/bad.py": "error", "sub/app/db.py": "note"}
-    assert invocation["properties"]["coverage"]["skipped"] == {"over 1 MB": 1, "vendored": 2}
+    coverage = invocation["properties"]["coverage"]
+    assert coverage["skipped"] == {"over 1 MB": 1, "vendored": 2}
+    assert coverage["generated"] == {"files": 1, "findingsLeftOut": 3}
 
 
 def test_a_complete_run_is_a_success(sample_report):

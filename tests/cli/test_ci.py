@@ -143,7 +143,7 @@ def test_relations_that_follow_commits_report_what_scans_do(history, state_direc
     follower = Follower.begin(compile_rulebook(book, state_directory), trees[0], reader, UpdateOnly())
     for before, tree in pairwise(trees):
         move = follower.move(before, tree, reader)
-        found = render_sarif(assemble(tree, book, follower.collected(), follower.view.result()), "")
+        found = render_sarif(assemble(tree, config, book, follower.collected(), follower.view.result()), "")
         assert found == render_sarif(scan(ScanRequest(history.path, tree.revision, flags)).report, "")
         assert move.outcome.strategy == "update"
     for tree in trees:

@@ -88,7 +88,7 @@ class Replay:
         evaluating = perf_counter()
         full = evaluate_program(program, collected.mounted, self.machine, tuple(program.relations))
         full_s = perf_counter() - evaluating
-        expected = render_sarif(assemble(tree, book, collected, full), "replay")
+        expected = render_sarif(assemble(tree, config, book, collected, full), "replay")
         full_all_s = perf_counter() - begin
         row = Row(commit, 0, 0, 0, 0, "begin", full_s, full_s, full_all_s, full_all_s)
 
@@ -103,7 +103,7 @@ class Replay:
             raise Different(f"{commit}: {reason}") from None
         self.sources = sources
         view = self.follower.view
-        found = render_sarif(assemble(tree, book, self.follower.collected(), view.result()), "replay")
+        found = render_sarif(assemble(tree, config, book, self.follower.collected(), view.result()), "replay")
         row.update_all_s = perf_counter() - begin
         tree.close()
         if wrong := differing_relations(program, view.result(), full):
