@@ -1,0 +1,25 @@
+"""Test code is known by its path, as test runners know it and as projects lay it out."""
+
+TESTS = """
+conftest.py test_app.py app_test.py tests.py shop/tests.py shop/tests/helper.py testing/tool.py test_app/helper.py
+app_test.go pkg/testdata/a.go pkg/testutil/a.go
+app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-app.cjs app.test-d.ts page.cy.ts
+src/__tests__/app.jsx src/__mocks__/fs.js src/__tests_dts__/a.ts cypress/support/commands.js e2e/login.ts
+src/test/java/p/A.java src/integrationTest/java/p/B.java src/testFixtures/java/p/C.java javatests/p/D.java
+test/sample/src/main/java/p/E.java
+list_test.c list_unittest.c tests/unit/list.c
+""".split()
+PROGRAM = """
+app.py attest.py latest.py contest.py testament.py protests/app.py src/latest/a.py
+app.go testable.go contest/a.go
+spec.js specs.js inspect.js latest.js attest-app.js app.spectrum.js playground/app.ts
+src/main/java/p/test/A.java src/main/java/p/testing/B.java src/main/java/p/Test.java src/java/p/ContextTest0.java
+test-list.c latest.c
+""".split()
+IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(m, _, _, f).\n"
+
+
+def test_files_of_tests_are_told_by_their_paths(rows):
+    found = rows("in_tests", dict.fromkeys(TESTS + PROGRAM, ""), IN_TESTS)
+    packages = {path for (path,) in found if path.endswith("/")}
+    assert {path for (path,) in found} - packages == set(TESTS)
