@@ -9,7 +9,7 @@ import re
 from facts.c.conditionals import blank
 
 _MASKED = re.compile(
-    rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|^[ \t]*#(?:\\\r?\n|[^\n])*",
+    rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?:^|(?<=:;))[ \t]*#(?:\\\r?\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
 )
 _BASIC = (
@@ -52,7 +52,19 @@ _AFTER_TYPE = re.compile(
     + _CAPITALS
     + rb")(?=[\s*]+"
     + _NAME
-    + rb"\s*[(=;,\[])"
+    + rb"\s*[(=;,)\[])"
+)
+# type *API f;   type (API *f)();
+_BESIDE_STAR = re.compile(
+    rb"(?<=\w)\s*\*\s*("
+    + _CAPITALS
+    + rb")(?=\s+"
+    + _NAME
+    + rb"\s*[(=;,)\[])|\(\s*("
+    + _CAPITALS
+    + rb")(?=\s*\*\s*"
+    + _NAME
+    + rb"\s*\)\s*\()"
 )
 # int API(1) f();   API API(1) void *f();
 _CALL_BEFORE_NAME = re.compile(
@@ -81,6 +93,10 @@ _AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 _UNFINISHED = re.compile(
     rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"(?:[ \t]*\r?\n)+(?=([ \t])[ \t]*[A-Za-z_])", re.MULTILINE
 )
+# MACRO as a whole line, behind a statement
+_ALONE = re.compile(rb"^[ \t]+(" + _CAPITALS + rb")[ \t]*\r?$", re.MULTILINE)
+_STATEMENT_ENDS = (b";", b"{", b"}", b":")
+_CALL_END = re.compile(rb"[;{}:)]\s*" + _NAME + rb"\s*" + _PARENTHESES + rb"\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
 _ENTRY = re.compile(rb"(?<=[{,])(\s*" + _NAME + rb"\s*\(\s*)(" + _NAME + rb")(\s*(?:,(?:[^()]++|\([^()]*+\))*+)?\))")
 _EMPTY_ARGUMENT = re.compile(rb"(?<=[^{]),(?=\s*[,)])")
@@ -117,6 +133,25 @@ def without_attributes(text: bytes) -> bytes:
     return bytes(result)
 
 
+def names_alone(mask: bytes):
+    """Yield the spans of macros without arguments that are all of a line, where no statement goes on."""
+    last = -1
+    for match in _ALONE.finditer(mask):
+        before = mask[max(0, last, match.start() - _NEAR) : match.start()].rstrip()
+        if before[-1:] in _STATEMENT_ENDS or not before:
+            last = match.end()
+            yield match.span(1)
+
+
+def end_of_call(mask: bytes, position: int) -> int | None:
+    """Return where `name(…)`, a statement on lines of its own, ends before a position; None if there is none."""
+    before = mask[max(0, position - _NEAR) : position]
+    call = before.rstrip()
+    if b"\n" not in before[len(call) :] or not _CALL_END.search(call):
+        return None
+    return position - len(before) + len(call)
+
+
 def _spans(mask: bytes):
     """Yield the spans of macros with arguments, entries of enumerations but for their name, and empty arguments."""
     for region in _ENUM.finditer(mask):
@@ -124,6 +159,7 @@ def _spans(mask: bytes):
             yield entry.span(1)
             yield entry.span(3)
     yield from (match.span() for match in _EMPTY_ARGUMENT.finditer(mask))
+    yield from (match.span(match.lastindex) for match in _BESIDE_STAR.finditer(mask))
     for pattern in (_CALL_BEFORE_NAME, _CALL_BEFORE_TYPE, _BEHIND_NAME):
         yield from (match.span(1) for match in pattern.finditer(mask))
     yield from (match.span(1) for match in _AVAILABLE.finditer(mask))

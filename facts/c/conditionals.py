@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass, field
 
 _DIRECTIVE = re.compile(
-    rb"^[ \t]*#[ \t]*(ifdef|ifndef|if|elifdef|elifndef|elif|else|endif)\b((?:\\\r?\n|[^\n])*)\n?", re.MULTILINE
+    rb"(?:^|(?<=:;))[ \t]*#[ \t]*(ifdef|ifndef|if|elifdef|elifndef|elif|else|endif)\b((?:\\\r?\n|[^\n])*)\n?",
+    re.MULTILINE,
 )
 _COMMENT = re.compile(rb"/\*.*?\*/|//.*", re.DOTALL)
 _NEVER = {(b"if", b"0"), (b"ifdef", b"__cplusplus"), (b"if", b"defined(__cplusplus)"), (b"if", b"!1")}

@@ -74,6 +74,17 @@ def test_files_with_next_to_nothing(source):
         "void f(void) {\n  if (a) {\n    h();\n#ifdef X\n  } else if (b) {\n    g();\n#endif\n  }\n}",
         '#ifdef __cplusplus\nextern "C" {\n#endif\nvoid h(void) { g(); }\n#ifdef __cplusplus\n}\n#endif',
         "#if 0\nthis is { no code\n#endif\nvoid h(void) { g(); }",
+        "hook_t *SHARED hook = start;\nvoid h(char *SPARE a, int SPARE b) { g(); }",
+        "typedef long (CALLED *hook)(int);\nvoid h(void) { g(); }",
+        "void f(void) {\n  BEGIN\n  g();\n  END\n}",
+        "void f(void) {\n  BEGIN\n  END\n}\nvoid h(void) { g(); }",
+        "struct s {\n  COMMON\n  int a;\n};\nvoid h(struct s *p) { p->a = 1; g(); }",
+        "void f(struct s *p) {\n  a();\n  SILENTLY\n  p->a = g();\n}",
+        "void f(void) {\n  if (a)\n    goto out;\n#ifdef X\n  g();\nout:\n#endif\n  h();\n}",
+        "void f(void) {\n  if (a)\n    h();\n#ifdef X\n  else\n#endif\n    g();\n}",
+        "void f(void) {\n  if (a)\n#pragma x push\n#ifdef X\n    h(),\n#endif\n    g();\n}",
+        "void f(void) {\n#ifdef X\n  if (a)\n    h();\n  else {\n#endif\n  g();\n#ifdef X\n  }\n#endif\n}",
+        "void f(void) {\n#ifdef X\n  if (a) { h(); }\n#endif\n#ifdef Y\n  else if (b) { g(); }\n#endif\n}",
     ],
 )
 def test_macros_and_conditionals_that_break_the_grammar(source):
@@ -81,6 +92,21 @@ def test_macros_and_conditionals_that_break_the_grammar(source):
     lost = extract(source + "\n").unparsed_lines
     assert lost == ([5] if "if (b) {\n#endif" in source else [])
     assert "g" in called(source + "\n")
+
+
+def test_what_follows_a_macro_that_is_a_statement_is_kept():
+    source = 'void f(char *x) {\n  check("a",\n    x == 0)\n\n  x = g(x);\n  check("b", x[0] == 1)\n  h(x);\n}\n'
+    assert not extract(source).unparsed_lines
+    assert ("def f/h()", "0", "def f/x#1") in rows(source, "argument")
+
+
+def test_of_two_statements_under_an_else_the_shorter_one_is_left_out():
+    source = "void f(void) {\n  if (a)\n    h();\n  else\n#ifdef X\n    g(1);\n#else\n    g(22);\n#endif\n}\n"
+    assert extract(source).unparsed_lines == [6]
+    ((_, _, first, second),) = rows(source, "branch")
+    blocks = dict(rows(source, "in_block"))
+    found = {callee.rpartition("/")[2]: blocks[call] for call, _, callee in rows(source, "call")}
+    assert found == {"h": first, "g": second}
 
 
 def test_what_is_mended_stays_in_its_place():
