@@ -51,7 +51,7 @@ def _return(unit: Unit, node: Node) -> None:
     if child is not None:
         value = unit.value(child)
         unit.revive()
-        unit.emit("returns", unit.body.entity, value)
+        unit.give_back(value)
     unit.body.jump("return")
 
 
