@@ -22,6 +22,8 @@ _ASSERT = frozenset({"assert", "static_assert", "_Static_assert"})
 @EXPRESSIONS("call_expression")
 def _call(unit: Unit, node: Node) -> int:
     function, arguments = node.child_by_field_id(tree.FUNCTION), node.child_by_field_id(tree.ARGUMENTS)
+    if function.kind_id in _STRINGS:
+        return _text_and_macro(unit, function, arguments)
     name = unit.text(function) if function.kind_id in tree.IDENTIFIER else ""
     if name in _ASSERT and unit.scope.find(name) is None and (condition := tree.only_child(arguments)) is not None:
         return _assert(unit, node, condition)
@@ -33,12 +35,35 @@ def _call(unit: Unit, node: Node) -> int:
     return result
 
 
+_STRINGS = tree.kind_ids("string_literal", "concatenated_string")
+
+
+def _text_and_macro(unit: Unit, text: Node, arguments: Node) -> int:
+    """`"text" MACRO(x)`: text that the macro goes on with; its arguments are read."""
+    for argument in children(arguments):
+        unit.value(argument)
+        unit.revive()
+    return unit.value(text)
+
+
+# What a macro takes for its `...`: the first arguments by their places, and the list of those behind them.
+FURTHER, FURTHER_LIST = ("__VA_ARGS__", *(f"__VA_ARGS__[{place}]" for place in range(1, 8))), "..."
+
+
+def _further_values(unit: Unit, node: Node) -> list[int]:
+    """Return what `__VA_ARGS__` stands for among the arguments of a call."""
+    names = [name for name in (*FURTHER, FURTHER_LIST) if unit.scope.find(name) is not None]
+    return [unit.read(name, node) for name in names or FURTHER[:1]]
+
+
 def _calling(unit: Unit, callee: int, arguments: Node, node: Node) -> int:
     """Evaluate arguments, call; a block among the arguments of a macro is executed before."""
     values = []
     for argument in children(arguments):
         if argument.type == "compound_statement":
             unit.statement(argument)
+        elif argument.kind_id in tree.IDENTIFIER and unit.text(argument) == FURTHER[0]:
+            values += _further_values(unit, argument)
         else:
             values.append(unit.value(argument))
         unit.revive()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tree_sitter import Node, Parser, Point, Range
 
 from facts.c import tree
+from facts.c.calls import FURTHER, FURTHER_LIST
 from facts.c.functions import Values, bind_parameters, define
 from facts.c.scopes import FUNCTION, MACRO_CODE, VARIABLE, Scope, Usage
 from facts.c.tree import STATEMENTS, children
@@ -158,10 +159,15 @@ def _define_code(unit: Unit, macro: Macro, written: bytes) -> None:
     values: Values = []
     parameters = macro.node.child_by_field_id(tree.PARAMETERS)
     for position, part in enumerate(parameters.children[1:-1:2] if parameters is not None else ()):
-        name = written[part.start_byte : part.end_byte].decode() if part.is_named else "__VA_ARGS__"
-        value = unit.facts.entity(function, name, part.start_byte, part.end_byte)
-        unit.emit("parameter" if part.is_named else "rest_parameter", function, position, name, value)
-        values.append((name, value, part))
+        names = (written[part.start_byte : part.end_byte].decode(),) if part.is_named else FURTHER
+        for offset, name in enumerate(names):
+            value = unit.facts.entity(function, name, part.start_byte, part.end_byte)
+            unit.emit("parameter", function, position + offset, name, value)
+            values.append((name, value, part))
+        if not part.is_named:
+            value = unit.facts.entity(function, FURTHER_LIST, part.start_byte, part.end_byte)
+            unit.emit("rest_parameter", function, position + len(FURTHER), FURTHER_LIST, value)
+            values.append((FURTHER_LIST, value, part))
     unit.later(lambda: _build(unit, macro, function, values))
 
 
@@ -179,7 +185,8 @@ def _build(unit: Unit, macro: Macro, function: int, values: Values) -> None:
 
 def _return(unit: Unit, node: Node) -> None:
     value = unit.value(node)
-    unit.emit("returns", unit.body.entity, value)
+    unit.revive()
+    unit.give_back(value)
 
 
 @STATEMENTS("preproc_def", "preproc_function_def")
