@@ -4,6 +4,7 @@ from tree_sitter import Node
 
 from facts.body import Body
 from facts.builder import tail
+from facts.filefacts import NIL
 from facts.go import tree
 from facts.go.scopes import TYPE, Name
 from facts.go.tree import EXPRESSIONS, children, only_child
@@ -55,17 +56,18 @@ def _underlying(unit: Unit, node: Node) -> int:
 @EXPRESSIONS("slice_type", "array_type", "implicit_length_array_type")
 def _array(unit: Unit, node: Node) -> int:
     element = unit.value(node.child_by_field_id(tree.ELEMENT))
-    length = node.child_by_field_id(tree.LENGTH)
-    if length is not None:
-        unit.value(length)
-    return array_of(unit, element, unit.words(node))
+    size = node.child_by_field_id(tree.LENGTH)
+    length = NIL if size is None else unit.value(size)
+    return array_of(unit, element, unit.words(node), length)
 
 
-def array_of(unit: Unit, element: int, label: str) -> int:
+def array_of(unit: Unit, element: int, label: str, length: int = NIL) -> int:
     """Return the type of slices or arrays of `element` that is written as `label`."""
     value, is_new = _once(unit, ("[]", element, label), label)
     if is_new:
         unit.emit("array_type", value, element)
+        if length != NIL:
+            unit.emit("array_length", value, length)
     return value
 
 

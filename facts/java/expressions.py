@@ -143,15 +143,15 @@ def _array_creation(unit: Unit, node: Node) -> int:
 
 
 def _sized_array(unit: Unit, kind: int, sizes: list[Node], node: Node) -> int:
-    for size in sizes:
-        unit.value(children(size)[-1])
+    lengths = [unit.value(children(size)[-1]) for size in sizes]
     value, inner = NIL, NIL
-    for _ in sizes:
+    for length in reversed(lengths):
         kind = array(unit, kind)
         value = unit.entity("array", node)
         if inner != NIL:
             unit.emit("element", value, inner)
         allocate(unit, value, "array")
+        unit.emit("array_length", value, length)
         unit.emit("annotation", value, kind)
         inner = value
     return value
