@@ -6,7 +6,7 @@ from the mended text. Files that parse are left alone.
 
 import re
 
-from tree_sitter import Node
+from tree_sitter import Node, Parser
 
 from facts.javascript.tables import GRAMMARS
 
@@ -14,6 +14,9 @@ from facts.javascript.tables import GRAMMARS
 _ATTRIBUTE = re.compile(
     rb"(?<=\s)(?:class|for|default|in|if|else|new|this|import|export|var|function|return|with|typeof|delete|super)(?==[\"'{])"
 )
+# An ampersand in what may be text between tags and braces, which begins no character reference: <p>Q & A</p>.
+_BETWEEN_TAGS = re.compile(rb"(?<=[>}])[^<>{}&]*&[^<>{}]*(?=[<{])")
+_AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
 
@@ -24,11 +27,29 @@ def parse(language: str, text: bytes) -> Node:
     root = parser.parse(text).root_node
     if not root.has_error:
         return root
+    mended = _without_ampersands(text, parser)
     if language == "javascript":
-        mended = _ATTRIBUTE.sub(lambda match: b"x" * len(match[0]), text)
+        mended = _ATTRIBUTE.sub(lambda match: b"x" * len(match[0]), mended)
     else:
-        mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, text))
+        mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
     return root if mended == text else parser.parse(mended).root_node
+
+
+def _without_ampersands(text: bytes, parser: Parser) -> bytes:
+    """Return the text with `|` for ampersands that are text in JSX: as operators, both make trees of one shape."""
+    gaps = (gap.span() for gap in _BETWEEN_TAGS.finditer(text))
+    places = [ampersand.start() for gap in gaps for ampersand in _AMPERSAND.finditer(text, *gap)]
+    if not places:
+        return text
+    root = parser.parse(_with_bars(text, places)).root_node
+    return _with_bars(text, [at for at in places if root.descendant_for_byte_range(at, at + 1).type == "jsx_text"])
+
+
+def _with_bars(text: bytes, places: list[int]) -> bytes:
+    changed = bytearray(text)
+    for at in places:
+        changed[at : at + 1] = b"|"
+    return bytes(changed)
 
 
 def _blank(match: re.Match) -> bytes:

@@ -49,6 +49,9 @@ def test_sound_parts_of_a_broken_file_give_facts(source, called):
     [
         ("javascript", "x = <a class='b' for={c}/>", ("store_attribute", ("object.class =", "object", "class", "'b'"))),
         ("javascript", "x = <a class='b' for={c}/>", ("store_attribute", ("object.for =", "object", "for", "c"))),
+        ("javascript", "x = <p>{f} & {b}</p>", ("constant", ("' & '", "string", " & "))),
+        ("tsx", "x = <p>Q & A <b>R &amp; B</b></p>", ("constant", ("'Q & A '", "string", "Q & A "))),
+        ("tsx", "x = <p>Q & A</p>; y = a > b & c < d", ("operation", ("a > b & c < d", "&"))),
         ("typescript", "export type * from 'a'", ("exports_as", ("module", "*", "export a"))),
         ("typescript", "export type * as b from 'a'", ("exports_as", ("module", "b", "export a"))),
         ("typescript", "class A<in out T, out U> {}", ("type_parameter", ("class A", "1", "U", "U"))),
