@@ -10,7 +10,7 @@ from facts.text import SourceText
 
 LABEL_LENGTH = 48
 # Rows of these relations may be stated more than once.
-_REPEATED = ("read", "returns", "yields", "unparsed", "edge", "exception_edge", "merge", "exports")
+_REPEATED = ("read", "returns", "returns_at", "yields", "unparsed", "edge", "exception_edge", "merge", "exports")
 
 
 def head(text: str) -> str:

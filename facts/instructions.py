@@ -63,6 +63,13 @@ def merged(walk: Walk, label: str, entering: list[tuple[int, Block]], node: Node
     return value
 
 
+def returned(walk: Walk, value: int) -> None:
+    """State that the body returns `value`, here."""
+    walk.emit("returns", walk.body.entity, value)
+    if walk.body.block is not None:
+        walk.emit("returns_at", walk.body.block.entity, value)
+
+
 def awaited(walk: Walk, source: int, node: Node) -> int:
     """Return what awaiting `source` gives."""
     value = walk.body.running(walk.entity(tail("await " + walk.label(source)), node))

@@ -15,6 +15,7 @@ from facts.c.functions import Values, bind_parameters, define
 from facts.c.scopes import FUNCTION, MACRO_CODE, VARIABLE, Scope, Usage
 from facts.c.tree import STATEMENTS, children
 from facts.c.unit import Unit
+from facts.instructions import returned
 
 _PASTED_REST = re.compile(rb"##(?=\s*__VA_ARGS__)")
 _PASTED = re.compile(rb"\s*##\s*")
@@ -186,7 +187,7 @@ def _build(unit: Unit, macro: Macro, function: int, values: Values) -> None:
 def _return(unit: Unit, node: Node) -> None:
     value = unit.value(node)
     unit.revive()
-    unit.give_back(value)
+    returned(unit, value)
 
 
 @STATEMENTS("preproc_def", "preproc_function_def")

@@ -7,6 +7,7 @@ from facts.c import tree
 from facts.c.calls import NO_RETURN
 from facts.c.tree import STATEMENTS, children, only_child
 from facts.c.unit import Unit
+from facts.instructions import returned
 
 
 @STATEMENTS("linkage_specification")
@@ -51,7 +52,7 @@ def _return(unit: Unit, node: Node) -> None:
     if child is not None:
         value = unit.value(child)
         unit.revive()
-        unit.give_back(value)
+        returned(unit, value)
     unit.body.jump("return")
 
 

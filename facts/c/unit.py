@@ -214,11 +214,6 @@ class Unit(Walk):
             body.goto(block)
             body.start(block, sealed=self.uses.jumps.get(name, 0) < node.start_byte)
 
-    def give_back(self, value: int) -> None:
-        """Let the body at hand return `value` from here."""
-        self.emit("returns", self.body.entity, value)
-        self.emit("returns_at", self.body.block.entity, value)
-
     def execute(self, node: Node | None) -> None:
         """Execute the statement that is a part of another one."""
         if node is not None:

@@ -8,7 +8,7 @@ from facts.go.scopes import UNNAMED, Scope
 from facts.go.tree import EXPRESSIONS, STATEMENTS, children
 from facts.go.type_values import array_of, bind_type_parameters, declare_type_parameter, zero
 from facts.go.unit import Unit
-from facts.instructions import allocate
+from facts.instructions import allocate, returned
 
 Values = list[tuple[Node, int]]
 """Parameters with names, and what they have on entry."""
@@ -194,7 +194,7 @@ def _return(unit: Unit, node: Node) -> None:
         allocate(unit, result, "tuple")
         values = [result]
     for value in values:
-        unit.emit("returns", unit.body.entity, value)
+        returned(unit, value)
     unit.body.jump("return")
 
 

@@ -4,7 +4,7 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.cfg import Loop
-from facts.instructions import assertion
+from facts.instructions import assertion, returned
 from facts.java import tree
 from facts.java.operators import decide
 from facts.java.tree import STATEMENTS, children, only_child, with_fields
@@ -222,7 +222,7 @@ def _jump(unit: Unit, node: Node) -> None:
 def _return(unit: Unit, node: Node) -> None:
     child = only_child(node)
     if child is not None:
-        unit.emit("returns", unit.body.entity, unit.value(child))
+        returned(unit, unit.value(child))
     unit.body.jump("return")
 
 

@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.filefacts import NIL
+from facts.instructions import returned
 from facts.java import tree
 from facts.java.annotations import decorate, modifiers_of, state_modifiers
 from facts.java.names import STATIC
@@ -174,7 +175,7 @@ def store_components(unit: Unit, parameters: list[Parameter]) -> None:
 
 
 def _return_value(unit: Unit, node: Node) -> None:
-    unit.emit("returns", unit.body.entity, unit.value(node))
+    returned(unit, unit.value(node))
 
 
 # ---- Lambdas

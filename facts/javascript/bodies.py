@@ -3,7 +3,7 @@
 from tree_sitter import Node
 
 from facts.filefacts import NIL
-from facts.instructions import store_attribute
+from facts.instructions import returned, store_attribute
 from facts.javascript.assignments import assign_target, defaulted
 from facts.javascript.expressions import property_index, store_property
 from facts.javascript.functions import Definition, receiver_of
@@ -50,11 +50,11 @@ def _end(unit: Unit, node: Node) -> None:
         unit.fields()
     is_constructor = node.type == "method_definition" and unit.text(field(node, "name")) == "constructor"
     if not is_constructor and "*" not in (child.type for child in node.children) and "generator" not in node.type:
-        unit.emit("returns", unit.body.entity, undefined(unit))
+        returned(unit, undefined(unit))
 
 
 def _return_value(unit: Unit, node: Node) -> None:
-    unit.emit("returns", unit.body.entity, unit.value(node))
+    returned(unit, unit.value(node))
 
 
 def _bind_implicit(unit: Unit, definition: Definition) -> None:

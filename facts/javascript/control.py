@@ -4,7 +4,7 @@ from tree_sitter import Node
 
 from facts.builder import tail
 from facts.cfg import Block, Loop
-from facts.instructions import awaited, operation
+from facts.instructions import awaited, operation, returned
 from facts.javascript.assignments import assign_target
 from facts.javascript.literals import undefined
 from facts.javascript.operators import decide, unwrapped
@@ -234,7 +234,7 @@ def _jump(unit: Unit, node: Node) -> None:
 def _return(unit: Unit, node: Node) -> None:
     argument = only_child(node)
     value = unit.value(argument) if argument is not None else undefined(unit)
-    unit.emit("returns", unit.body.entity, value)
+    returned(unit, value)
     unit.body.jump("return")
 
 

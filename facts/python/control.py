@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.cfg import Block, Loop
 from facts.grammar import has_token
-from facts.instructions import assertion, awaited
+from facts.instructions import assertion, awaited, returned
 from facts.python import tree
 from facts.python.assignments import assign_target
 from facts.python.expressions import display
@@ -138,7 +138,7 @@ def _continue(unit: Unit, node: Node) -> None:
 def _return(unit: Unit, node: Node) -> None:
     child = only_child(node)
     value = unit.value(child) if child is not None else constant(unit, "none", "None")
-    unit.emit("returns", unit.body.entity, value)
+    returned(unit, value)
     unit.body.jump("return")
 
 

@@ -3,6 +3,7 @@
 from tree_sitter import Node
 
 from facts.grammar import has_token
+from facts.instructions import returned
 from facts.python import tree
 from facts.python.annotations import bind_type_parameters
 from facts.python.assignments import assign_target
@@ -139,12 +140,12 @@ def build_next(unit: Unit) -> None:
     else:
         unit.statements(code)
         if unit.body.block is not None and not scope.yields:
-            unit.emit("returns", function, constant(unit, "none", "None"))
+            returned(unit, constant(unit, "none", "None"))
     unit.body.finish()
 
 
 def _return_value(unit: Unit, node: Node) -> None:
-    unit.emit("returns", unit.body.entity, unit.value(node))
+    returned(unit, unit.value(node))
 
 
 def evaluate_decorators(unit: Unit, node: Node) -> list[tuple[Node, int]]:

@@ -22,6 +22,8 @@ app.use(async (req, res) => {
 });
 """
 PAGE = 'export const show = (url) => "<p>" + url + "</p>";\nexport const title = (url) => "<p>Title</p>";\n'
+WRITER = 'export const say = (text) => { document.body.innerHTML = text; };\n'
+ASKS = 'import {{ say }} from "{}say.js";\n\nsay(decodeURIComponent(location.hash));\n'
 
 CASES = {
     "code is checked": ({"app/settings.py": SECRET}, ["app/settings.py:1"]),
@@ -54,6 +56,8 @@ CASES = {
         ["a.js:1"],
     ),
     "a library loads a module by its address": ({"server.js": SERVER, "src/page.js": PAGE}, ["server.js:8"]),
+    "what only a test gives is no threat": ({"say.js": WRITER, "tests/say.js": ASKS.format("../")}, []),
+    "what the program gives is one": ({"say.js": WRITER, "app.js": ASKS.format("./")}, ["say.js:1"]),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
 
