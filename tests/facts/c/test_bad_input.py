@@ -10,7 +10,6 @@ from facts.c import prepare, tree
 from facts.c.unit import Unit
 from facts.render import render
 from facts.text import SourceText
-from facts.walk import MAX_DEPTH
 
 CASES = Path(__file__).parent / "cases"
 
@@ -172,13 +171,6 @@ def test_deep_and_long_code_is_read(source, count):
     found = extract(source)
     assert not found.unparsed_lines
     assert found.relations["call"].shape[1] == count
-
-
-def test_deeper_than_the_limit_costs_that_statement_only():
-    deep = "(" * MAX_DEPTH + "x" + ")" * MAX_DEPTH
-    found = extract(f"void f(void) {{\n  g();\n}}\nint x = {deep};\nvoid h(void) {{ g(); }}\n")
-    assert found.unparsed_lines == [4]
-    assert found.relations["call"].shape[1] == 2
 
 
 def test_a_mistake_of_ours_costs_its_statement_only(monkeypatch):

@@ -9,7 +9,6 @@ import facts
 from facts.go import tree
 from facts.go.unit import Unit
 from facts.render import render
-from facts.walk import MAX_DEPTH
 
 SOURCES = [
     source.partition("\n")[2].partition("\n--\n")[0]
@@ -107,13 +106,6 @@ def test_deep_and_long_code_is_read(source, count):
     found = extract(f"package p\nfunc main() {{\n{source}\n}}\n")
     assert not found.unparsed_lines
     assert found.relations["call"].shape[1] == count
-
-
-def test_deeper_than_the_limit_costs_that_statement_only():
-    deep = "(" * MAX_DEPTH + "1" + ")" * MAX_DEPTH
-    source = f"package p\nvar x = {deep}\nfunc h() {{ k() }}\n"
-    assert extract(source).unparsed_lines == [2]
-    assert called(source) == {"k"}
 
 
 def test_a_mistake_of_ours_costs_its_statement_only(monkeypatch):

@@ -10,7 +10,6 @@ from facts.java import tree
 from facts.java.unit import Unit
 from facts.render import render
 from facts.text import SourceText
-from facts.walk import MAX_DEPTH
 
 SOURCES = sorted((Path(__file__).parent / "sources").glob("*.java"))
 
@@ -110,11 +109,6 @@ def test_deep_and_long_code_is_read(source, count):
     found = extract(source)
     assert not found.unparsed_lines
     assert found.relations["call"].shape[1] == count
-
-
-def test_deeper_than_the_limit_costs_that_statement_only():
-    found = extract(method("f();\nx = " + "(" * MAX_DEPTH + "1" + ")" * MAX_DEPTH + ";\ng();"))
-    assert 3 in found.unparsed_lines
 
 
 def test_a_mistake_of_ours_costs_its_statement_only(monkeypatch):

@@ -1,7 +1,6 @@
 """Files that are broken, odd or huge give facts of their sound parts, and say what they could not read."""
 
 import random
-import threading
 
 import pytest
 
@@ -11,7 +10,6 @@ from facts.javascript.tables import EXPRESSIONS, GRAMMARS
 from facts.javascript.unit import Unit
 from facts.render import render
 from facts.text import SourceText
-from facts.walk import MAX_DEPTH
 
 
 def extract(source, language="javascript"):
@@ -124,24 +122,6 @@ def test_deep_and_long_code_is_read(source, count):
     found = extract(source)
     assert not found.unparsed_lines
     assert found.relations["call"].shape[1] == count
-
-
-def test_nesting_takes_no_c_stack():
-    result = []
-    size = threading.stack_size(256 * 1024)
-    try:
-        thread = threading.Thread(target=lambda: result.append(extract("x = " + "[" * 6000 + "f()" + "]" * 6000)))
-        thread.start()
-        thread.join()
-    finally:
-        threading.stack_size(size)
-    assert result[0].relations["call"].shape[1] == 1
-
-
-def test_deeper_than_the_limit_costs_that_statement_only():
-    found = extract("f()\nx = " + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "\ng()\n")
-    assert found.unparsed_lines == [2]
-    assert found.relations["call"].shape[1] == 2
 
 
 def test_a_mistake_of_ours_costs_its_statement_only(monkeypatch):

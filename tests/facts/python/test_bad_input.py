@@ -2,7 +2,6 @@
 
 import random
 import sysconfig
-import threading
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from facts.python import tree
 from facts.python.unit import Unit
 from facts.render import render
 from facts.text import SourceText
-from facts.walk import MAX_DEPTH
 
 
 def extract(source):
@@ -107,24 +105,6 @@ def test_deep_and_long_code_is_read(source, count):
     found = extract(source)
     assert not found.unparsed_lines
     assert found.relations["call"].shape[1] == count
-
-
-def test_nesting_takes_no_c_stack():
-    result = []
-    size = threading.stack_size(256 * 1024)
-    try:
-        thread = threading.Thread(target=lambda: result.append(extract("x = " + "[" * 6000 + "f()" + "]" * 6000)))
-        thread.start()
-        thread.join()
-    finally:
-        threading.stack_size(size)
-    assert result[0].relations["call"].shape[1] == 1
-
-
-def test_deeper_than_the_limit_costs_that_statement_only():
-    found = extract("f()\nx = " + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "\ng()\n")
-    assert found.unparsed_lines == [2]
-    assert found.relations["call"].shape[1] == 2
 
 
 def test_a_mistake_of_ours_costs_its_statement_only(monkeypatch):
