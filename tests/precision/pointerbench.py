@@ -4,7 +4,7 @@ TREE is a checkout. Each program is evaluated with the classes of `benchmark`. A
 `notMayAlias` of a `Benchmark.test`: the target and the named access path share an object that was made at the
 allocation, or they do not. `mustAlias` is not asked: points-to tells what may be. So that paths mean what they do where
 the assertion stands, they are put behind the arguments of the call before facts are extracted; what they may be is told
-by the rules of pointerbench.dl.
+by the rules of pointerbench.dl. `--context POLICY` evaluates under a context policy.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import engine
-from facts import extract, mount, schema_text
+from evaluation import Evaluate, content, evaluator
+
+from analyzer.contexts.policy import INSENSITIVE, POLICIES
+from facts import extract, mount
 from facts.languages import language_of
-from rules import library
 
 RULES = Path(__file__).with_suffix(".dl")
+WANTED = ("asserted", "share")
 TEST = re.compile(r'Benchmark\s*\.test\(\s*"([^"]*)",\s*((?:"[^"]*"\s*\+?\s*)+)\)')
 GROUP = re.compile(r"\{(?:allocId:\s*(\d+)|NULLALLOC)\s*,(.*?)\}")
 NAMES = re.compile(r"\b(mayAlias|notMayAlias)\s*:\s*\[([^\]]*)\]")
@@ -30,8 +33,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tree", type=Path, metavar="TREE")
     parser.add_argument("--failed", action="store_true", help="name each assertion that does not hold")
+    parser.add_argument("--context", default=INSENSITIVE, metavar="POLICY", choices=[INSENSITIVE, *POLICIES])
     arguments = parser.parse_args()
-    program = compiled()
+    with TemporaryDirectory() as directory:
+        score(arguments, evaluator(RULES, WANTED, Path(directory)))
+
+
+def score(arguments: argparse.Namespace, evaluate: Evaluate) -> None:
     right = total = 0
     shared = {path: path.read_text(errors="replace") for path in sorted(arguments.tree.rglob("benchmark/*/*.java"))}
     for path in sorted(arguments.tree.rglob("*.java")):
@@ -40,7 +48,7 @@ def main() -> None:
             continue
         files = {str(file.relative_to(arguments.tree)): text for file, text in shared.items()}
         files[str(path.relative_to(arguments.tree))] = TEST.sub(with_paths, text)
-        for what, holds in judged(program, files):
+        for what, holds in judged(evaluate, files, arguments.context):
             total += 1
             right += holds
             if arguments.failed and not holds:
@@ -71,27 +79,21 @@ def assertions(expected: str) -> Iterator[tuple[str, bool, str]]:
                 yield allocation or "any", kind == "mayAlias", name
 
 
-def compiled() -> engine.CheckedProgram:
-    sources = [("facts/schema.dl", schema_text()), *library.analysis(), (RULES.name, RULES.read_text())]
-    outputs = ".output asserted\n.output share\n"
-    return engine.compile([engine.Source(name, text) for name, text in [*sources, ("outputs.dl", outputs)]])
-
-
-def judged(program: engine.CheckedProgram, files: dict[str, str]) -> Iterator[tuple[str, bool]]:
+def judged(evaluate: Evaluate, files: dict[str, str], policy: str) -> Iterator[tuple[str, bool]]:
     """Yield each assertion of a program, and whether it holds."""
-    mounted = mount((name, extract(text.encode(), language_of(name))) for name, text in files.items())
-    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-    result = engine.evaluate(program, database, threads=1)
+    result = evaluate(mount((name, extract(text.encode(), language_of(name))) for name, text in files.items()), policy)
     calls, first, second, allocation = result.relation("share")
-    share = set(zip(calls.tolist(), first.tolist(), second.tolist(), result.symbols.texts(allocation), strict=True))
+    places = [content(result, call) for call in calls.tolist()]
+    share = set(zip(places, first.tolist(), second.tolist(), result.symbols.texts(allocation), strict=True))
     calls, expected = result.relation("asserted")
     texts = {name: text for text in files.values() for name in re.findall(r'Benchmark\.test\("([^"]*)"', text)}
-    for call, text in zip(calls.tolist(), result.symbols.texts(expected), strict=True):
+    asserted = zip(calls.tolist(), result.symbols.texts(expected), strict=True)
+    for place, text in {content(result, call): text for call, text in asserted}.items():
         target = target_of(text, texts)
         named = paths(target, text)
         for allocation, may, name in assertions(text):
             position = FIRST_PATH + named.index(name)
-            holds = ((call, FIRST_PATH, position, allocation) in share) == may
+            holds = ((place, FIRST_PATH, position, allocation) in share) == may
             yield f"{target} and {name} {'may' if may else 'may not'} alias by {allocation}", holds
 
 

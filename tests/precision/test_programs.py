@@ -9,8 +9,9 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize("name", ["pointerbench", "svf"])
-def test_a_scorer_compiles(name):
+def test_a_scorer_compiles(name, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(HERE)
     spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
     scorer = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(scorer)
-    assert {directive.relation for directive in scorer.compiled().outputs} >= {"asserted"}
+    assert scorer.evaluator(scorer.RULES, scorer.WANTED, tmp_path)

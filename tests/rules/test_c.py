@@ -132,6 +132,12 @@ POINTS = {
         "void f(void) { int a; int *s[1]; int *t[1]; s[0] = &a; memcpy(t, s, sizeof s); probe_p(t[0]); }",
         {"p": "a"},
     ),
+    "from one field to the next": (
+        "struct t { int *x; int *y; int *z; int n; int *u; };\nvoid f(int i) { int a, b, c, d; struct t s;\n"
+        "s.x = &a; s.y = &b; s.z = &c; s.u = &d; int **p = &s.y;\n"
+        "probe_p(*(p + 1)); probe_q(p[0]); probe_r(*(&s.x + i)); }",
+        {"p": "b c", "q": "b", "r": "a b c"},
+    ),
     "arguments that vary": (
         "void g(int n, ...) { va_list l; va_start(l, n); int *p = va_arg(l, int *); probe_p(p); }\n"
         "void f(void) { int a; g(1, &a); }",
@@ -148,6 +154,10 @@ ORDERED = {
     "a store through a pointer to one variable replaces": (
         "int main(void) { int a, b, *p = &a, **pp = &p; *pp = &b; probe_p(p); }",
         {"p": "b"},
+    ),
+    "what was read before the store is as it was": (
+        "int main(void) { int a, b, *p = &a, **pp = &p, *q = *pp; *pp = &b; int *r = *pp; probe_q(q); probe_r(r); }",
+        {"q": "a", "r": "b"},
     ),
     "a store through one of two pointers adds": (
         "int main(int n) { int a, b, *p = &a, *q = &a, **pp = n ? &p : &q; *pp = &b; probe_p(p); }",
