@@ -26,9 +26,10 @@ ANALYSIS = (
     "arguments.dl",
     "kill.dl",
     "field_updates.dl",
+    "sole_names.dl",
 )
 """Names, class hierarchy, constants and feasibility, strong updates, points-to with the call graph, what others read,
-what loads may refer to where stores are told apart by their order.
+what loads may refer to where stores are told apart by their order, and what names one object.
 
 Folders of `lib/` hold what single languages add to these. Their files on taint, `taint*.dl`, are not among them.
 

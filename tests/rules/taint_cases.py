@@ -513,4 +513,45 @@ CASES = {
         run(source())
         part(Point(source(), "a"))
     """,
+    "a set loses a value that is taken out": """
+        s = set()
+        x = source()
+        s.add(x)
+        sink(s)  # found
+        s.discard(x)
+        sink(s)
+        s.add(x)
+        s.discard("a")
+        sink(s)  # found
+    """,
+    "keys that itemgetter asks for": """
+        from operator import itemgetter
+        d = {"a": source(), "b": "b"}
+        sink(itemgetter("a")(d))  # found
+        sink(itemgetter("b")(d))
+        x, y = itemgetter("b", "a")(d)
+        sink(x)
+        sink(y)  # found
+    """,
+    "a loop over a range that is not empty": """
+        def run(n):
+            x = source()
+            for i in range(2):
+                x = "a"
+            sink(x)
+            y = source()
+            for i in range(n):
+                y = "a"
+            sink(y)  # found
+            z = source()
+            for i in range(3):
+                sink(z)  # found
+                z = "a"
+            w = source()
+            for i in range(3):
+                if n:
+                    break
+                w = "a"
+            sink(w)  # found
+    """,
 }
