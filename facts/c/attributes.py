@@ -95,6 +95,10 @@ _UNFINISHED = re.compile(
 )
 # MACRO as a whole line, behind a statement
 _ALONE = re.compile(rb"^[ \t]+(" + _CAPITALS + rb")[ \t]*\r?$", re.MULTILINE)
+# MACRO(x) at the top level, which no block follows
+_DECLARING = re.compile(rb"^" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*;?(?!\s*\{)", re.MULTILINE)
+# f(MACRO(x) "text")   f("text" MACRO(x) "text")
+_BEFORE_TEXT = re.compile(rb"(?<=[(,\"])\s*(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*\")")
 _STATEMENT_ENDS = (b";", b"{", b"}", b":")
 _CALL_END = re.compile(rb"[;{}:)]\s*" + _NAME + rb"\s*" + _PARENTHESES + rb"\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
@@ -143,6 +147,13 @@ def names_alone(mask: bytes):
             yield match.span(1)
 
 
+def declaring(mask: bytes):
+    """Yield the spans of macros with arguments that stand where a declaration does, at the top level."""
+    for match in _DECLARING.finditer(mask):
+        if mask[max(0, match.start() - _NEAR) : match.start()].rstrip()[-1:] in b";})":
+            yield match.span()
+
+
 def end_of_call(mask: bytes, position: int) -> int | None:
     """Return where `name(…)`, a statement on lines of its own, ends before a position; None if there is none."""
     before = mask[max(0, position - _NEAR) : position]
@@ -160,7 +171,7 @@ def _spans(mask: bytes):
             yield entry.span(3)
     yield from (match.span() for match in _EMPTY_ARGUMENT.finditer(mask))
     yield from (match.span(match.lastindex) for match in _BESIDE_STAR.finditer(mask))
-    for pattern in (_CALL_BEFORE_NAME, _CALL_BEFORE_TYPE, _BEHIND_NAME):
+    for pattern in (_CALL_BEFORE_NAME, _CALL_BEFORE_TYPE, _BEHIND_NAME, _BEFORE_TEXT):
         yield from (match.span(1) for match in pattern.finditer(mask))
     yield from (match.span(1) for match in _AVAILABLE.finditer(mask))
     for match in _WRAPPED.finditer(mask):

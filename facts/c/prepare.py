@@ -114,6 +114,9 @@ def _punctuated(parsed: Parsed) -> Parsed:
             end = attributes.end_of_call(mask, node.start_byte)
             if end is not None:
                 _put_semicolon(source, end)
+    for start, end in attributes.declaring(mask):
+        if any(start <= position < end for position in starts):
+            blank(source, start, end)
     for start, end in attributes.names_alone(mask):
         _end_line(source, start, end, parsed.root)
     types = attributes.type_arguments(bytes(source), starts)

@@ -74,6 +74,9 @@ def test_files_with_next_to_nothing(source):
         '#ifdef __cplusplus\nextern "C" {\n#endif\nvoid h(void) { g(); }\n#ifdef __cplusplus\n}\n#endif',
         "#if 0\nthis is { no code\n#endif\nvoid h(void) { g(); }",
         "hook_t *SHARED hook = start;\nvoid h(char *SPARE a, int SPARE b) { g(); }",
+        "DECLARE_HOOK(int, start, (struct s *p, int n))\nvoid h(void) { g(); }",
+        "HOOKS(\n  HOOK(a)\n  HOOK(b)\n)\nvoid h(void) { g(); }",
+        'void f(struct s *p) { h(1, NUMBER(2) "a %s" NUMBER(3)\n  "b", p); g(); }',
         "typedef long (CALLED *hook)(int);\nvoid h(void) { g(); }",
         "void f(void) {\n  BEGIN\n  g();\n  END\n}",
         "void f(void) {\n  BEGIN\n  END\n}\nvoid h(void) { g(); }",
@@ -97,6 +100,15 @@ def test_what_follows_a_macro_that_is_a_statement_is_kept():
     source = 'void f(char *x) {\n  check("a",\n    x == 0)\n\n  x = g(x);\n  check("b", x[0] == 1)\n  h(x);\n}\n'
     assert not extract(source).unparsed_lines
     assert ("def f/h()", "0", "def f/x#1") in rows(source, "argument")
+
+
+def test_a_macro_before_a_text_is_no_argument_of_its_own():
+    found = rows('void f(int a) {\n  log(1, NUMBER(2) "x",\n    a);\n}\n', "argument")
+    assert [row[1:] for row in found if row[0] == "def f/log()"] == [
+        ("0", "def f/1"),
+        ("1", "def f/'x'"),
+        ("2", "def f/a"),
+    ]
 
 
 def test_of_two_statements_under_an_else_the_shorter_one_is_left_out():
