@@ -24,6 +24,8 @@ def _call(unit: Unit, node: Node) -> int:
     function, arguments = node.child_by_field_id(tree.FUNCTION), node.child_by_field_id(tree.ARGUMENTS)
     if function.kind_id in _STRINGS:
         return _text_and_macro(unit, function, arguments)
+    if function.kind_id in _CALLS and _hands_on(unit, arguments):
+        return _chosen_macro(unit, node, function, arguments)
     name = unit.text(function) if function.kind_id in tree.IDENTIFIER else ""
     if name in _ASSERT and unit.scope.find(name) is None and (condition := tree.only_child(arguments)) is not None:
         return _assert(unit, node, condition)
@@ -35,7 +37,7 @@ def _call(unit: Unit, node: Node) -> int:
     return result
 
 
-_STRINGS = tree.kind_ids("string_literal", "concatenated_string")
+_STRINGS, _CALLS = tree.kind_ids("string_literal", "concatenated_string"), tree.kind_ids("call_expression")
 
 
 def _text_and_macro(unit: Unit, text: Node, arguments: Node) -> int:
@@ -44,6 +46,18 @@ def _text_and_macro(unit: Unit, text: Node, arguments: Node) -> int:
         unit.value(argument)
         unit.revive()
     return unit.value(text)
+
+
+def _hands_on(unit: Unit, arguments: Node) -> bool:
+    return any(unit.text(argument) == FURTHER[0] for argument in children(arguments))
+
+
+def _chosen_macro(unit: Unit, node: Node, function: Node, arguments: Node) -> int:
+    """`CHOOSE(x)(__VA_ARGS__)`: a macro whose name is pasted. Nobody knows what it makes of the arguments."""
+    for part in (function, *children(arguments)):
+        unit.value(part)
+        unit.revive()
+    return unit.entity("unknown", node)
 
 
 # What a macro takes for its `...`: the first arguments by their places, and the list of those behind them.
