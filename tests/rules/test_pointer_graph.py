@@ -97,16 +97,37 @@ NULLS = {
 }
 
 
+DEREFERENCES = {
+    "of what holds null": ("int *p, *q; void f(void) { p = NULL; } void g(void) { *p = *q; }", {"*p"}),
+    "of a field of what holds null": (
+        "struct s { int a; int b; } *p, *q; void f(void) { p = NULL; } int g(void) { return p->a + q->b; }",
+        {"p->a"},
+    ),
+    "of a field that holds null": (
+        "struct s { int *a; int *b; } *p; void f(void) { p->a = NULL; } int g(void) { return *p->a + *p->b; }",
+        {"*p->a"},
+    ),
+    "the address of a field, which is undefined for null, too": (
+        "struct s { int a; } *p; int *q; void f(void) { p = NULL; } void g(void) { q = &p->a; }",
+        {"p->a"},
+    ),
+    "of another name of the memory": (
+        "int *p, **pp; void f(void) { pp = &p; } void g(void) { p = NULL; } int h(void) { return **pp; }",
+        {"**pp"},
+    ),
+}
+
+
 @pytest.fixture(scope="module")
 def pairs(evaluate):
-    """Return the pairs that a grammar finds in a file of C, of expressions of variables that all files share."""
+    """Return the pairs of a symbol that a grammar finds in a file of C."""
     sources = [("facts/schema.dl", schema_text()), *library.pointer_graph()]
     program = engine.compile([engine.Source(name, text) for name, text in sources])
 
-    def found(grammar, code):
+    def found(grammar, symbol, code):
         parsed = parse_grammar(grammar, library.grammars()[grammar].read_text())
         graph = graph_of(evaluate(program, {"a.c": "#include <stddef.h>\n" + code}), parsed.labels)
-        (answer,) = solve(parsed, graph, parsed.counted, threads=1).answers
+        (answer,) = solve(parsed, graph, [symbol], threads=1).answers
         names = graph.vertices.texts()
         return {(names[x], names[y]) for x, y in answer.columns().T.tolist()}
 
@@ -120,7 +141,7 @@ def is_global(name):
 @pytest.mark.parametrize("name", ALIASES)
 def test_expressions_that_may_name_one_memory(pairs, name):
     code, expected = ALIASES[name]
-    found = pairs("pointer", code)
+    found = pairs("pointer", "M", code)
     assert {(y, x) for x, y in found} == found
     assert {(x, y) for x, y in found if x < y and is_global(x) and is_global(y)} == expected
 
@@ -128,7 +149,13 @@ def test_expressions_that_may_name_one_memory(pairs, name):
 @pytest.mark.parametrize("name", NULLS)
 def test_where_null_may_flow(pairs, name):
     code, expected = NULLS[name]
-    assert {y for _, y in pairs("dataflow", code) if is_global(y)} == expected
+    assert {y for _, y in pairs("dataflow", "N", code) if is_global(y)} == expected
+
+
+@pytest.mark.parametrize("name", DEREFERENCES)
+def test_dereferences_of_null(pairs, name):
+    code, expected = DEREFERENCES[name]
+    assert {y for _, y in pairs("dataflow", "D", code) if is_global(y)} == expected
 
 
 def test_a_hub_gives_back_its_own_parameters_and_no_more(pairs):
@@ -138,5 +165,5 @@ def test_a_hub_gives_back_its_own_parameters_and_no_more(pairs):
     uses = "".join(f"void u{i}(void) {{ *p{i} = *q{i}; }}" for i in places)
     names = ", ".join(f"x{i}, *p{i}, *q{i}" for i in places)
     code = f"int {names}; int *id(int *a) {{ return a; }} int *at(int **a) {{ return *a; }} {calls} {uses}"
-    found = {(x, y) for x, y in pairs("pointer", code) if x < y and is_global(x) and is_global(y)}
+    found = {(x, y) for x, y in pairs("pointer", "M", code) if x < y and is_global(x) and is_global(y)}
     assert found == {(f"*p{i}", f"x{i}") for i in places}
