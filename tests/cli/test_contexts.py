@@ -1,7 +1,6 @@
 """Context policies through the commands: findings, each once, call graphs, and what is told of a wrong one."""
 
 import json
-import subprocess
 
 import pytest
 
@@ -77,16 +76,10 @@ def test_a_call_graph_under_a_policy_has_no_call_that_it_rules_out(spawn, tmp_pa
     assert apart == {"app.one": ["app.f", "app.same"], "app.two": ["app.g", "app.same"]}
 
 
-def test_commits_are_scanned_anew_under_a_policy(spawn, jobs):
-    def git(*arguments):
-        subprocess.run(["git", "-C", jobs, "-c", "user.name=x", "-c", "user.email=x@x", *arguments], check=True)
-
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-qm", "first")
-    (jobs / "app.py").write_text(CODE.replace('job.take("ls")', 'job.take(request.args["b"])'))
-    git("commit", "-qam", "second")
-    done = spawn("ci", jobs, "--base", "HEAD~1", "--context", "1-object", "--format", "json", *ARGUMENTS)
+def test_commits_are_scanned_anew_under_a_policy(spawn, history):
+    history.commit({"app.py": CODE})
+    history.commit({"app.py": CODE.replace('job.take("ls")', 'job.take(request.args["b"])')})
+    done = spawn("ci", history.path, "--base", "HEAD~1", "--context", "1-object", "--format", "json", *ARGUMENTS)
     assert done.returncode == 1
     report = json.loads(done.stdout)
     assert [finding["line"] for finding in report["new"]] == [GOOD_LINE]
