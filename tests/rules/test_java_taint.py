@@ -106,6 +106,13 @@ class Main { String text; In in; class In { String get() { return text; } }
     static void run() { Main a = new Main(); a.text = source(); a.fill();
         sink(a.in.get()); // found
     } }""",
+    "a lambda stores to a field of the object around": """
+class Main { String text;
+    void fill() { Runnable r = () -> { text = source(); }; r.run(); }
+    static void run() { Main a = new Main(); Main b = new Main(); a.fill();
+        sink(a.text); // found
+        sink(b.text);
+    } }""",
 }
 
 
