@@ -113,6 +113,13 @@ class Main { String text;
         sink(a.text); // found
         sink(b.text);
     } }""",
+    "what no way leads back is not returned": """
+class Main { static String pick(String t, int x) { if (x > 0) { return t; } return "x"; }
+    static String never(String t) { int x = -1; if (x > 0) { return t; } return "x"; }
+    static void run(int n) {
+        sink(pick(source(), n)); // found
+        sink(never(source()));
+    } }""",
 }
 
 
