@@ -21,6 +21,7 @@ ANALYSIS = (
     "wrappers.dl",
     "containers.dl",
     "operators.dl",
+    "reflection.dl",
     "interface.dl",
     "keys.dl",
     "arguments.dl",
@@ -33,7 +34,7 @@ what loads may refer to where stores are told apart by their order, and what nam
 
 Folders of `lib/` hold what single languages add to these. Their files on taint, `taint*.dl`, are not among them.
 
-Nothing feeds back from a later stage to an earlier one; the files from `points_to.dl` to `operators.dl` are one
+Nothing feeds back from a later stage to an earlier one; the files from `points_to.dl` to `reflection.dl` are one
 recursion.
 """
 
