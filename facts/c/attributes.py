@@ -95,8 +95,10 @@ _UNFINISHED = re.compile(
 )
 # MACRO as a whole line, behind a statement
 _ALONE = re.compile(rb"^[ \t]+(" + _CAPITALS + rb")[ \t]*\r?$", re.MULTILINE)
-# MACRO(x) at the top level, which no block follows
-_DECLARING = re.compile(rb"^" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*;?(?!\s*\{)", re.MULTILINE)
+# MACRO(x) as a whole line at the top level, which is no type of a function and no head of a block
+_DECLARING = re.compile(
+    rb"^" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*(?:;|\r?$)(?!\s*(?:\{|[a-z_]\w*\s*\())", re.MULTILINE
+)
 # f(MACRO(x) "text")   f("text" MACRO(x) "text")
 _BEFORE_TEXT = re.compile(rb"(?<=[(,\"])\s*(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*\")")
 _STATEMENT_ENDS = (b";", b"{", b"}", b":")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import facts
-from facts.c import prepare, tree
+from facts.c import attributes, prepare, tree
 from facts.c.unit import Unit
 from facts.render import render
 from facts.text import SourceText
@@ -100,6 +100,20 @@ def test_what_follows_a_macro_that_is_a_statement_is_kept():
     source = 'void f(char *x) {\n  check("a",\n    x == 0)\n\n  x = g(x);\n  check("b", x[0] == 1)\n  h(x);\n}\n'
     assert not extract(source).unparsed_lines
     assert ("def f/h()", "0", "def f/x#1") in rows(source, "argument")
+
+
+@pytest.mark.parametrize(
+    ("source", "declares"),
+    [
+        ("DECLARE(int) f(void)\n{\n}\n", False),
+        ("DECLARE(int)\nf(void)\n{\n}\n", False),
+        ("TEST(f)\n{\n}\n", False),
+        ("HOOK(int, f, (struct s *p))\nint x;\n", True),
+        ("HOOK(int, f, (struct s *p,\n  int n));\nHOOK(int, g, (void))\n", True),
+    ],
+)
+def test_a_macro_declares_where_it_is_all_of_a_line(source, declares):
+    assert bool([*attributes.declaring(b"int y;\n" + source.encode())]) is declares
 
 
 def test_a_macro_before_a_text_is_no_argument_of_its_own():
