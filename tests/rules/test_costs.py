@@ -25,3 +25,8 @@ def test_memory_of_c_is_for_checks_on_memory(program_of):
 
 def test_calls_are_counted_whatever_is_checked(program_of):
     assert {"resolved_call", "unresolved_call", "call_edge"} <= program_of("double-free")
+
+
+def test_ranges_are_for_checks_that_ask_for_them(program_of):
+    assert "upper" in program_of("array-bounds")
+    assert "upper" not in program_of("double-free")
