@@ -172,7 +172,7 @@ def test_who_cannot_wait_for_a_state_works_without(ci, history, tmp_path, monkey
     states = tmp_path / "states"
     fresh = ci(history.path, base, "--state", states, code=1)
     before = {file: file.stat().st_mtime_ns for file in states.glob("*/*/*")}
-    monkeypatch.setattr("analyzer.commits.states.WAIT_S", 0.1)
+    monkeypatch.setattr(States.__init__, "__defaults__", (0.1,))
     program = "import fcntl, sys; f = [open(n) for n in sys.argv[1:]]; [fcntl.flock(x, 2) for x in f]; print(); input()"
     command = [sys.executable, "-c", program, *map(str, states.glob("*/*/lock"))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
