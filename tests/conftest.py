@@ -12,9 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from analyzer.report import Check, Coverage, Finding, Place, Problem, Report, SourceFile, Step, Suppression
+from cli import cli
 
+TOP = Path(__file__).resolve().parents[1]
+IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 HOST = "127.0.0.1"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
@@ -35,6 +39,67 @@ def state_directory(shared_state, tmp_path_factory, monkeypatch):
         (state / name).symlink_to(shared_state / name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(state.parent))
     return state
+
+
+@pytest.fixture
+def analyze(state_directory):
+    """Run a command in this process, and return its result; its exit code must be `code`."""
+
+    def run(*arguments, code=0):
+        result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+        assert code in (None, result.exit_code), result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def spawn(state_directory):
+    """Run a command in a process of its own."""
+
+    def run(*arguments, cwd=None, env=None):
+        command = [sys.executable, "-P", "-c", "from cli import main; main()", *map(str, arguments)]
+        environment = os.environ | {"PYTHONPATH": str(TOP)} | (env or {})
+        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+
+    return run
+
+
+def git(path, *arguments):
+    command = ["git", "-C", str(path), *arguments]
+    environment = os.environ | IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
+
+
+class History:
+    """A repository to which commits are added: each sets files, None removing one."""
+
+    git = staticmethod(git)
+
+    def __init__(self, path):
+        self.path = path
+        git(path.parent, "init", "-q", "-b", "main", path.name)
+
+    def commit(self, files=None):
+        """Commit what is in the working tree, with these files; return the commit."""
+        for name, text in (files or {}).items():
+            path = self.path / name
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        git(self.path, "add", "-A")
+        git(self.path, "commit", "-q", "--allow-empty", "-m", "next")
+        return git(self.path, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def history(tmp_path):
+    (tmp_path / "repo").mkdir()
+    return History(tmp_path / "repo")
 
 
 @pytest.fixture
