@@ -51,11 +51,13 @@ def assemble(
     ]
     suppressions = [item for item in read_suppressions(collected.mounted) if concerns(item.file)]
     presented = present(findings, suppressions, texts)
-    shown, left_out = presented.findings, Counter[str]()
+    shown, left_out = presented.findings, ()
     if not config.include_generated:
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
-    coverage = replace(coverage_of(collected, result, concerns), generated=left_out)
+    coverage = replace(
+        coverage_of(collected, result, concerns), generated=Counter(item.place.file for item in left_out)
+    )
     problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
     ran = {check.id for check in book.checks}
     return Report(
@@ -64,6 +66,7 @@ def assemble(
         prefix=tree.prefix,
         checks=tuple(book.checks),
         findings=shown,
+        left_out=left_out,
         coverage=coverage,
         files=tuple(collected.files),
         problems=tuple(problems),

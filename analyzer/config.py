@@ -30,6 +30,7 @@ class Config:
     rules: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fail_on: str = "warning"
+    fail_on_weakened: str = "warning"
     format: str = "text"
     jobs: int = 0
     max_file_kb: int = 1024
@@ -76,6 +77,7 @@ CHECKS: dict[str, Callable[[Any], str]] = {
     "rules": _check_strings,
     "exclude": _check_strings,
     "fail_on": _check_choice(FAIL_ON),
+    "fail_on_weakened": _check_choice(FAIL_ON),
     "format": _check_choice(FORMATS),
     "jobs": _check_count,
     "max_file_kb": _check_count,

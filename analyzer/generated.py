@@ -7,7 +7,6 @@ concerns security is reported, but nothing else.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
@@ -46,8 +45,8 @@ def leading_comment(path: str, lines: Iterable[str]) -> Iterator[str]:
 
 def leave_out_generated(
     findings: Iterable[Finding], checks: Iterable[Check], texts: Texts
-) -> tuple[tuple[Finding, ...], Counter[str]]:
-    """Return the findings without those in generated files that do not concern security; how many, by file."""
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the findings without those in generated files that do not concern security, and the latter."""
 
     @cache
     def generated(path: str) -> bool:
@@ -55,10 +54,10 @@ def leave_out_generated(
 
     about_security = {check.id for check in checks if "security" in check.tags}
     kept: list[Finding] = []
-    left_out: Counter[str] = Counter()
+    left_out: list[Finding] = []
     for finding in findings:
         if finding.check in about_security or not generated(finding.place.file):
             kept.append(finding)
         else:
-            left_out[finding.place.file] += 1
-    return tuple(kept), left_out
+            left_out.append(finding)
+    return tuple(kept), tuple(left_out)

@@ -115,8 +115,8 @@ class Repository:
         return sorted(os.fsdecode(path) for path in listed.split(b"\0") if path)
 
     def tree(self, commit: str) -> Iterator[GitEntry]:
-        """Yield every entry of the commit below `prefix`."""
-        listed = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *([self.prefix] if self.prefix else []))
+        """Yield every entry of the commit."""
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", commit)
         for row in listed.split(b"\0"):
             if row:
                 meta, path = row.split(b"\t", 1)
@@ -136,11 +136,13 @@ class Repository:
     def changed_lines(self, base: str, head: str) -> dict[str, list[int]]:
         """Return the lines of `head` that differ from `base`, in order, by path from the top; renames are followed.
 
+        Attributes of the repository do not decide: no file counts as binary.
+
         Where lines are only gone, the line before stands for them.
         """
         listed = self.git(
             *("-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-U0", "--no-color", "--no-ext-diff"),
-            *("--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", base, head),
+            *("--no-textconv", "--text", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", base, head),
         )
         changed: dict[str, list[int]] = {}
         lines: list[int] = []

@@ -2,12 +2,16 @@
 
 The staged index is a tree: what a commit would hold, whatever the working tree looks like. Its relations are those of a
 state (`analyzer/commits/states.py`) moved there: of the same files, of HEAD, or of what was looked at last.
+
+The index decides how it is analysed, for it is the developer's own; what its settings take away that HEAD's did not is
+told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +26,8 @@ from analyzer.git import Repository
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
 from analyzer.report import Problem
-from analyzer.scan import Clock, ScanRequest, ScanResult, default_jobs, load_config, load_rulebook, scan_tree
+from analyzer.scan import Clock, ScanRequest, ScanResult, default_jobs, scan_tree
+from analyzer.settings import Settings, governed, left_out, weakenings
 from analyzer.state import StateDirectory
 from analyzer.trees import GitTree
 from engine.incremental.prepared import Prepared
@@ -64,10 +69,11 @@ class _Hook:
     def run(self) -> ScanResult:
         tree, clock = self.tree, self.clock
         with clock("rules"):
-            config = load_config(tree).override(**self.request.flags)
-            book = load_rulebook(tree, config, self.request)
+            settings = Settings.of(tree, self.request)
+            config, book = settings.config, settings.book
+            told = self.taken_away(settings)
             if book.policies(config.context) != [INSENSITIVE]:
-                return scan_tree(tree, self.request, self.progress, only=self.staged)
+                return self.scanned(told)
             program = prepare_rulebook(book, self.state.path)
             key = StateKey(tree.content, scanned_digest(config, tree.prefix))
         jobs = config.jobs or default_jobs()
@@ -76,13 +82,36 @@ class _Hook:
             with evaluation_errors():
                 follower = self.follower(key, program, reader)
         except CannotFollow:
-            return scan_tree(tree, self.request, self.progress, only=self.staged)
+            return self.scanned(told)
         collected = follower.collected()
         warnings = [*([self.state.warning] if self.state.warning else []), *self.states.warnings]
         collected.problems += [Problem(warning, level="warning") for warning in warnings]
         with clock("report"):
             report = assemble(tree, config, book, collected, follower.view.result(), self.staged)
+            report = replace(report, problems=(*report.problems, *told))
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
+
+    def scanned(self, told: Sequence[Problem]) -> ScanResult:
+        """Scan the index from scratch."""
+        result = scan_tree(self.tree, self.request, self.progress, only=self.staged)
+        report = replace(result.report, problems=(*result.report.problems, *told))
+        return replace(result, report=report)
+
+    def taken_away(self, settings: Settings) -> list[Problem]:
+        """Return what the staged settings take away, if they are others than those of HEAD."""
+        head = self.head()
+        if head is None:
+            return []
+        with closing(head):
+            try:
+                old = Settings.of(head, self.request)
+            except AnalyzeError:
+                return []  # There was nothing to go by.
+            with closing(governed(self.tree, head, old.config)) as under_old:
+                found = [*weakenings(old, settings), *left_out(under_old, self.tree, old, settings)]
+        return [
+            Problem(f"taken away by what is staged: {item.message}", item.file, level=item.severity) for item in found
+        ]
 
     def follower(self, key: StateKey, program: Prepared, reader: Reader) -> Follower:
         """Return the relations of the index: as saved, or moved from others, or made. Raises CannotFollow."""

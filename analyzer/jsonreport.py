@@ -40,6 +40,8 @@ def render_comparison(comparison: Comparison, version: str) -> str:
         "new": new,
         "fixed": _findings(comparison.fixed, report),
         "unchanged": _findings(comparison.unchanged, report),
+        "takenAway": [asdict(weakening) for weakening in comparison.weakened],
+        "addedOnceMerged": comparison.added,
     }
     return _text(document | _looked_at(report))
 

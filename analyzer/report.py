@@ -95,6 +95,23 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Weakening:
+    """What a change takes away from its own review, or from those to come.
+
+    `kind` is suppression, generated, finding, file, check, ignored, configuration or rules. One that concerns a finding
+    has its severity, rule, place and fingerprint.
+    """
+
+    kind: str
+    severity: str
+    message: str
+    file: str = ""
+    line: int = 0
+    rule: str = ""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """A file that was analysed. `blob` is git's hash of its bytes."""
 
@@ -131,7 +148,8 @@ class Coverage:
 class Report:
     """The answer of one scan. `findings` are ordered by place, then check; suppressed ones are among them.
 
-    `prefix` leads from the repository's top to the scanned directory ("" or ending in "/").
+    `prefix` leads from the repository's top to the scanned directory ("" or ending in "/"). `left_out` are findings in
+    generated files that do not concern security.
     """
 
     target: str
@@ -139,6 +157,7 @@ class Report:
     prefix: str = ""
     checks: tuple[Check, ...] = ()
     findings: tuple[Finding, ...] = ()
+    left_out: tuple[Finding, ...] = ()
     coverage: Coverage = field(default_factory=Coverage)
     files: tuple[SourceFile, ...] = ()
     problems: tuple[Problem, ...] = ()

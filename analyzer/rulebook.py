@@ -5,6 +5,7 @@ Rules found in a scanned tree are not trusted: they may name no files, and one t
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -14,7 +15,7 @@ import engine
 import facts
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.report import Check, Problem
-from analyzer.trees import Tree
+from analyzer.trees import Tree, upwards
 from rules import catalogue
 
 USER_DIRECTORY = ".analyze"
@@ -131,22 +132,25 @@ def fits(check: catalogue.Check, selector: str) -> bool:
 
 
 def files_in_tree(tree: Tree, models: Sequence[str], rules_dirs: Sequence[str]) -> list[UserFile]:
-    """Return the rules and models of the scanned tree: of `.analyze/` there and upwards, and of configured paths."""
-    found: list[UserFile] = []
-    parts = tree.prefix.rstrip("/").split("/") if tree.prefix else []
-    for depth in range(len(parts), -1, -1):
-        base = "/".join([*parts[:depth], USER_DIRECTORY])
+    """Return the rules and models of the scanned tree. Raises AnalyzeError R003 where one cannot be read."""
+    return [_tree_file(tree, name, is_check) for name, is_check in names_in_tree(tree, models, rules_dirs)]
+
+
+def names_in_tree(tree: Tree, models: Sequence[str], rules_dirs: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the names of all, of `.analyze/` there and upwards, and of configured paths; and which are checks."""
+    found: list[tuple[str, bool]] = []
+    for directory in upwards(tree.prefix):
+        base = posixpath.join(directory, USER_DIRECTORY)
         found += _tree_directory(tree, f"{base}/rules", True) + _tree_directory(tree, f"{base}/models", False)
     for path in models:
-        found += [_tree_file(tree, path, False)] if path.endswith(".dl") else _tree_directory(tree, path, False)
+        found += [(path, False)] if path.endswith(".dl") else _tree_directory(tree, path, False)
     for path in rules_dirs:
         found += _tree_directory(tree, path, True)
     return found
 
 
-def _tree_directory(tree: Tree, directory: str, is_check: bool) -> list[UserFile]:
-    names = [name for name in tree.list_top(directory.rstrip("/")) if name.endswith(".dl")]
-    return [_tree_file(tree, name, is_check) for name in names]
+def _tree_directory(tree: Tree, directory: str, is_check: bool) -> list[tuple[str, bool]]:
+    return [(name, is_check) for name in tree.list_top(directory.rstrip("/")) if name.endswith(".dl")]
 
 
 def _tree_file(tree: Tree, name: str, is_check: bool) -> UserFile:

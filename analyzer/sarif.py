@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from analyzer.commits.causes import Cause
 from analyzer.commits.comparison import Comparison
-from analyzer.report import Check, Finding, Place, Problem, Report, Step
+from analyzer.report import Check, Finding, Place, Problem, Report, Step, Weakening
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_RESULTS = 25_000
@@ -74,8 +74,21 @@ def _add_baseline(run: dict[str, Any], kept: list[Finding], comparison: Comparis
         if cause := comparison.causes.get(finding.fingerprint):
             related = result.setdefault("relatedLocations", [])
             related.append(_changed(cause, comparison.head.prefix, len(related)))
+    for weakening in comparison.weakened:
+        for finding, result in zip(kept, run["results"], strict=True):
+            if weakening.kind == "suppression" and weakening.fingerprint == finding.fingerprint:
+                result["suppressions"][0]["status"] = "underReview"
+    told = [_weakening(weakening, comparison.head.prefix) for weakening in comparison.weakened]
+    run["invocations"][0]["toolConfigurationNotifications"] = told
     fixed = [{"rule": finding.check, "fingerprint": finding.fingerprint} for finding in comparison.fixed]
     run["properties"] = run.get("properties", {}) | {"baseRevision": comparison.base, "fixed": fixed}
+
+
+def _weakening(weakening: Weakening, prefix: str) -> dict[str, Any]:
+    text = f"taken away by this change: {weakening.message}"
+    told = _notification(Problem(text, weakening.file, weakening.line, weakening.severity), prefix)
+    about = {"kind": weakening.kind, "rule": weakening.rule, "fingerprint": weakening.fingerprint}
+    return told | {"properties": {key: value for key, value in about.items() if value}}
 
 
 def _changed(cause: Cause, prefix: str, id: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,16 @@ from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_
 from analyzer.state import StateDirectory, write_atomically
 from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
 
+CONFIG_FILES = (".analyze.toml", "pyproject.toml")
+"""Where a tree may have its configuration; the first comes before the second."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
     """What a user asked for on the command line; `flags` override the configuration of the scanned tree.
 
-    `master` names a master of Spark to scan on, if it is not to be this machine. A `question` is all that is answered.
+    `config` takes the place of the tree's. `master` names a master of Spark to scan on, if it is not to be this
+    machine. A `question` is all that is answered.
     """
 
     path: Path
@@ -38,6 +42,7 @@ class ScanRequest:
     rules_dirs: tuple[Path, ...] = ()
     master: str | None = None
     question: Question | None = None
+    config: Config | None = None
 
     @classmethod
     def from_flags(cls, path: Path, revision: str | None, flags: Mapping[str, Any]) -> ScanRequest:
@@ -49,7 +54,13 @@ class ScanRequest:
         rest["rules"] = tuple(
             part.strip() for item in rest.get("rules", ()) for part in item.split(",") if part.strip()
         )
-        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question)
+        config = None
+        if (file := rest.pop("config", None)) is not None:
+            config = read_config(file)
+            models = (*models, *(file.parent / name for name in config.models))
+            rules_dirs = (*rules_dirs, *(file.parent / name for name in config.rules_dir))
+            config = replace(config, models=(), rules_dir=())
+        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question, config)
 
 
 @dataclass(slots=True)
@@ -108,7 +119,7 @@ def scan_tree(
     from analyzer.program import compile_rulebook
 
     clock = Clock()
-    config = load_config(tree).override(**request.flags)
+    config = configured(tree, request)
     state = StateDirectory()
     try:
         with clock("rules"):
@@ -163,16 +174,33 @@ class Clock:
             self.phases_s[phase] = self.phases_s.get(phase, 0.0) + time.perf_counter() - started
 
 
+def configured(tree: Tree, request: ScanRequest) -> Config:
+    """Return the configuration of a scan. Raises AnalyzeError."""
+    return (request.config or load_config(tree)).override(**request.flags)
+
+
+def read_config(file: Path) -> Config:
+    """Return the configuration in a file that the command line names. Raises AnalyzeError A001, C001 … C003."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise AnalyzeError("A001", f"cannot read {file}: {error.strerror}") from None
+    return _parsed(data, str(file)) or Config()
+
+
+def _parsed(data: bytes, file: str) -> Config | None:
+    try:
+        return parse_config(data.decode("utf-8-sig"), file)
+    except UnicodeDecodeError:
+        raise AnalyzeError("C001", "not valid TOML: it is not UTF-8", file=file) from None
+
+
 def load_config(tree: Tree) -> Config:
     """Return the configuration nearest to the scanned directory; `.analyze.toml` comes before `pyproject.toml`."""
-    for name in (".analyze.toml", "pyproject.toml"):
+    for name in CONFIG_FILES:
         if found := find_upwards(tree, name):
             path, data = found
-            try:
-                config = parse_config(data.decode("utf-8-sig"), path)
-            except UnicodeDecodeError:
-                raise AnalyzeError("C001", "not valid TOML: it is not UTF-8", file=path) from None
-            if config:
+            if config := _parsed(data, path):
                 return config
     return Config()
 

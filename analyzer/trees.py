@@ -10,7 +10,7 @@ import hashlib
 import os
 import posixpath
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -62,15 +62,22 @@ class Tree(Protocol):
 
 def find_upwards(tree: Tree, name: str) -> tuple[str, bytes] | None:
     """Return path (from the top) and bytes of the file `name` nearest to the scanned directory, going up to the top."""
-    directory = tree.prefix.rstrip("/")
-    while True:
+    for directory in upwards(tree.prefix):
         path = posixpath.join(directory, name)
         try:
             return path, tree.read_top(path)
         except OSError:
-            if not directory:
-                return None
+            continue
+    return None
+
+
+def upwards(prefix: str) -> Iterator[str]:
+    """Yield the scanned directory, and those above it up to the repository's top (""), as paths from there."""
+    directory = prefix.rstrip("/")
+    while directory:
+        yield directory
         directory = posixpath.dirname(directory)
+    yield ""
 
 
 class WorkingTree:
@@ -191,6 +198,12 @@ class GitTree:
         """Return a tree of the same repository that has just these files: git's names of contents by path."""
         entries = (GitEntry(self.prefix + path, "file", blob) for path, blob in objects.items())
         return GitTree(self._repository, entries, self.target, "")
+
+    def with_files_of(self, other: GitTree, paths: Collection[str]) -> GitTree:
+        """Return this tree with what another one of the repository has at these paths from the top, or has not."""
+        entries = {path: entry for path, entry in self._files.items() if path not in paths}
+        entries |= {path: entry for path, entry in other._files.items() if path in paths}
+        return GitTree(self._repository, entries.values(), self.target, self.revision)
 
     def object(self, path: str) -> str:
         """Return git's name of the content at a path, "" where there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.text import Text
 
 from cli.output import FILE_WIDTH, terminal, write_file
-from cli.text import looked_at_rows, print_findings, print_summary, printable, severities_row, time_row
+from cli.text import STYLES, looked_at_rows, print_findings, print_summary, printable, severities_row, time_row
 
 if TYPE_CHECKING:
     from analyzer.commits.ci import CiResult
-    from analyzer.report import Finding, Report
+    from analyzer.report import Finding, Report, Weakening
 
 SHOWN = 12
 """So many digits of a commit's name."""
@@ -60,14 +60,33 @@ def print_comparison(result: CiResult, console: Console) -> None:
             place, message = printable(str(finding.place)), printable(finding.message)
             line = Text.assemble("  ", (place, "bold"), "  ", message, (f"  {finding.check}", "dim"))
             console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+    if comparison.weakened:
+        console.print()
+        console.print(Text(" taken away by this change ", style="bold yellow reverse"))
+    for line in _weakened_lines(comparison.weakened):
+        console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
     rows = {
         "New": severities_row(_severities(comparison.new, report)),
         "Fixed": Text(f"{len(comparison.fixed):,}"),
         "Unchanged": Text(f"{len(comparison.unchanged):,}"),
+        "Taken away": severities_row(Counter(item.severity for item in comparison.weakened)),
         "Commits": Text(f"{comparison.base[:SHOWN]} → {report.revision[:SHOWN]}"),
         "Evaluated": Text(f"{result.strategy}: {printable(result.reason)}"),
     }
+    if comparison.added:
+        rows["Once merged"] = Text(printable("; ".join(comparison.added)))
     print_summary(report, rows | looked_at_rows(report) | {"Time": time_row(result.phases_s)}, console)
+
+
+def _weakened_lines(weakened: Iterable[Weakening]) -> Iterator[Text]:
+    for item in weakened:
+        place = f"{item.file}:{item.line}" if item.line else item.file
+        yield Text.assemble(
+            "  ",
+            (item.severity, STYLES[item.severity]),
+            *("  ", (printable(place), "bold")) if place else (),
+            *("  ", printable(item.message), (f"  {printable(item.rule)}" if item.rule else "", "dim")),
+        )
 
 
 def _severities(findings: Iterable[Finding], report: Report) -> Counter[str]:

@@ -1,7 +1,11 @@
-"""`analyze ci`: two commits → the findings of the second as new, fixed or unchanged against the first."""
+"""`analyze ci`: two commits → the findings of the second as new, fixed or unchanged against the first.
+
+Both are judged by the same settings, by default those of the base: a change does not decide how it is reviewed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,14 +16,16 @@ from analyzer.commits.comparison import Comparison, compare
 from analyzer.commits.dependencies import Dependencies
 from analyzer.commits.follower import CannotFollow, Follower, Move, Reader
 from analyzer.commits.states import StateKey, States, scanned_digest
+from analyzer.commits.weakening import by_comments, by_contents, by_findings, by_marks, in_order
 from analyzer.config import Config
 from analyzer.contexts.policy import INSENSITIVE
+from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
-from analyzer.report import Problem, Report
-from analyzer.rulebook import Rulebook
-from analyzer.scan import Clock, ScanRequest, default_jobs, load_config, load_rulebook, scan_tree
+from analyzer.report import Problem, Report, Weakening
+from analyzer.scan import Clock, ScanRequest, default_jobs, scan_tree
+from analyzer.settings import Settings, additions, governed, weakenings
 from analyzer.state import StateDirectory
 from analyzer.trees import GitTree
 from engine.incremental.prepared import Prepared
@@ -29,7 +35,7 @@ MAX_STATE_BYTES = 2 << 30
 
 @dataclass(slots=True)
 class CiResult:
-    """A comparison, the configuration of the head, and how it was made; the last three are in no report.
+    """A comparison, the configuration that it was made by, and how; the last three are in no report.
 
     `strategy` is update, bootstrap (of the relations that are kept) or full, `reason` why.
     """
@@ -45,32 +51,17 @@ class CiResult:
         return sum(self.phases_s.values())
 
 
-@dataclass(slots=True)
-class Side:
-    """One of the two commits: its tree, with the configuration and the rules that it has itself."""
-
-    tree: GitTree
-    config: Config
-    book: Rulebook
-    key: StateKey
-
-    @classmethod
-    def of(cls, tree: GitTree, request: ScanRequest) -> Side:
-        config = load_config(tree).override(**request.flags)
-        book = load_rulebook(tree, config, request)
-        return cls(tree, config, book, StateKey(tree.content, scanned_digest(config, tree.prefix)))
-
-
 def compare_commits(
     request: ScanRequest,
     base: str,
     progress: Progress = silent,
     state_path: Path | None = None,
     max_state_bytes: int = MAX_STATE_BYTES,
+    settings_from: str = "base",
 ) -> CiResult:
     """Compare the findings of `request.revision` with those of `base`. Raises AnalyzeError.
 
-    States are kept in `state_path`, by default in the user's cache.
+    Both by the settings of `base` or `head`. States are kept in `state_path`, by default in the user's cache.
     """
     head = request.revision or "HEAD"
     old_tree = GitTree.at(request.path, base)
@@ -78,19 +69,31 @@ def compare_commits(
     state = StateDirectory()
     try:
         states = States(state_path or state.path / "commits", max_state_bytes)
-        return _Run(request, old_tree, new_tree, state, progress, states).run()
+        judge = old_tree if settings_from == "base" else new_tree
+        return _Run(request, old_tree, new_tree, judge, state, progress, states).run()
     finally:
         old_tree.close()
         new_tree.close()
         state.close()
 
 
+def refuse_inside(config: Path, path: Path) -> None:
+    """Raise AnalyzeError A008 where a configuration stands in the checkout that is reviewed."""
+    top = Repository(path.resolve()).top
+    if top and config.resolve().is_relative_to(top.resolve()):
+        help = "take one from outside of the checkout; --config-from head takes the head's own"
+        raise AnalyzeError("A008", f"{config} is in the checkout, where the change under review decides", help=help)
+
+
 class _Run:
+    """`old` and `new` are the trees of both commits under the settings of one of them; `own` is the head as it is."""
+
     def __init__(
         self,
         request: ScanRequest,
         old_tree: GitTree,
         new_tree: GitTree,
+        judge: GitTree,
         state: StateDirectory,
         progress: Progress,
         states: States,
@@ -99,83 +102,77 @@ class _Run:
         self.clock = Clock()
         self.moved: tuple[Follower, Move] | None = None
         with self.clock("rules"):
-            self.old, self.new = Side.of(old_tree, request), Side.of(new_tree, request)
+            self.settings = settings_of(judge, request)
+            self.config, self.book = self.settings.config, self.settings.book
+            self.old, self.new = (governed(tree, judge, self.config) for tree in (old_tree, new_tree))
+            self.own = new_tree
 
     def run(self) -> CiResult:
         try:
-            if self.old.key.scanned != self.new.key.scanned:
-                raise CannotFollow("the configuration has changed")
-            if any(side.book.policies(side.config.context) != [INSENSITIVE] for side in (self.old, self.new)):
+            if self.book.policies(self.config.context) != [INSENSITIVE]:
                 raise CannotFollow("relations are kept without contexts only")
             base, head, strategy, reason = self.follow()
         except CannotFollow as why:
-            base, head, strategy, reason = self.scan(self.old.tree), self.scan(self.new.tree), "full", str(why)
+            base, head, strategy, reason = self.scan(self.old), self.scan(self.new), "full", str(why)
+        with self.clock("report"):
+            changed = self.changed_lines()
+            comparison = with_causes(compare(base, head), changed, self.moved)
+        comparison = self.with_weakenings(comparison, base, changed)
         warnings = [*([self.state.warning] if self.state.warning else []), *self.states.warnings]
         if warnings:
             problems = (Problem(warning, level="warning") for warning in warnings)
-            head = replace(head, problems=(*head.problems, *problems))
-        with self.clock("report"):
-            comparison = self.with_causes(compare(base, head))
-        return CiResult(comparison, self.new.config, strategy, reason, self.clock.phases_s)
+            comparison = replace(comparison, head=replace(head, problems=(*head.problems, *problems)))
+        return CiResult(comparison, self.config, strategy, reason, self.clock.phases_s)
 
     def follow(self) -> tuple[Report, Report, str, str]:
         """Return the reports of both commits, strategy and reason. Raises CannotFollow."""
         with self.clock("rules"):
-            if self.old.book.sources == self.new.book.sources:
-                self.old.book = self.new.book
-            program = prepare_rulebook(self.new.book, self.state.path)
-            is_same = self.old.book is self.new.book
-            old_program = program if is_same else prepare_rulebook(self.old.book, self.state.path)
-        jobs = self.new.config.jobs or default_jobs()
-        reader = Reader(self.new.config, self.state.path, ThisMachine(jobs), self.progress, jobs)
+            program = prepare_rulebook(self.book, self.state.path)
+        reader = self.reader(self.config)
         with evaluation_errors():
-            follower = self.at_base(old_program, reader)
+            follower = self.at_base(program, reader)
             with self.clock("base"):
-                base = self.report(self.old, follower)
+                base = self.report(self.old, self.settings, follower)
+            n_anew = follower.anew
             self.progress("Evaluating rules", 0, None)
             with self.clock("update"):
-                follower, anew = self.by_new_rules(follower, program, reader)
-                move = follower.move(self.old.tree, self.new.tree, reader)
+                move = follower.move(self.old, self.new, reader)
         with self.clock("report"):
-            head = self.report(self.new, follower)
+            head = self.report(self.new, self.settings, follower)
         with self.clock("state"):
-            self.states.save(self.new.key, follower)
+            self.states.save(self.key(self.new, self.config), follower)
         self.moved = follower, move
-        return base, head, move.outcome.strategy, "; ".join([*anew, move.outcome.reason])
+        rules = [f"other rules: {n_anew} of {len(follower.view.strata)} strata evaluated anew"] if n_anew else []
+        return base, head, move.outcome.strategy, "; ".join([*rules, move.outcome.reason])
 
-    def by_new_rules(self, follower: Follower, program: Prepared, reader: Reader) -> tuple[Follower, list[str]]:
-        """Return the relations of the base by the rules of the head, and what that took, if they were others."""
-        n_anew = follower.anew
-        if follower.view.prepared.digest != program.digest:
-            follower.view.close_team()
-            adopted = self.states.load(self.old.key, program, self.old.tree, reader)
-            if adopted is None:
-                raise CannotFollow("the rules have changed, and the relations of the base could not be kept")
-            follower, n_anew = adopted, n_anew + adopted.anew
-        if not n_anew:
-            return follower, []
-        return follower, [f"other rules: {n_anew} of {len(follower.view.strata)} strata evaluated anew"]
+    def reader(self, config: Config) -> Reader:
+        jobs = config.jobs or default_jobs()
+        return Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs)
+
+    def key(self, tree: GitTree, config: Config) -> StateKey:
+        return StateKey(tree.content, scanned_digest(config, tree.prefix))
 
     def at_base(self, program: Prepared, reader: Reader) -> Follower:
         """Return the relations of the base: as saved; else from those of the commit used last, or made, and saved."""
+        key = self.key(self.old, self.config)
         with self.clock("state"):
-            follower = self.states.load(self.old.key, program, self.old.tree, reader)
+            follower = self.states.load(key, program, self.old, reader)
             if follower and not follower.anew:
                 return follower
             other = None
             if not follower:
-                other, follower = self.states.nearest(self.old.key, program, self.old.tree, reader)
+                other, follower = self.states.nearest(key, program, self.old, reader)
         with self.clock("base"):
             if other and follower:
-                follower.move(other, self.old.tree, reader)
+                follower.move(other, self.old, reader)
                 other.close()
-            follower = follower or Follower.begin(program, self.old.tree, reader)
+            follower = follower or Follower.begin(program, self.old, reader)
         with self.clock("state"):
-            self.states.save(self.old.key, follower)
+            self.states.save(key, follower)
         return follower
 
-    def report(self, side: Side, follower: Follower) -> Report:
-        return assemble(side.tree, side.config, side.book, follower.collected(), follower.view.result())
+    def report(self, tree: GitTree, settings: Settings, follower: Follower) -> Report:
+        return assemble(tree, settings.config, settings.book, follower.collected(), follower.view.result())
 
     def scan(self, tree: GitTree) -> Report:
         """Return the report of a commit by itself."""
@@ -184,18 +181,79 @@ class _Run:
             self.clock.phases_s[phase] = self.clock.phases_s.get(phase, 0.0) + seconds
         return result.report
 
-    def with_causes(self, comparison: Comparison) -> Comparison:
-        """Find the changed line behind each new finding."""
-        if not comparison.new:
-            return comparison
-        prefix = self.new.tree.prefix
+    def changed_lines(self) -> dict[str, list[int]]:
+        """Return the lines of the head that differ from the base, by path."""
+        prefix = self.new.prefix
         repository = Repository(Path(self.request.path).resolve())
-        lines = repository.changed_lines(self.old.tree.revision, self.new.tree.revision)
-        changed = {path[len(prefix) :]: at for path, at in lines.items() if path.startswith(prefix)}
-        search = Dependencies(*self.moved, changed) if self.moved else None
-        found = {}
-        for finding in comparison.new:
-            cause = cause_on_path(finding, changed) or (search and search.cause(finding))
-            if cause := cause or cause_near_path(finding, changed):
-                found[finding.fingerprint] = cause
-        return replace(comparison, causes=found)
+        lines = repository.changed_lines(self.old.revision, self.new.revision)
+        return {path[len(prefix) :]: at for path, at in lines.items() if path.startswith(prefix)}
+
+    # ---- what the head's own files would take away
+
+    def with_weakenings(self, comparison: Comparison, base: Report, changed: Mapping[str, Sequence[int]]) -> Comparison:
+        head = comparison.head
+        found = [
+            *by_comments(comparison, changed),
+            *by_marks(comparison, self.old),
+            *by_contents(base, head, self.new),
+        ]
+        try:
+            own = Settings.of(self.own, self.request)
+            weaker, more = self.by_settings(head, own)
+        except AnalyzeError as error:
+            at = f"settings that cannot be used: error[{error.code}]: {error.message}"
+            weaker, more = [Weakening("configuration", "error", at, error.file, error.line)], []
+        return replace(comparison, weakened=in_order([*found, *weaker]), added=tuple(more))
+
+    def by_settings(self, head: Report, own: Settings) -> tuple[list[Weakening], list[str]]:
+        """Return what the head's own settings take away and add. Raises AnalyzeError where they cannot be used."""
+        weaker, more = weakenings(self.settings, own), additions(self.settings, own)
+        if own.find_as(self.settings):
+            return weaker, more
+        report = self.own_report(own)
+        gone, come = by_findings(head, report)
+        return [*weaker, *gone, *by_contents(head, report, self.own)], [*more, *come]
+
+    def own_report(self, own: Settings) -> Report:
+        """Return the report of the head by its own settings: from its relations, if they can be gone on from."""
+        followable = own.book.policies(own.config.context) == [INSENSITIVE]
+        if not (self.moved and followable and own.config.max_file_kb == self.config.max_file_kb):
+            return self.scan(self.own)
+        with self.clock("rules"):
+            program = prepare_rulebook(own.book, self.state.path)
+        follower, reader = self.moved[0], self.reader(own.config)
+        with self.clock("own settings"), evaluation_errors():
+            follower.view.close_team()
+            key = self.key(self.new, self.config)
+            adopted = self.states.load(key, program, self.new, reader)
+            if adopted is None:
+                return self.scan(self.own)
+            adopted.move(self.new, self.own, reader)
+            report = self.report(self.own, own, adopted)
+            self.states.save(self.key(self.own, own.config), adopted)
+        return report
+
+
+def settings_of(judge: GitTree, request: ScanRequest) -> Settings:
+    """Return the settings of the commit that decides. Raises AnalyzeError."""
+    try:
+        return Settings.of(judge, request)
+    except AnalyzeError as error:
+        if not error.help:
+            error.help = f"these are the settings of {judge.revision[:12]}; --config-from and --config take others"
+        raise
+
+
+def with_causes(
+    comparison: Comparison, changed: Mapping[str, Sequence[int]], moved: tuple[Follower, Move] | None
+) -> Comparison:
+    """Find the changed line behind each new finding."""
+    if not comparison.new:
+        return comparison
+    search = Dependencies(*moved, changed) if moved else None
+    found = {}
+    for finding in comparison.new:
+        cause = cause_on_path(finding, changed) or (search and search.cause(finding))
+        if cause := cause or cause_near_path(finding, changed):
+            found[finding.fingerprint] = cause
+    return replace(comparison, causes=found)

@@ -12,15 +12,17 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from analyzer.commits.causes import Cause
-from analyzer.report import SEVERITIES, Finding, Report
+from analyzer.report import SEVERITIES, Finding, Report, Weakening
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The report of `head`, whose findings are `new` or `unchanged`; `fixed` are those of the base that are gone.
 
-    Suppressed findings are never new; a finding that is suppressed now is fixed if it was open. `causes` holds, by
-    fingerprint of a new finding, the change that brought it.
+    Suppressed findings are never new. `hidden` are those of the head that are suppressed, or left out of a generated
+    file, and were not so in the base: they are not fixed. `causes` holds, by fingerprint of a new finding, the change
+    that brought it. `weakened` is what the head's own files would take away, `added` what they would add once the head
+    is somebody's base.
     """
 
     base: str
@@ -28,18 +30,22 @@ class Comparison:
     new: tuple[Finding, ...]
     unchanged: tuple[Finding, ...]
     fixed: tuple[Finding, ...]
+    hidden: tuple[Finding, ...] = ()
     base_complete: bool = True
     causes: dict[str, Cause] = field(default_factory=dict)
+    weakened: tuple[Weakening, ...] = ()
+    added: tuple[str, ...] = ()
 
-    def exit_code(self, fail_on: str, severity: str) -> int:
-        """Return 3 when incomplete, else 1 for an open finding ("any") or a new one that is severe enough, else 0."""
+    def exit_code(self, fail_on: str, severity: str, weakened: str) -> int:
+        """Return 3 when incomplete, else 1 for what is severe enough, else 0.
+
+        That is an open finding ("any") or a new one by `severity`, or what is taken away by `weakened`.
+        """
         if not (self.head.complete and self.base_complete):
             return 3
-        if severity == "never":
-            return 0
-        failing = SEVERITIES[SEVERITIES.index(severity) :]
         counted = self.new if fail_on == "new" else self.head.open_findings
-        return int(any(self.head.check(finding.check).severity in failing for finding in counted))
+        found = {self.head.check(finding.check).severity for finding in counted}
+        return int(fails(found, severity) or fails({item.severity for item in self.weakened}, weakened))
 
     @property
     def states(self) -> dict[str, str]:
@@ -48,21 +54,26 @@ class Comparison:
         return {f.fingerprint: "new" if f.fingerprint in new else "unchanged" for f in self.head.findings}
 
 
+def fails(severities: Iterable[str], threshold: str) -> bool:
+    """Whether one of the severities is a threshold, or beyond."""
+    return threshold != "never" and any(SEVERITIES.index(item) >= SEVERITIES.index(threshold) for item in severities)
+
+
 def compare(base: Report, head: Report) -> Comparison:
     """Return the findings of `head` by what they are against those of `base`."""
-    before = dict(paired(base.findings, head.findings))
-    new, unchanged, stayed = [], [], set()
-    for finding in head.findings:
+    open_before = set(base.open_findings)
+    before = dict(paired([*base.findings, *base.left_out], [*head.findings, *head.left_out]))
+    new, unchanged, hidden = [], [], []
+    for finding in head.open_findings:
+        (unchanged if before.get(finding) in open_before else new).append(finding)
+    for finding in (*head.findings, *head.left_out):
         was = before.get(finding)
-        if finding.suppression:
-            continue
-        if was is None or was.suppression:
-            new.append(finding)
-        else:
-            unchanged.append(finding)
-            stayed.add(was)
+        if (finding.suppression or finding in head.left_out) and (was is None or was in open_before):
+            hidden.append(finding)
+    stayed = {before.get(finding) for finding in (*unchanged, *hidden)}
     fixed = [finding for finding in base.open_findings if finding not in stayed]
-    return Comparison(base.revision, head, tuple(new), tuple(unchanged), tuple(fixed), base.complete)
+    parts = (tuple(part) for part in (new, unchanged, fixed, hidden))
+    return Comparison(base.revision, head, *parts, base_complete=base.complete)
 
 
 def paired(base: Iterable[Finding], head: Iterable[Finding]) -> list[tuple[Finding, Finding]]:

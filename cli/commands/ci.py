@@ -25,6 +25,23 @@ from cli.options import OUTPUT, selection_options
     type=click.Choice(["note", "warning", "error", "never"]),
     help="The least severe finding that does (default: fail-on of the configuration, or warning).",
 )
+@click.option(
+    "--config-from",
+    type=click.Choice(["base", "head"]),
+    default="base",
+    help="The commit whose configuration, ignore files, rules and models decide (default: base).",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A configuration that takes the place of the repository's, from outside of it.",
+)
+@click.option(
+    "--fail-on-weakened",
+    type=click.Choice(["note", "warning", "error", "never"]),
+    help="The least severe of what the head's own files take away that makes the exit code 1 (default: warning).",
+)
 @selection_options
 @OUTPUT
 @click.option(
@@ -42,6 +59,8 @@ def ci(
     head: str,
     fail_on: str,
     severity: str | None,
+    config_from: str,
+    config: Path | None,
     output: Path | None,
     state: Path | None,
     max_state_mb: int,
@@ -49,15 +68,19 @@ def ci(
 ) -> None:
     """Report which findings the commit --head brings and fixes against --base.
 
-    Both are read from git's objects; the working tree is not looked at. Only what changes in between is evaluated.
+    Both are read from git's objects; the working tree is not looked at. Only what changes in between is evaluated. The
+    base decides what is scanned, by what, and what fails; what the head's own files would take away is listed.
     """
-    from analyzer.commits.ci import compare_commits
+    from analyzer.commits.ci import compare_commits, refuse_inside
     from analyzer.scan import ScanRequest
     from cli.comparison import deliver_comparison
     from cli.progress import Bars
 
+    if config is not None:
+        refuse_inside(config, path)
     with Bars() as bars:
-        request = ScanRequest.from_flags(path, head, flags)
-        result = compare_commits(request, base, bars, state, max_state_mb << 20)
+        request = ScanRequest.from_flags(path, head, flags | {"config": config})
+        result = compare_commits(request, base, bars, state, max_state_mb << 20, config_from)
     deliver_comparison(result, output)
-    raise SystemExit(result.comparison.exit_code(fail_on, severity or result.config.fail_on))
+    decides = result.config
+    raise SystemExit(result.comparison.exit_code(fail_on, severity or decides.fail_on, decides.fail_on_weakened))

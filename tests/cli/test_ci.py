@@ -83,13 +83,14 @@ def test_the_text_names_what_is_new_and_fixed(analyze, history):
     assert " New        1 error" in output and " Unchanged  0" in output
 
 
-def test_a_changed_configuration_is_evaluated_in_full_and_said_so(analyze, history):
+def test_the_base_decides_what_is_scanned_unless_the_head_is_to(analyze, history):
     base = history.commit({"a/app.py": OTHER, "b/app.py": OTHER})
     (history.path / ".analyze.toml").write_text('exclude = ["b/"]\n')
     history.commit()
-    output = analyze("ci", history.path, "--base", base, "--rules", CHECK).output
-    assert "full: the configuration has changed" in output
-    assert "b/app.py:7:5" in output.partition(" fixed ")[2]
+    output = analyze("ci", history.path, "--base", base, "--rules", CHECK, code=1).output
+    assert "b/app.py:7  not found by the head's own settings" in output and "Unchanged  2" in output
+    output = analyze("ci", history.path, "--base", base, "--rules", CHECK, "--config-from", "head").output
+    assert "Unchanged  1" in output and "Taken away none" in output
 
 
 def test_a_file_that_does_not_parse_makes_the_answer_incomplete(ci, history):

@@ -30,6 +30,7 @@ def updating(monkeypatch):
     for module in ("states", "follower"):
         monkeypatch.setattr(f"analyzer.commits.{module}.Predicted", UpdateOnly)
 
+
 SINK = """\
 import sqlite3
 from flask import request
@@ -104,8 +105,9 @@ OWN = ".analyze/rules/own.dl"
 def evaluated(analyze):
     """Compare commits, and return what the summary says of the evaluation, and new and fixed findings."""
 
-    def run(path, base, states, *rules):
-        arguments = ("ci", path, "--base", base, "--state", states, "--fail-on", "any", "--severity", "never")
+    def run(path, base, states, *rules, by="base"):
+        arguments = ("ci", path, "--base", base, "--state", states, "--config-from", by)
+        arguments += ("--fail-on", "any", "--severity", "never", "--fail-on-weakened", "never")
         rules = [argument for rule in rules for argument in ("--rules", rule)]
         output = analyze(*arguments, *rules).output
         compared = json.loads(analyze(*arguments, *rules, "--format", "json").output)
@@ -116,20 +118,27 @@ def evaluated(analyze):
 
 
 def test_an_edited_check_is_evaluated_alone(evaluated, history, tmp_path, monkeypatch):
-    """The other 780 strata and more go on from what was saved, by whatever rules that was."""
-    states = tmp_path / "states"
+    """The other 780 strata and more go on from what was saved, by whatever rules that was. One commit judges both."""
+    states, others = tmp_path / "states", tmp_path / "others"
     first = history.commit({"app.py": CALLS, "sink.py": OTHER, OWN: PRINTS})
+    evaluated(history.path, first, others, "own/calls", "sql-injection")
     second = history.commit({"more.py": CALLS, OWN: PRINTS.replace("builtins.print", "builtins.len")})
     line, new, fixed, unchanged = evaluated(history.path, first, states, "own/calls", "sql-injection")
-    assert re.search(r"update: other rules: 2 of \d+ strata evaluated anew; ", line)
-    assert (new, fixed, unchanged) == (["app.py:5", "more.py:5"], ["app.py:2"], ["sink.py:7"])
+    assert "other rules" not in line
+    assert (new, fixed, unchanged) == (["more.py:2"], [], ["app.py:2", "sink.py:7"])
     monkeypatch.setattr(Follower, "begin", None)  # What is there is enough.
+    line, new, fixed, unchanged = evaluated(history.path, first, states, "own/calls", "sql-injection", by="head")
+    assert "other rules" not in line  # It had been evaluated by its own, for a list of what these take away.
+    assert (new, fixed, unchanged) == (["more.py:5"], [], ["app.py:5", "sink.py:7"])
+    line, new, fixed, unchanged = evaluated(history.path, first, others, "own/calls", "sql-injection", by="head")
+    assert re.search(r"update: other rules: 2 of \d+ strata evaluated anew; ", line)
+    assert (new, fixed, unchanged) == (["more.py:5"], [], ["app.py:5", "sink.py:7"])
     third = history.commit({"app.py": None})
     line, new, fixed, unchanged = evaluated(history.path, second, states, "own/calls")
     assert "other rules" in line and (new, fixed, unchanged) == ([], ["app.py:5"], ["more.py:5"])
     line, *found = evaluated(history.path, second, states, "own/calls")
     assert "other rules" not in line and found == [new, fixed, unchanged]
-    assert kept(states) == contents(history, first, second, third)
+    assert contents(history, first, second, third) < kept(states)  # Others are of commits under the settings of others.
 
 
 def test_commits_share_what_is_equal(ci, history, tmp_path):

@@ -96,6 +96,10 @@ def uris(sarif):
     return sorted(r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results)
 
 
+def results(sarif):
+    return json.loads(sarif)["runs"][0]["results"]
+
+
 def warnings(sarif):
     said = json.loads(sarif)["runs"][0]["invocations"][0].get("toolExecutionNotifications", [])
     return [notification["message"]["text"] for notification in said]
@@ -175,9 +179,14 @@ def test_another_configuration_or_other_rules_are_heeded(hook, staging):
     hook()
     staging({".analyze.toml": 'exclude = ["app.py"]\n'})
     staging({"app.py": OTHER + "\n"})
-    assert (hook(), uris(hook())) == (scanned(top), [])
+    found = hook()
+    assert (results(found), uris(found)) == (results(scanned(top)), [])
+    told = ["exclude leaves out 'app.py'", "is left out: ignored"]
+    assert warnings(found)[1:] == [f"taken away by what is staged: {text}" for text in told]
     staging({".analyze.toml": None, ".analyze/models/own.dl": 'source_parameter_name("http", "taint_me").\n'})
-    assert hook() == scanned(top)
+    found = hook()
+    assert results(found) == results(scanned(top))
+    assert warnings(found) == ["taken away by what is staged: .analyze/models/own.dl is added"]
 
 
 def test_where_relations_cannot_be_gone_on_from_the_index_is_scanned(hook, staging, monkeypatch):

@@ -1,0 +1,152 @@
+"""What a tree says about its own analysis, and what a change of that takes away.
+
+Settings are a configuration, ignore files, rules and models. Whoever may change them decides what is found: a review
+takes them from the base (`analyzer/commits/ci.py`), and lists what the change would take away.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from analyzer.config import FAIL_ON, Config
+from analyzer.discover import IGNORE_FILE, discover
+from analyzer.report import SEVERITIES, Check, Weakening
+from analyzer.rulebook import Rulebook, UserFile, build_rulebook, files_in_tree, files_on_disk, names_in_tree
+from analyzer.scan import CONFIG_FILES, ScanRequest, configured
+from analyzer.trees import GitTree, Tree, upwards
+
+TAKES_AWAY = re.compile(r"\b(sanitizer\w*|guard_\w+|no_flow|\w*exempt\w*)\s*\(")
+"""The relations of models by which findings go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a tree: patterns by the ignore file that has them, rules and models by their names."""
+
+    config: Config
+    ignored: Mapping[str, tuple[str, ...]]
+    files: Mapping[str, UserFile]
+    book: Rulebook
+
+    @classmethod
+    def of(cls, tree: Tree, request: ScanRequest) -> Settings:
+        """Raises AnalyzeError where they are wrong."""
+        config = configured(tree, request)
+        found = files_in_tree(tree, config.models, config.rules_dir)
+        book = build_rulebook([*found, *files_on_disk(request.models, request.rules_dirs)], config.rules)
+        return cls(config, dict(ignore_files(tree)), {file.name: file for file in found}, book)
+
+    def find_as(self, other: Settings) -> bool:
+        """Whether the others find the same."""
+        rest = {"jobs": 0, "format": "", "fail_on": "", "fail_on_weakened": ""}
+        config, others = (replace(settings.config, **rest) for settings in (self, other))
+        return (config, self.ignored, self.files) == (others, other.ignored, other.files)
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        return {check.id: check for check in self.book.checks}
+
+
+def ignore_files(tree: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the path and the lines of each ignore file."""
+    for entry in tree.entries():
+        if entry.kind == "file" and posixpath.basename(entry.path) == IGNORE_FILE:
+            lines = tree.read(entry.path).decode("utf-8", "replace").splitlines()
+            yield entry.path, tuple(line for line in lines if line.strip() and not line.startswith("#"))
+
+
+def governed(tree: GitTree, judge: GitTree, config: Config) -> GitTree:
+    """Return a tree under the settings of another one, whose configuration this is: it has their files from there."""
+    return tree.with_files_of(judge, governing_paths(tree, config) | governing_paths(judge, config))
+
+
+def governing_paths(tree: GitTree, config: Config) -> set[str]:
+    """Return the paths from the top that settings may come from."""
+    named = {name for name, _ in names_in_tree(tree, config.models, config.rules_dir)}
+    pages = {name.removesuffix(".dl") + ".md" for name in named}
+    configs = {posixpath.join(directory, name) for directory in upwards(tree.prefix) for name in CONFIG_FILES}
+    ignore = {tree.prefix + entry.path for entry in tree.entries() if posixpath.basename(entry.path) == IGNORE_FILE}
+    return named | pages | configs | ignore
+
+
+def weakenings(old: Settings, new: Settings) -> list[Weakening]:
+    """Return what new settings take away, as far as they tell by themselves."""
+    return [
+        *(Weakening("configuration", "warning", message) for message in weaker_keys(old.config, new.config)),
+        *(Weakening("ignored", "warning", f"{file} leaves out '{line}'", file) for file, line in added(old, new)),
+        *weaker_checks(old.checks, new.checks),
+        *weaker_files(old.files, new.files),
+    ]
+
+
+def additions(old: Settings, new: Settings) -> list[str]:
+    """Return what new settings add."""
+    return [
+        *(f"configuration: {message}" for message in weaker_keys(new.config, old.config, backwards=True)),
+        *(f"{file} no longer leaves out '{line}'" for file, line in added(new, old)),
+        *(f"the check {check} runs" for check in sorted(new.checks.keys() - old.checks.keys())),
+    ]
+
+
+def weaker_keys(old: Config, new: Config, *, backwards: bool = False) -> Iterator[str]:
+    """Yield the keys by which `new` reports, looks at, or fails by less; told backwards, as what goes to `old`."""
+    arrow = "{new} → {old}" if backwards else "{old} → {new}"
+    for name in ("fail_on", "fail_on_weakened"):
+        before, after = getattr(old, name), getattr(new, name)
+        if FAIL_ON.index(after) > FAIL_ON.index(before):
+            yield f"{_key(name)}: {arrow.format(old=before, new=after)}"
+    for name in ("max_file_kb", "extract_timeout_s", "include_vendored", "include_generated"):
+        before, after = getattr(old, name), getattr(new, name)
+        if after < before:
+            yield f"{_key(name)}: {arrow.format(old=_toml(before), new=_toml(after))}"
+    for pattern in (Counter(new.exclude) - Counter(old.exclude)).elements():
+        yield f"exclude {'no longer ' * backwards}leaves out '{pattern}'"
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _toml(value: object) -> str:
+    return str(value).lower()
+
+
+def added(old: Settings, new: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the patterns that ignore files have besides, behind their files."""
+    for file, lines in sorted(new.ignored.items()):
+        yield from ((file, line) for line in (Counter(lines) - Counter(old.ignored.get(file, ()))).elements())
+
+
+def weaker_checks(old: Mapping[str, Check], new: Mapping[str, Check]) -> Iterator[Weakening]:
+    for id in sorted(old):
+        if id not in new:
+            yield Weakening("check", "warning", f"the check {id} does not run any more", rule=id)
+        elif SEVERITIES.index(new[id].severity) < SEVERITIES.index(old[id].severity):
+            message = f"the severity of {id}: {old[id].severity} → {new[id].severity}"
+            yield Weakening("check", "warning", message, rule=id)
+
+
+def weaker_files(old: Mapping[str, UserFile], new: Mapping[str, UserFile]) -> Iterator[Weakening]:
+    """Yield rules and models that are others: by a warning if a line of theirs says that something is harmless."""
+    for name in sorted(old.keys() | new.keys()):
+        before, after = (files[name].text if name in files else "" for files in (old, new))
+        if before == after:
+            continue
+        became = "is gone" if name not in new else "is changed" if name in old else "is added"
+        lines = Counter(after.splitlines()) - Counter(before.splitlines())
+        takes_away = name not in new or any(TAKES_AWAY.search(line) for line in lines)
+        yield Weakening("rules", "warning" if takes_away else "note", f"{name} {became}", name)
+
+
+def left_out(under_old: Tree, tree: Tree, old: Settings, new: Settings) -> Iterator[Weakening]:
+    """Yield the files of a tree that are not analysed under the new settings; `under_old` has the old ones."""
+    found = discover(tree, new.config)
+    after = {path for path, _ in found.files}
+    why = {path: reason for reason, paths in found.skipped.items() for path in paths}
+    for path, _ in discover(under_old, old.config).files:
+        if path not in after:
+            yield Weakening("file", "warning", f"is left out: {why.get(path, 'it is not listed')}", path)
