@@ -1,8 +1,8 @@
 """Attacks on the tool, each with what has to come of it; a run of this folder prints them as a table.
 
-A test asks for `attack`, runs the attack, and says `attack(title, expected=…, got=…)`: the two are compared, and the row
-is printed whether they are equal or not. `expected` and `got` are short texts or numbers, such as an exit code, that a
-reader of the table understands without the test. A test may record several rows.
+A test asks for `attack`, runs the attack, and says `attack(title, expected=…, got=…)`: the two are compared, and the
+row is printed whether they are equal or not. `expected` and `got` are short texts or numbers, such as an exit code,
+that a reader of the table understands without the test. A test may record several rows.
 """
 
 import pytest
@@ -30,4 +30,5 @@ def pytest_terminal_summary(terminalreporter):
         widths = [max(len(row[column]) for row in table) for column in range(3)]
         terminalreporter.section("hostile input")
         for row in table:
-            terminalreporter.write_line("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            terminalreporter.write_line("  ".join(cells).rstrip())
