@@ -336,6 +336,6 @@ def evaluate(
     """
     program = transfer_constraints(program)
     member = Member(program, database, group, options or Options(), complete_rows, checkpoints, homes or {}, widenings)
-    for stratum in program.strata:
+    for stratum in member.program.strata:
         member.statistics.append(member.once(stratum))
     return member

@@ -22,8 +22,9 @@ from engine.incremental.recompute import alone, obstacle
 from engine.language.program import CheckedProgram, Record, Stratum
 from engine.language.syntax import Constant
 from engine.local.evaluate import constant_signatures, is_constant
+from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
-from engine.plan.rule import Absent, Fold, Match, Rule
+from engine.plan.rule import Absent, Fold, Literal, Match, Rule
 from engine.plan.values import dtype_of, encode
 from engine.symbols import Symbols
 
@@ -64,7 +65,8 @@ class Prepared:
     """A program, taken apart. `components` are in an order of evaluation.
 
     `shapes` are those of its relations, `projections` those of the relations that stand for negated atoms with
-    wildcards. `digest` is that of what it derives; `column_types` and `record_types` are digests of what the columns of
+    wildcards and for tests of existence. Of `equivalences` classes are kept, and rules read these.
+    `digest` is that of what it derives; `column_types` and `record_types` are digests of what the columns of
     relations, and the fields of records, hold.
     """
 
@@ -74,6 +76,7 @@ class Prepared:
     signatures: Mapping[tuple[str, tuple[int, ...]], int]
     shapes: Mapping[str, Shape]
     projections: Mapping[str, Shape]
+    equivalences: frozenset[str]
     column_types: Mapping[str, str]
     record_types: Mapping[str, str]
     components: tuple[Component, ...]
@@ -93,19 +96,21 @@ class Preparation:
     """The state of taking a program apart: the projections made so far, and the digests of components by relation."""
 
     def __init__(self, program: CheckedProgram) -> None:
-        self.program = program
+        self.given, self.program = program, split_existence(program)
         bits = program.number_bits
         self.shapes: dict[str, Shape] = {
             name: (declared.arity, dtype_of((c.type.kind for c in declared.columns), bits).str)
             for name, declared in program.relations.items()
         }
-        self.projections: dict[str, Shape] = {}
+        tests = self.program.relations.keys() - program.relations.keys()
+        self.projections: dict[str, Shape] = {name: (0, dtype_of((), bits).str) for name in sorted(tests)}
         self.digests: dict[str, str] = {}
+        self.equivalences = frozenset(n for n, declared in program.relations.items() if "eqrel" in declared.qualifiers)
 
     def run(self) -> Prepared:
-        program = self.program
+        program = self.given
         components = tuple(
-            self.digested(made, stratum) for stratum in program.strata for made in self.components(stratum)
+            self.digested(made, stratum) for stratum in self.program.strata for made in self.components(stratum)
         )
         return Prepared(
             digest(program),
@@ -114,6 +119,7 @@ class Preparation:
             dict(constant_signatures(program)),
             self.shapes,
             self.projections,
+            self.equivalences,
             {name: digest_of([column.type for column in held.columns]) for name, held in program.relations.items()},
             {name: digest_of(record) for name, record in program.records.items()},
             components,
@@ -135,6 +141,8 @@ class Preparation:
         """Yield a stratum, and before it projections of relations that it negates in part."""
         reason = obstacle(self.program, stratum)
         rules, facts = ([], {}) if reason else self.rules(stratum)
+        if any(self.negates_pairs(rule) for rule in rules):
+            reason = "it negates pairs of an equivalence"
         reason = reason or next(("it aggregates" for rule in rules if any(isinstance(x, Fold) for x in rule.body)), "")
         if reason:
             program = alone(self.program, stratum)
@@ -142,7 +150,7 @@ class Preparation:
             yield Component(stratum.relations, reads, reason, pickle.dumps(program, pickle.HIGHEST_PROTOCOL))
             return
         made: list[Component] = []
-        rules = [self.projected(rule, made) for rule in rules]
+        rules = [self.projected(self.by_class(rule), made) for rule in rules]
         yield from made
         yield maintained(stratum.relations, rules, facts)
 
@@ -156,6 +164,26 @@ class Preparation:
             else:
                 rules.append(replace(flatten(clause, self.program, spelt), clause=None))
         return rules, dict(facts)
+
+    def negates_pairs(self, rule: Rule) -> bool:
+        return any(
+            isinstance(literal, Absent) and literal.relation in self.equivalences and None not in literal.terms
+            for literal in rule.body
+        )
+
+    def by_class(self, rule: Rule) -> Rule:
+        """Read the classes of equivalences: two elements are equivalent if they have the same representative."""
+        body: list[Literal] = []
+        wide = dict(rule.wide)
+        for number, literal in enumerate(rule.body):
+            if isinstance(literal, Match | Absent) and literal.relation in self.equivalences:
+                elements = list(dict.fromkeys(term for term in literal.terms if term is not None)) or [None]
+                shared = f"#class{number}" if len(elements) > 1 else None
+                wide[f"#class{number}"] = np.dtype(self.shapes[literal.relation][1]) == np.int64
+                body += [type(literal)(literal.relation, (element, shared)) for element in elements]
+            else:
+                body.append(literal)
+        return replace(rule, body=tuple(body), wide=wide)
 
     def projected(self, rule: Rule, made: list[Component]) -> Rule:
         """Negate projections instead of atoms with wildcards; components of those that are new go to `made`."""

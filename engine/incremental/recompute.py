@@ -14,6 +14,7 @@ from engine.language.program import CheckedProgram, Stratum
 from engine.language.walk import all_atoms
 from engine.local.evaluate import evaluate
 from engine.local.execution import Options
+from engine.storage.equivalence import Equivalence
 from engine.storage.records import RecordTable
 from engine.symbols import Symbols
 
@@ -48,6 +49,8 @@ def alone(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
 
 class Recomputed:
     """A stratum that is evaluated as a program of its own. All of its tuples have the iteration 0.
+
+    Of an equivalence the classes are kept, not the pairs.
 
     `program` gives that program, see `alone`; `given` are the facts of its relations, `reason` says why they are not
     kept up to date.
@@ -96,12 +99,14 @@ class Recomputed:
         return {name: given.columns() for name, given in self.given.items()}
 
     def evaluate(self) -> None:
-        facts = {relation.name: relation.columns() for relation in self.inputs}
+        facts = {relation.name: relation.generators() for relation in self.inputs}
         facts |= self.facts()
         database = Database(self.symbols, self.records, facts)
         result = evaluate(self._program(), database, threads=self.threads, options=self.options)
         for relation in self.relations:
-            self.replace(relation, np.asarray(result.relations[relation.name], relation.dtype))
+            stored = result.relations.stored(relation.name)
+            rows = stored.represented() if isinstance(stored, Equivalence) else stored.columns()
+            self.replace(relation, np.asarray(rows, relation.dtype))
 
     def replace(self, relation: Tracked, rows: Columns) -> None:
         """Let a relation hold these rows."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.incremental.crew import Crew
-from engine.incremental.stamps import marked
+from engine.incremental.stamps import every_variable, marked
 from engine.incremental.tracked import Tracked
 from engine.kernels.columns import compress
 from engine.local.bindings import Bindings
@@ -111,7 +111,7 @@ class Counted(Variant):
     def _planned(self) -> Plan:
         rule, sizes = self.rule, self.bindings.sizes
         first = None if self.delta is None else rule.body[self.delta]
-        steps = order(rule.body, first, (), rule.head, sizes)
+        steps = order(rule.body, first, (), every_variable(rule), sizes)
         builder = Counter(rule.wide, self.bindings)
         builder.recursive = self.recursive
         earlier = rule.body[: self.delta or 0]

@@ -177,7 +177,7 @@ class Stamper(Builder):
 
     def plan(self, rule: Rule, wanted: Sequence[str | int]) -> tuple[Plan, list[int]]:
         """Return a plan without its end, and the registers of what is wanted, BEFORE and AFTER."""
-        steps = order(rule.body, self.given, (), wanted, self.bindings.sizes)
+        steps = order(rule.body, self.given, (), every_variable(rule), self.bindings.sizes)
         try:
             self.steps([step.literal for step in steps], (*wanted, BEFORE, AFTER))
             self.current()
@@ -187,6 +187,11 @@ class Stamper(Builder):
         except Unsatisfiable:
             return Plan(None, None, None, (), tuple(steps), never=True), []
         return Plan(self.source, self.scan, self.seed, tuple(self.operators), tuple(steps)), registers
+
+
+def every_variable(rule: Rule) -> set[str]:
+    """The variables of a body: each of its instantiations counts, so no match is as good as another."""
+    return {variable for literal in rule.body for variable in literal.variables}
 
 
 def marked(rule: Rule) -> Rule:

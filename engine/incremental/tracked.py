@@ -11,6 +11,7 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.sums import Sums
 from engine.kernels.ranks import ABSENT, enter
+from engine.storage.equivalence import Equivalence
 from engine.storage.ids import IdTable, slots_for, table_for
 from engine.storage.relation import Relation
 
@@ -200,6 +201,10 @@ class Tracked(Relation):
 
     def columns(self) -> Columns:
         """The tuples that are there, [width, n]."""
+        return self.generators()
+
+    def generators(self) -> Columns:
+        """The rows that are there, of which the tuples follow by what the relation is declared to be."""
         return np.ascontiguousarray(self.partitions[0].rows[: self.width, self.present()])
 
     def facts(self, but: np.ndarray = NONE) -> Columns:
@@ -287,6 +292,21 @@ class Tracked(Relation):
         """Return rows with their ids, and some more columns behind them."""
         rows = self.partitions[0].rows[:, ids]
         return np.ascontiguousarray(np.concatenate([rows, np.array(more, self.dtype).reshape(len(more), -1)]))
+
+
+class Classes(Tracked):
+    """The classes of an equivalence: a tuple is an element with the least element of its class.
+
+    The pairs are written out only when asked for.
+    """
+
+    def columns(self) -> Columns:
+        """All pairs that share a class, [2, n]."""
+        equivalence = Equivalence(self.name, self.dtype)
+        rows = self.generators()
+        equivalence.insert(rows, 0, rows.shape[1], np.arange(2))
+        equivalence.advance()
+        return equivalence.columns()
 
 
 def resized(held: np.ndarray, n: int, capacity: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -15,7 +15,7 @@ from engine.incremental.crew import Crew
 from engine.incremental.prepared import Component, Facts, Prepared, Shape, prepared
 from engine.incremental.recompute import Recomputed
 from engine.incremental.stratum import Maintained
-from engine.incremental.tracked import Tracked
+from engine.incremental.tracked import Classes, Tracked
 from engine.incremental.widened import Bound, Widened
 from engine.kernels.ranks import ABSENT
 from engine.language.program import CheckedProgram
@@ -72,7 +72,7 @@ class View:
         declared = self.prepared.records
         self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
-        self.relations = empty(self.prepared.shapes)
+        self.relations = empty(self.prepared.shapes, self.prepared.equivalences)
         joined: dict[str, Relation] = {**self.relations, **empty(self.prepared.projections)}
         sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
         self.bindings = Bindings(joined, self.records, Functors(self.prepared.number_bits, self.symbols), sizes)
@@ -267,8 +267,11 @@ class View:
         self.crew.close()
 
 
-def empty(shapes: Mapping[str, Shape]) -> dict[str, Tracked]:
-    return {name: Tracked(name, width, np.dtype(dtype)) for name, (width, dtype) in shapes.items()}
+def empty(shapes: Mapping[str, Shape], equivalences: Collection[str] = ()) -> dict[str, Tracked]:
+    return {
+        name: (Classes if name in equivalences else Tracked)(name, width, np.dtype(dtype))
+        for name, (width, dtype) in shapes.items()
+    }
 
 
 def rows_touched(inputs: Sequence[Relation], relations: Sequence[Relation], n_first: int) -> float:

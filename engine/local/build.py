@@ -14,13 +14,17 @@ from engine.local.atoms import Atoms
 from engine.local.bindings import Bindings
 from engine.local.fusion import fused
 from engine.local.intersect import Branch, Intersection
-from engine.local.operators import Constant, Filter, Insert, Join, Operator, Scan, Segment
+from engine.local.operators import Constant, Distinct, Filter, Insert, Join, Operator, Scan, Segment
+from engine.local.semijoin import SemiJoin
 from engine.local.values import Unsatisfiable, Values
 from engine.plan import rule as logical
 from engine.plan.order import Step, order
-from engine.plan.rule import Absent, Compare, Fold, Intersect, Literal, Match, Never, Operand, Record, Rule
+from engine.plan.rule import Absent, Compare, Fold, Intersect, Literal, Match, Never, Operand, Record, Rule, Some
 from engine.storage.aggregation import Aggregation
 from engine.storage.relation import Relation
+
+ROW = "@row"
+"""Stands for the number of a row while its matches are looked at."""
 
 
 @dataclass
@@ -52,6 +56,7 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
         earlier = (x for x in earlier if not isinstance(bindings.relations[x.relation], Aggregation))
         builder.old = frozenset(map(id, earlier))
         builder.recursive = recursive
+    builder.projected = projected(steps, rule.head)
     try:
         builder.steps([step.literal for step in steps], rule.head)
         builder.current()
@@ -80,8 +85,23 @@ def hinted(rule: Rule, delta: int | None, recursive: frozenset[str]) -> Sequence
     return [atoms[position - 1] for position in positions]
 
 
+def projected(steps: Sequence[Step], wanted: Iterable[Operand]) -> Literal | None:
+    """The literal behind which rows may be equal: the last one before the second atom, if the first loses columns."""
+    atoms = [i for i, step in enumerate(steps) if isinstance(step.literal, Match | Intersect)]
+    if len(atoms) < 2 or not isinstance(first := steps[atoms[0]].literal, Match):
+        return None
+    read = {v for step in steps[atoms[1] :] for v in step.literal.variables}.union(wanted)
+    loses = any(term is None or (isinstance(term, str) and term not in read) for term in first.terms)
+    return steps[atoms[1] - 1].literal if loses else None
+
+
 class Builder(Atoms, Values):
-    """Turns literals into operators, one after the other; `ends` counts the operators after each."""
+    """Turns literals into operators, one after the other; `ends` counts the operators after each.
+
+    Behind the literal `projected` rows that are equal are dropped.
+    """
+
+    projected: Literal | None = None
 
     def steps(self, literals: Sequence[Literal], wanted: Iterable[Operand]) -> None:
         self.ends: list[int] = []
@@ -91,6 +111,8 @@ class Builder(Atoms, Values):
         for literal, needed in zip(literals, reversed(remaining[:-1]), strict=True):
             self.needed = needed
             self.step(literal)
+            if literal is self.projected:
+                self.operators.append(Distinct(self.live()))
             self.ends.append(len(self.operators))
         self.needed = set(wanted)
 
@@ -100,6 +122,8 @@ class Builder(Atoms, Values):
                 self.match(literal)
             case Intersect():
                 self.intersect(literal)
+            case Some():
+                self.some(literal)
             case Absent():
                 self.absent(literal)
             case Compare():
@@ -134,6 +158,21 @@ class Builder(Atoms, Values):
         self.env |= {v: self.segment.register(is_wide) for v in kept}
         found = [Branch(join, rest, tuple(env[v] for v in kept)) for join, rest, env, _ in branches]
         self.operators.append(Intersection(found, self.segment))
+
+    def some(self, literal: Some) -> None:
+        """Let rows pass that have a match in the atom which the filters, in chunks of their own, let pass."""
+        self.current()
+        wanted, operators, ends = self.needed, self.operators, self.ends
+        number = self.env[ROW] = self.segment.register(False)
+        outer = dict(self.env), self.segment
+        self.operators = []
+        self.steps(literal.parts, {ROW})
+        at = next(i for i, operator in enumerate(self.operators) if isinstance(operator, Join))
+        join, filters, found = self.operators[at], tuple(self.operators[at + 1 :]), self.env[ROW]
+        self.operators, self.ends, self.needed = [*operators, *self.operators[:at]], ends, wanted
+        self.env, self.segment = outer
+        del self.env[ROW]
+        self.operators.append(SemiJoin(join, filters, number, found, self.live()))
 
     def fold(self, literal: Fold) -> None:
         self.current()

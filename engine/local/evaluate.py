@@ -25,6 +25,7 @@ from engine.local.ranking import Ranking
 from engine.local.recursion import Component, LimitReached
 from engine.local.sizes import Statistics
 from engine.local.stages import Admission, Stage, Staging
+from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
 from engine.plan.rule import Rule
 from engine.plan.transfer import transfer_constraints
@@ -73,7 +74,10 @@ def evaluate(
 
 
 class Evaluation:
-    """The state of one evaluation: all relations and records, the rules of each stratum."""
+    """The state of one evaluation: all relations and records, the rules of each stratum.
+
+    `names` are the relations that are asked for; the others are tests of existence.
+    """
 
     def __init__(
         self,
@@ -83,7 +87,9 @@ class Evaluation:
         widenings: Sequence[Widening],
         explained: bool,
     ) -> None:
-        self.program, self.database, self.execution = program, database, execution
+        self.names = tuple(program.relations)
+        self.program = program = split_existence(program)
+        self.database, self.execution = database, execution
         self.widenings = {widening.relation: widening for widening in widenings}
         execution.row_limits = {widening.relation: widening.max_rows for widening in widenings}
         self.symbols = database.symbols
@@ -113,7 +119,8 @@ class Evaluation:
         statistics = [self.stratum(stratum) for stratum in self.program.strata]
         plan = None if self.explainer is None else self.explainer.explanation()
         records = {name: table.columns for name, table in self.records.items()}
-        return Result(self.symbols, records, RelationColumns(self.relations), statistics, plan)
+        asked = {name: self.relations[name] for name in self.names}
+        return Result(self.symbols, records, RelationColumns(asked), statistics, plan)
 
     def stratum(self, stratum: Stratum) -> StratumStatistics:
         try:

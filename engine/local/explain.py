@@ -26,11 +26,12 @@ from engine.local.build import Plan
 from engine.local.intersect import Intersection
 from engine.local.operators import Contains, Exists, Join, Operator
 from engine.local.recursion import Component
+from engine.local.semijoin import SemiJoin
 from engine.local.variants import Variant
 from engine.plan.decompose import obstacle
 from engine.plan.discriminate import Placement, Port, home_ports
 from engine.plan.order import Step
-from engine.plan.rule import Intersect, Match, Rule
+from engine.plan.rule import Intersect, Match, Rule, Some
 from engine.plan.subjoins import SubJoin
 from engine.plan.text import Texts
 from engine.storage.arrangement import Arrangement
@@ -176,12 +177,13 @@ class Explainer:
 
     def step(self, step: Step, operators: Sequence[str]) -> StepPlan:
         bound: tuple[str, ...] = ()
-        if isinstance(step.literal, Match):
-            bound = self.columns(step.literal.relation, step.bound)
+        atom = step.literal.atom if isinstance(step.literal, Some) else step.literal
+        if isinstance(atom, Match):
+            bound = self.columns(atom.relation, step.bound)
         return StepPlan(
             self.texts.literal(step.literal),
             tuple(operators),
-            isinstance(step.literal, Match | Intersect),
+            isinstance(step.literal, Match | Intersect | Some),
             bound,
             step.fan_out,
             step.is_measured,
@@ -197,6 +199,8 @@ class Explainer:
                 return f"{word} {operator.relation}[{key}]"
             case Intersection():
                 return "least of " + ", ".join(self.operator(branch.join) for branch in operator.branches)
+            case SemiJoin():
+                return " and ".join(("some " + self.operator(operator.join), *map(self.operator, operator.filters)))
             case Contains():
                 return f"{'contains' if operator.wanted else 'not contains'} {operator.relation.name}"
             case Fold():
@@ -219,5 +223,7 @@ def arrangements_of(operators: Iterable[Operator]) -> Iterator[tuple[str, Arrang
         elif isinstance(operator, Intersection):
             for branch in operator.branches:
                 yield from arrangements_of((branch.join, *branch.rest))
+        elif isinstance(operator, SemiJoin):
+            yield from arrangements_of((operator.join, *operator.filters))
         elif isinstance(operator, Fold):
             yield from arrangements_of(operator.operators)

@@ -16,6 +16,7 @@ from engine.database import Columns
 from engine.kernels.columns import compress, scan
 from engine.kernels.runs import LENGTH, OLD
 from engine.storage.arrangement import Arrangement, Readable
+from engine.storage.keys import HashedKeys
 from engine.storage.partition import Partition
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
@@ -23,6 +24,10 @@ from engine.storage.tables import Joined
 
 if TYPE_CHECKING:
     from engine.local.team import Worker
+
+
+LOOKED_AT = 256
+"""So many rows of a chunk tell whether it is worth looking for equal ones."""
 
 
 class Segment:
@@ -215,6 +220,23 @@ class Contains(Operator):
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
         mask = self.relation.find(chunk, n, self.key)
         return compress(mask if self.wanted else ~mask, n, chunk, self.live)
+
+
+class Distinct(Operator):
+    """Keep one of the rows of a chunk that agree on all registers in use, if the first of them show that many do."""
+
+    __slots__ = ("live",)
+
+    def __init__(self, live: Sequence[int]) -> None:
+        self.live = np.array(live, np.int64)
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        for seen in (min(n, LOOKED_AT), n):
+            keys = HashedKeys(len(self.live), chunk.dtype)
+            ids = keys.intern(chunk, 0, seen, self.live)
+            if 2 * keys.n > seen:
+                return n
+        return compress(np.diff(np.maximum.accumulate(ids), prepend=-1) > 0, n, chunk, self.live)
 
 
 class Filter(Operator):

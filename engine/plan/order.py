@@ -18,6 +18,7 @@ from engine.plan.rule import (
     Never,
     Operand,
     Record,
+    Some,
 )
 
 PROBE = 0.5
@@ -81,7 +82,7 @@ def order(
     if hint:
         return Search(body, set(bound), set(wanted), sizes, None).follow(first or hint[0], hint)
     matches = [literal for literal in body if isinstance(literal, Match)]
-    starts = [first] if first is not None or not matches else matches
+    starts = [first] if first is not None or not matches else [x for x in matches if x.terms] or matches
     if len(matches) <= 1:
         starts = [first]
     if len(matches) <= 2 and first is not None:
@@ -113,8 +114,8 @@ class Search:
         while matches := [literal for literal in self.left if isinstance(literal, Match)]:
             matches = self.connected(matches)
             least, together = self.intersection(matches)
-            best = min(matches, key=lambda literal: self.fan_out(literal)[0])
-            if together is not None and least + PROBE * len(together.atoms) < self.fan_out(best)[0]:
+            best = min(matches, key=lambda literal: self.candidates(literal)[0])
+            if together is not None and least + PROBE * len(together.atoms) < self.candidates(best)[0]:
                 self.intersect(together, least)
             else:
                 self.match(best)
@@ -175,10 +176,53 @@ class Search:
         self.bound |= together.variables
 
     def match(self, literal: Match) -> None:
-        fan_out, is_measured = self.fan_out(literal)
+        fan_out, is_measured = self.candidates(literal)
         self.rows *= fan_out
         self.cost += self.rows
-        self.take(literal, Step(literal, self.rows, self.bound_columns(literal), fan_out, is_measured))
+        found, columns = self.filters(literal), self.bound_columns(literal)
+        fresh = [term for term in literal.terms if isinstance(term, str) and term not in self.bound]
+        if not found and (found is None or len(fresh) == len({*fresh})):
+            self.take(literal, Step(literal, self.rows, columns, fan_out, is_measured))
+            return
+        for each in found:
+            self.left.remove(each)
+        self.left.remove(literal)
+        self.steps.append(Step(Some(literal, found), self.rows, columns, fan_out, is_measured))
+
+    def candidates(self, literal: Match) -> tuple[float, bool]:
+        """The expected rows for each row, at most one if one match is enough, and whether that was measured."""
+        fan_out, is_measured = self.fan_out(literal)
+        return (min(1.0, fan_out) if self.filters(literal) is not None else fan_out), is_measured
+
+    def filters(self, literal: Match) -> tuple[Literal, ...] | None:
+        """The literals that read what only an atom binds, where one match that passes them is enough; else None.
+
+        So it is if nothing that they or the atom bind is read by the head or another literal. The first atom of a body
+        is what there is a match for.
+        """
+        if literal is self.first or not any(isinstance(step.literal, Match | Intersect) for step in self.steps):
+            return None
+        forgotten, found = literal.variables - self.bound, []
+        while more := [x for x in self.left if x is not literal and x not in found and x.variables & forgotten]:
+            for other in more:
+                if not isinstance(other, Compare | Absent | Compute | Record):
+                    return None
+                if isinstance(other, Compute) and other.functor in GENERATORS:
+                    return None
+                found.append(other)
+                forgotten |= other.variables - self.bound
+        return None if forgotten & self.wanted else self.in_turn(literal, found)
+
+    def in_turn(self, literal: Match, filters: list[Literal]) -> tuple[Literal, ...] | None:
+        """Filters in an order in which each can be evaluated behind an atom, or None if they need something else."""
+        inner = Search(filters, self.bound | literal.variables, set(), self.sizes, None)
+        inner.take_ready()
+        while inner.left:
+            ready = next((x for x in inner.left if inner.ready(x)), None)
+            if ready is None:
+                return None
+            inner.take(ready)
+        return tuple(step.literal for step in inner.steps)
 
     def take(self, literal: Literal, step: Step | None = None) -> None:
         if self.sample is not None and literal is not self.first:

@@ -118,7 +118,26 @@ class Intersect:
         return {variable for atom in self.atoms for variable in atom.variables}
 
 
-Literal = Match | Absent | Compare | Compute | Record | Fold | Never | Intersect
+@dataclass(frozen=True, slots=True, eq=False)
+class Some:
+    """A positive atom of which one match is enough: one that passes the `filters`, which read what nothing else does.
+
+    An order of a body may have it in the place of these literals; a body has not.
+    """
+
+    atom: Match
+    filters: tuple[Literal, ...]
+
+    @property
+    def variables(self) -> set[str]:
+        return {variable for part in self.parts for variable in part.variables}
+
+    @property
+    def parts(self) -> tuple[Literal, ...]:
+        return self.atom, *self.filters
+
+
+Literal = Match | Absent | Compare | Compute | Record | Fold | Never | Intersect | Some
 
 
 @dataclass(frozen=True, slots=True, eq=False)

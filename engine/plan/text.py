@@ -8,7 +8,20 @@ from collections.abc import Iterable
 from engine.language.program import CheckedProgram
 from engine.language.signatures import INFIX
 from engine.language.text import clause_text, variable_text
-from engine.plan.rule import Absent, Compare, Compute, FlatAtom, Fold, Intersect, Literal, Match, Operand, Record, Rule
+from engine.plan.rule import (
+    Absent,
+    Compare,
+    Compute,
+    FlatAtom,
+    Fold,
+    Intersect,
+    Literal,
+    Match,
+    Operand,
+    Record,
+    Rule,
+    Some,
+)
 from engine.symbols import Symbols
 
 
@@ -31,6 +44,8 @@ class Texts:
                 return self.atom(literal)
             case Intersect():
                 return ", ".join(map(self.atom, literal.atoms))
+            case Some():
+                return ", ".join(map(self.literal, literal.parts))
             case Absent():
                 return f"!{self.atom(literal)}"
             case Compare(op="match" | "contains" | "not_match" | "not_contains"):

@@ -127,7 +127,7 @@ class Even:
 
     def results(self, body: Sequence[Literal], first: Match | None) -> float:
         """The rows that the last join of a body derives."""
-        return order(body, first, (), (), self)[-1].rows
+        return order(body, first, (), {v for x in body for v in x.variables}, self)[-1].rows
 
     def with_bucket(self, rule: Rule, bucket: Bucket, first: Match | None, values: Mapping[str, float]) -> float:
         """The rows derived if a bucket is joined first, and stored.

@@ -184,7 +184,7 @@ class Aggregation(Relation):
 
     def contributions(self, rows: Columns) -> Columns:
         """Return rows, given as plain values, as contributions."""
-        if any(column.keys and not column.tagged for column in self.shape.aggregated):
+        if rows.shape[1] and any(column.keys and not column.tagged for column in self.shape.aggregated):
             raise EvaluationError(
                 f"{self.name}: facts of a relation that sums need '.input {self.name}' in the program"
             )

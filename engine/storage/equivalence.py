@@ -162,6 +162,13 @@ class Equivalence(Relation):
     def columns(self) -> Columns:
         return next((block.rows for block in self.blocks()), np.empty((2, 0), self.dtype))
 
+    def represented(self) -> Columns:
+        """Each element, with the least of its class: as many rows as there are elements, which generate all pairs."""
+        values, label = self.keys.columns[0, : self.keys.n], self.label[: self.keys.n]
+        least = np.full(len(label), np.iinfo(self.dtype).max, self.dtype)
+        np.minimum.at(least, label, values)
+        return np.array([values, least[label]], self.dtype)
+
     def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
         return self.locate_pairs(rows, n, take, self.label) >= 0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.runs import expand, keep_matches, narrow
+from engine.kernels.runs import START, expand, keep_matches, narrow
 from engine.storage.arrangement import Arrangement
 
 
@@ -43,6 +43,11 @@ class Narrowed:
             found, i, j = expand(ids, n, i, j, runs, upto, chunk, take, self.arena, payload, out)
             if found:
                 yield found
+
+    def matches(self, chunk: Columns, n: int, key: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return where in the arena the matches of each row of a chunk start, and how many there are."""
+        runs = self.narrow(chunk, n, key, upto).astype(np.int64)
+        return runs[:, START], runs[:, upto]
 
     def keep(self, chunk: Columns, n: int, key: np.ndarray, upto: int, wanted: bool, live: np.ndarray) -> int:
         runs, ids = self.narrow(chunk, n, key, upto), np.arange(n, dtype=np.int32)

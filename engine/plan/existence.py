@@ -1,0 +1,123 @@
+"""Tests of existence: a part of a body that shares no variable with the rest, or the head, is asked for once.
+
+`p(x) :- a(_), b(x).` joins every row of a with every row of b. With `p&exists0() :- a(_).` and
+`p(x) :- p&exists0(), b(x).` each is read once. That is exact for sets of rows; where derivations are counted, the parts
+count on their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from engine.language.program import CheckedClause, CheckedProgram, Relation, Stratum
+from engine.language.syntax import Aggregate, Atom, Constant, Literal, Variable
+from engine.language.walk import all_atoms, children, literal_terms
+
+
+def split_existence(program: CheckedProgram) -> CheckedProgram:
+    """Return the program with a relation without columns for each part of a body that only has to exist.
+
+    Clauses with a `.plan` or counters stay as they are, and in a component whose result depends on iterations all that
+    read it.
+    """
+    split = Splitter(program)
+    strata = tuple(made for stratum in program.strata for made in split.stratum(stratum))
+    return replace(program, relations={**program.relations, **split.made}, strata=strata)
+
+
+class Splitter:
+    """`made` are the new relations, by name; `known` their names by the relation they are for and what they test."""
+
+    def __init__(self, program: CheckedProgram) -> None:
+        self.program = program
+        self.made: dict[str, Relation] = {}
+        self.known: dict[tuple[str, tuple[Literal, ...]], str] = {}
+
+    def stratum(self, stratum: Stratum) -> Iterator[Stratum]:
+        """Yield a stratum with its clauses split, and before it the tests that do not read it."""
+        own = set(stratum.relations)
+        iterates = not stratum.premappable or any(
+            name in self.program.ordered or self.program.relations[name].aggregated for name in own
+        )
+        clauses, inner = [], []
+        for clause in stratum.clauses:
+            for part in () if clause.plan or clause.counters else unwanted(clause):
+                moves = any(atom.relation in own for atom in atoms_of(part))
+                if moves and iterates:
+                    continue
+                test, made = self.test(clause, part)
+                clause = replace(clause, body=(test, *(x for x in clause.body if x not in part)))
+                if made is not None and moves:
+                    inner.append(made)
+                elif made is not None:
+                    yield Stratum((test.relation,), False, (made,))
+            clauses.append(clause)
+        relations = (*stratum.relations, *(clause.head.relation for clause in inner))
+        yield replace(stratum, relations=relations, clauses=(*clauses, *inner))
+
+    def test(self, clause: CheckedClause, part: tuple[Literal, ...]) -> tuple[Atom, CheckedClause | None]:
+        """Return the atom that stands for a part of a clause, and the clause of its relation, if that is new."""
+        relation = clause.head.relation
+        if (relation, part) in self.known:
+            return Atom(self.known[relation, part], (), span=clause.span), None
+        name = f"{relation}&exists{sum(owner == relation for owner, _ in self.known)}"
+        self.known[relation, part] = name
+        self.made[name] = Relation(name, (), span=clause.span)
+        head = Atom(name, (), span=clause.span)
+        names = {name for literal in part for name in names_in(literal)}
+        types = {name: type_ for name, type_ in clause.variables.items() if name in names}
+        return head, CheckedClause(head, part, types, span=clause.span)
+
+
+def unwanted(clause: CheckedClause) -> list[tuple[Literal, ...]]:
+    """The connected parts of a body that read a relation, but nothing that the head or another part reads.
+
+    A part of ground literals is a test already. One part stays where the head reads none.
+    """
+    if len(clause.body) < 2:
+        return []
+    wanted = names_in(clause.head)
+    found = parts(clause.body)
+    apart = [(part, names) for part, names in found if names.isdisjoint(wanted)]
+    asked = [part for part, names in apart if any(map(is_open, part))]
+    return asked[1:] if len(asked) == len(found) else asked
+
+
+def parts(body: Sequence[Literal]) -> list[tuple[tuple[Literal, ...], set[str]]]:
+    """The literals of a body that share variables, directly or by way of others, each part with its variables."""
+    found: list[tuple[tuple[Literal, ...], set[str]]] = []
+    for literal in body:
+        part, names = (literal,), names_in(literal)
+        apart = []
+        for other, known in found:
+            if names.isdisjoint(known):
+                apart.append((other, known))
+            else:
+                part, names = (*other, *part), names | known
+        found = [*apart, (part, names)]
+    return found
+
+
+def names_in(literal: Literal) -> set[str]:
+    """The variables of a literal, those inside aggregates included."""
+    found, left = set(), [*literal_terms(literal)]
+    while left:
+        term = left.pop()
+        if isinstance(term, Variable):
+            found.add(term.name)
+        elif isinstance(term, Aggregate):
+            left += () if term.target is None else (term.target,)
+            left += (inside for inner in term.body for inside in literal_terms(inner))
+        else:
+            left += children(term)
+    return found
+
+
+def is_open(literal: Literal) -> bool:
+    """Whether a literal is an atom that may have more than one row."""
+    return isinstance(literal, Atom) and not all(isinstance(term, Constant) for term in literal.arguments)
+
+
+def atoms_of(part: Iterable[Literal]) -> list[Atom]:
+    return all_atoms(CheckedClause(Atom("", ()), tuple(part), {}))[1:]
