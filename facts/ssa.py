@@ -81,7 +81,7 @@ class Variables:
         replaced = self._give_up_trivial()
         for phi in self._phis:
             if phi.entity in replaced:
-                self._facts.replace(phi.entity, replaced[phi.entity])
+                self._facts.replace(phi.entity, _follow(replaced, phi.entity))
                 continue
             self._facts.emit("in_block", phi.entity, phi.block.entity)
             for operand, block in zip(phi.operands, phi.block.predecessors, strict=True):
@@ -106,12 +106,17 @@ class Variables:
                 (value,) = entering
                 replaced[phi.entity] = value
                 if value in users:
-                    users[value].extend(users[phi.entity])
+                    users[value].extend(user for user in users[phi.entity] if user.entity not in replaced)
                 work.extend(users[phi.entity])
         return replaced
 
 
 def _follow(replaced: dict[int, int], value: int) -> int:
+    """Return what stands for a value in the end, and let all that is passed on the way stand for it directly."""
+    passed = []
     while value in replaced:
+        passed.append(value)
         value = replaced[value]
+    for entity in passed:
+        replaced[entity] = value
     return value

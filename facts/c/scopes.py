@@ -1,6 +1,6 @@
 """What names mean in C: scopes, the names that a file declares, and how its code uses them."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -89,7 +89,7 @@ class Usage:
             for kind in ("celled", "assigned", "goto")
             for node in found.get(kind, ())
         )
-        self._nested = found.get("nested", [])
+        self._nested = sorted(found.get("nested", []), key=lambda node: node.start_byte)
         self._source = source
         self.macros = sorted(found.get("macro", ()), key=lambda node: node.start_byte)
 
@@ -102,9 +102,13 @@ class Usage:
                 uses.jumps[name] = place
             else:
                 (uses.celled if kind == "celled" else uses.assigned).add(name)
-        for nested in self._nested:
-            if node.start_byte < nested.start_byte < node.end_byte:
+        end = node.start_byte
+        for nested in self._nested[bisect_right(self._nested, node.start_byte, key=lambda node: node.start_byte) :]:
+            if nested.start_byte >= node.end_byte:
+                break
+            if nested.start_byte >= end:
                 uses.celled.update(self._identifiers(nested))
+                end = nested.end_byte
         return uses
 
     def _identifiers(self, node: Node) -> Iterator[str]:

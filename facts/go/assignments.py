@@ -96,5 +96,5 @@ def is_there(unit: Unit, value: int, node: Node) -> int:
 def _tested(unit: Unit, node: Node) -> list[int]:
     """Return the two values of `x.(T)`: x as a T, and whether it is one."""
     subject, kind = unit.value(node.child_by_field_id(tree.OPERAND)), node.child_by_field_id(tree.TYPE)
-    test = instance_test(unit, subject, kind, node)
-    return [cast(unit, subject, unit.value(kind), node), test]
+    test, value = instance_test(unit, subject, kind, node)
+    return [cast(unit, subject, value, node), test]

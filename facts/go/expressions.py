@@ -84,8 +84,10 @@ def cast(unit: Unit, source: int, kind: int, node: Node) -> int:
     return value
 
 
-def instance_test(unit: Unit, subject: int, kind: Node, node: Node) -> int:
-    """Return whether `subject` is of a type; `nil` among types is the value."""
+def instance_test(unit: Unit, subject: int, kind: Node, node: Node) -> tuple[int, int]:
+    """Return whether `subject` is of a type, and that type; `nil` among types is the value."""
     if kind.type == "type_identifier" and unit.text(kind) == "nil":
-        return operation(unit, "==", [subject, unit.body.load_constant("none", "nil")], node)
-    return operation(unit, "instanceof", [subject, unit.value(kind)], node)
+        nil = unit.body.load_constant("none", "nil")
+        return operation(unit, "==", [subject, nil], node), nil
+    value = unit.value(kind)
+    return operation(unit, "instanceof", [subject, value], node), value

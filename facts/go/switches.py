@@ -98,18 +98,21 @@ def _type_switch(unit: Unit, node: Node) -> None:
     _initialize(unit, node)
     subject = unit.value(value)
     alias = next(iter(tree.listed(node.child_by_field_id(tree.ALIAS))), None)
+    types: dict[int, int] = {}
+
+    def test(part: Node, block: Block, following: Block) -> None:
+        condition, types[part.id] = instance_test(unit, subject, part, part)
+        unit.body.branch(condition, block, following)
 
     def begin(case: Node) -> None:
         if alias is None or unit.text(alias) == "_":
             return
         kinds = _alternatives(case)
         is_one = len(kinds) == 1 and unit.text(kinds[0]) != "nil"
-        source = cast(unit, subject, unit.value(kinds[0]), alias) if is_one else subject
+        source = cast(unit, subject, types[kinds[0].id], alias) if is_one else subject
         unit.assign(unit.declare(alias), source, "variable", alias)
 
-    switch.dispatch(
-        lambda part, block, following: unit.body.branch(instance_test(unit, subject, part, part), block, following)
-    )
+    switch.dispatch(test)
     switch.run(begin)
     unit.scope = outer
 

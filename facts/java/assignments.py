@@ -84,14 +84,14 @@ def _store(unit: Unit, target: Node, evaluate: Callable[[], int]) -> int:
         store_index(unit, base, index, source, target)
     else:
         source = evaluate()
-        _store_name(unit, target, source)
+        if target.kind_id == tree.IDENTIFIER:
+            _store_name(unit, target, source)
+        else:
+            unit.unknown(target)
     return source
 
 
 def _store_name(unit: Unit, target: Node, source: int) -> None:
-    if target.kind_id != tree.IDENTIFIER:
-        unit.unknown(target)
-        return
     name = unit.text(target)
     variable = unit.names.variables.get(name)
     if variable is None:
@@ -117,5 +117,8 @@ def _update(unit: Unit, target: Node, step: Callable[[int], int]) -> tuple[int, 
     else:
         old = unit.value(target)
         value = step(old)
-        _store_name(unit, target, value)
+        if target.kind_id == tree.IDENTIFIER:
+            _store_name(unit, target, value)
+        else:
+            unit.facts.unparsed(target.start_byte, target.end_byte)
     return old, value

@@ -105,9 +105,23 @@ class _Switch:
             guard = next((part for part in parts if part.type == "guard"), None)
             if not parts or any(self._is_default(part) for part in parts):
                 self.default = target
-            for part in parts:
-                if part is not guard and not self._is_default(part):
+            tested = [part for part in parts if part is not guard and not self._is_default(part)]
+            if guard is None or len(tested) == 1:
+                for part in tested:
                     self._test_one(part, guard, target)
+            elif tested:
+                self._test_guarded(tested, guard, target)
+
+    def _test_guarded(self, parts: list[Node], guard: Node, target: Block) -> None:
+        """Test several patterns, then the guard that they share, which is evaluated once."""
+        unit, body = self.unit, self.unit.body
+        fits, following = body.new_block("when " + unit.words(guard)), body.new_block("not " + unit.words(guard))
+        for part in parts:
+            self._test_one(part, None, fits)
+        body.goto(following)
+        body.start(fits)
+        decide(unit, only_child(guard), target, following)
+        unit.continue_at(following)
 
     def _is_default(self, part: Node) -> bool:
         return part.kind_id == tree.IDENTIFIER and self.unit.text(part) == "default"

@@ -206,8 +206,16 @@ def _read_target(unit: Unit, node: Node | None) -> tuple[int, Callable[[int], ob
     while node is not None and node.type in _WRAPPERS:
         node = only_child(node)
     if node is None or node.type not in _MEMBERS:
-        return unit.value(node), lambda source: assign_target(unit, node, source)
+        return unit.value(node), lambda source: _store_again(unit, node, source)
     base, key = _member(unit, node)
     if isinstance(key, str):
         return load_attribute(unit, base, key, node), lambda source: store_attribute(unit, base, key, source, node)
     return load_index(unit, base, key, node), lambda source: store_index(unit, base, key, source, node)
+
+
+def _store_again(unit: Unit, node: Node | None, source: int) -> None:
+    """Assign to a target that was read, and is no member. Only names can be: of others the lines give no facts."""
+    if node is not None and node.type in _NAMES:
+        unit.assign(unit.text(node), source, "variable", node)
+    elif node is not None and node.type not in ("undefined", "this"):
+        unit.facts.unparsed(node.start_byte, node.end_byte)

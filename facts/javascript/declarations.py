@@ -56,6 +56,15 @@ class Collector:
         """Note the names that a target assigns to, and what it reads."""
         self.pattern(node, scope, scope.assigned.add)
 
+    def update(self, node: Node | None, scope: Scope) -> None:
+        """Note the names that a target reads and assigns to, and what else it reads."""
+
+        def take(name: str) -> None:
+            scope.assigned.add(name)
+            scope.used.add(name)
+
+        self.pattern(node, scope, take)
+
     def pattern(self, node: Node | None, scope: Scope, take: Callable[[str], object]) -> None:
         """Hand the names that a pattern binds to `take`; what else stands in it is read."""
         kind = node.type if node is not None else ""
@@ -128,16 +137,14 @@ def _declaration(found: Collector, node: Node, scope: Scope) -> None:
 
 @COLLECT("assignment_expression", "augmented_assignment_expression")
 def _assignment(found: Collector, node: Node, scope: Scope) -> None:
-    found.assign(field(node, "left"), scope)
-    if node.type != "assignment_expression":
-        found.visit(field(node, "left"), scope)
+    note = found.assign if node.type == "assignment_expression" else found.update
+    note(field(node, "left"), scope)
     found.visit(field(node, "right"), scope)
 
 
 @COLLECT("update_expression")
 def _update(found: Collector, node: Node, scope: Scope) -> None:
-    found.assign(field(node, "argument"), scope)
-    found.visit(field(node, "argument"), scope)
+    found.update(field(node, "argument"), scope)
 
 
 @COLLECT("import_clause", "import_require_clause", "import_alias")

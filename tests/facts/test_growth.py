@@ -1,0 +1,56 @@
+"""Extraction takes steps in proportion to the program: deeper or longer by a third, a third more of them."""
+
+import sys
+
+import pytest
+from growth import SHAPES
+
+from facts import extract
+
+# What a depth of n adds to a depth of 0 is compared at three depths: linear growth adds the same twice.
+SIZES = (8, 16, 24)
+# Every variable has a value of its own in every loop or conditional around its use: facts grow with depth times names.
+DEPTH_TIMES_NAMES = {
+    ("python", "conditions of comprehensions"),
+    ("python", "clauses"),
+    ("python", "branches on own names"),
+    ("c", "conditionals that divide"),
+    ("c", "conditionals in expressions"),
+    ("c", "nested functions"),
+    ("go", "fors"),
+}
+LINEAR, SQUARE = 1.3, 1.75
+NOISE = 300
+MOST = 400_000
+
+
+def steps(program, language):
+    """Return how many lines of Python run to extract a program; MOST if they are more."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += 1
+        if count == MOST:
+            raise KeyboardInterrupt  # No handler of an extractor takes it for a broken statement.
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        extract(program.encode(), language)
+    except KeyboardInterrupt:
+        assert count == MOST
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(("language", "name"), [(language, name) for language in SHAPES for name in SHAPES[language]])
+def test_steps_grow_with_the_program(language, name):
+    shape = SHAPES[language][name]
+    extract(shape(1).encode(), language)  # What is imported or made once does not count.
+    small, medium, large = (steps(shape(n), language) for n in SIZES)
+    most = SQUARE if (language, name) in DEPTH_TIMES_NAMES else LINEAR
+    assert large < MOST
+    assert large - medium <= most * (medium - small) + NOISE
