@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -162,6 +163,9 @@ class _Gatherer:
         try:
             data = self.tree.read(path)
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                self.skipped[path] = size_reason(self.config)
+                return None
             self.problems.append(Problem(f"cannot be read: {error.strerror or error}", file=path))
             return None
         if len(data) > self.config.max_file_kb * 1024:

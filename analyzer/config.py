@@ -98,6 +98,8 @@ def parse_config(text: str, file: str) -> Config | None:
     """
     try:
         table: Any = tomllib.loads(text)
+    except RecursionError:
+        raise AnalyzeError("C001", "not valid TOML: nested too deeply", file=file) from None
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         where = int(line[1]) if line else len(text.splitlines())

@@ -40,7 +40,7 @@ def discover(tree: Tree, config: Config) -> Discovery:
     found = Discovery()
     entries = tree.entries()
     found.problems += tree.problems()
-    ignore = _ignore_rules(tree, config, [entry.path for entry in entries])
+    ignore = _ignore_rules(tree, config, [entry.path for entry in entries], found.problems)
     for entry in entries:
         if entry.kind == "submodule":
             found.skip("submodule", entry.path.rstrip("/"))
@@ -75,14 +75,14 @@ def size_reason(config: Config) -> str:
     return f"over {kb // 1024} MB" if kb % 1024 == 0 else f"over {kb} KB"
 
 
-def _ignore_rules(tree: Tree, config: Config, paths: list[str]) -> IgnoreRules:
+def _ignore_rules(tree: Tree, config: Config, paths: list[str], problems: list[Problem]) -> IgnoreRules:
     ignore = IgnoreRules()
     for path in paths:
         if posixpath.basename(path) == IGNORE_FILE:
             try:
                 ignore.add_file(posixpath.dirname(path), tree.read(path))
-            except OSError:
-                continue
+            except OSError as error:
+                problems.append(Problem(f"is not heeded: {error.strerror or error}", path, level="warning"))
     if config.exclude:
         ignore.add("", config.exclude)
     return ignore

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from analyzer.beneath import MOST_BYTES, too_large
 from analyzer.errors import AnalyzeError
 
 HARDENED = (
@@ -68,6 +69,9 @@ class Repository:
         self.prefix = prefix.rstrip("\n")
         shown = self._run("rev-parse", "--show-toplevel")
         self.top = Path(os.fsdecode(shown.stdout).removesuffix("\n")) if not shown.returncode else None
+        if self.top and not in_hook and not os.path.lexists(self.top / ".git"):
+            message = f"{path} is in a repository that names another directory as its working tree"
+            raise AnalyzeError("G001", message, help="git config --unset core.worktree")
 
     @classmethod
     def find(cls, path: Path) -> Repository | None:
@@ -205,13 +209,22 @@ class Blobs:
         header = stdout.readline().split()
         if len(header) != 3:
             raise OSError(f"git object {blob} is missing")
-        data = stdout.read(int(header[2]))
+        size = int(header[2])
+        if size > MOST_BYTES:
+            self.close()
+            raise too_large(blob)
+        data = stdout.read(size)
         stdout.read(1)
         return data
 
     def close(self) -> None:
+        """End the process; its next use begins another one."""
         if self._process is not None:
-            self._process.communicate()
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream:
+                    stream.close()
+            self._process.wait()
+            self._process = None
 
     def __enter__(self) -> Blobs:
         return self

@@ -150,7 +150,17 @@ def names_in_tree(tree: Tree, models: Sequence[str], rules_dirs: Sequence[str]) 
 
 
 def _tree_directory(tree: Tree, directory: str, is_check: bool) -> list[tuple[str, bool]]:
-    return [(name, is_check) for name in tree.list_top(directory.rstrip("/")) if name.endswith(".dl")]
+    try:
+        names = tree.list_top(directory.rstrip("/"))
+    except OSError as error:
+        raise _unreadable(directory, error) from None
+    return [(name, is_check) for name in names if name.endswith(".dl")]
+
+
+def _unreadable(name: str, error: OSError) -> AnalyzeError:
+    return AnalyzeError(
+        "R003", f"cannot read {name}: {error.strerror or error}", help="--models and --rules-dir take any path"
+    )
 
 
 def _tree_file(tree: Tree, name: str, is_check: bool) -> UserFile:
@@ -159,8 +169,8 @@ def _tree_file(tree: Tree, name: str, is_check: bool) -> UserFile:
         raise AnalyzeError("R003", f"{name} lies outside the scanned repository", help="use --models or --rules-dir")
     try:
         text = tree.read_top(name).decode("utf-8", "replace")
-    except OSError:
-        raise AnalyzeError("R003", f"cannot read {name}, which the configuration names") from None
+    except OSError as error:
+        raise _unreadable(name, error) from None
     try:
         page = tree.read_top(name.removesuffix(".dl") + ".md").decode("utf-8", "replace")
     except OSError:

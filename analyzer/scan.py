@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,11 @@ from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_
 from analyzer.state import StateDirectory, write_atomically
 from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
 
-CONFIG_FILES = (".analyze.toml", "pyproject.toml")
+SHARED_CONFIG = "pyproject.toml"
+"""It has settings of other tools, too: it ends no scan unless it has ours."""
+OURS = re.compile(rb"\btool\b[^\n]*\banalyze\b|^\s*\[\s*[\"']?tool[\"']?\s*\]|^\s*[\"']?tool[\"']?\s*=", re.MULTILINE)
+"""What is in a file with a table `tool.analyze`, however that is written."""
+CONFIG_FILES = (".analyze.toml", SHARED_CONFIG)
 """Where a tree may have its configuration; the first comes before the second."""
 
 
@@ -189,6 +194,8 @@ def read_config(file: Path) -> Config:
 
 
 def _parsed(data: bytes, file: str) -> Config | None:
+    if file.endswith(SHARED_CONFIG) and not OURS.search(data):
+        return None
     try:
         return parse_config(data.decode("utf-8-sig"), file)
     except UnicodeDecodeError:
@@ -198,10 +205,14 @@ def _parsed(data: bytes, file: str) -> Config | None:
 def load_config(tree: Tree) -> Config:
     """Return the configuration nearest to the scanned directory; `.analyze.toml` comes before `pyproject.toml`."""
     for name in CONFIG_FILES:
-        if found := find_upwards(tree, name):
-            path, data = found
-            if config := _parsed(data, path):
-                return config
+        try:
+            found = find_upwards(tree, name)
+        except OSError as error:
+            if name == SHARED_CONFIG:
+                continue
+            raise AnalyzeError("C006", f"cannot read {error.filename or name}: {error.strerror or error}") from None
+        if found and (config := _parsed(found[1], found[0])):
+            return config
     return Config()
 
 

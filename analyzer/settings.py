@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from analyzer.config import FAIL_ON, Config
@@ -55,8 +56,9 @@ def ignore_files(tree: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the path and the lines of each ignore file."""
     for entry in tree.entries():
         if entry.kind == "file" and posixpath.basename(entry.path) == IGNORE_FILE:
-            lines = tree.read(entry.path).decode("utf-8", "replace").splitlines()
-            yield entry.path, tuple(line for line in lines if line.strip() and not line.startswith("#"))
+            with suppress(OSError):  # What cannot be read is not heeded, and the report says so.
+                lines = tree.read(entry.path).decode("utf-8", "replace").splitlines()
+                yield entry.path, tuple(line for line in lines if line.strip() and not line.startswith("#"))
 
 
 def governed(tree: GitTree, judge: GitTree, config: Config) -> GitTree:

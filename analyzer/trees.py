@@ -6,6 +6,7 @@ links, or a link out of the tree, leads nowhere.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import posixpath
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from analyzer.beneath import list_beneath, read_beneath, stat_beneath
 from analyzer.errors import AnalyzeError
 from analyzer.git import GitEntry, Repository
 from analyzer.ignore import IgnoreRules
@@ -54,19 +56,25 @@ class Tree(Protocol):
         ...
 
     def list_top(self, directory: str) -> list[str]:
-        """Return the paths from the top of the regular files directly in `directory`; [] where there is none."""
+        """Return the paths from the top of what is directly in `directory` and is none; [] where there is no such.
+
+        Raises OSError for one behind a link.
+        """
         ...
 
     def close(self) -> None: ...
 
 
 def find_upwards(tree: Tree, name: str) -> tuple[str, bytes] | None:
-    """Return path (from the top) and bytes of the file `name` nearest to the scanned directory, going up to the top."""
+    """Return path (from the top) and bytes of the file `name` nearest to the scanned directory, going up to the top.
+
+    Raises OSError where there is one that cannot be read.
+    """
     for directory in upwards(tree.prefix):
         path = posixpath.join(directory, name)
         try:
             return path, tree.read_top(path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
     return None
 
@@ -106,7 +114,7 @@ class WorkingTree:
     def entries(self) -> list[Entry]:
         self._problems.clear()
         if self._only:
-            return [_stat_entry(self.root, self._only)]
+            return [self._entry(self._only)]
         if self._repository:
             return [entry for path in self._repository.working_paths() if (entry := self._listed(path))]
         return sorted(self._walk(), key=lambda entry: entry.path)
@@ -115,17 +123,18 @@ class WorkingTree:
         return self._problems
 
     def read(self, path: str) -> bytes:
-        return read_regular(self.root / path)
+        return read_beneath(self.root, path)
 
     def read_top(self, path: str) -> bytes:
-        return read_regular(self._top / path)
+        return read_beneath(self._top, path)
 
     def list_top(self, directory: str) -> list[str]:
         try:
-            with os.scandir(self._top / directory) as rows:
-                return sorted(posixpath.join(directory, row.name) for row in rows if row.is_file(follow_symlinks=False))
-        except OSError:
+            found = list_beneath(self._top, directory)
+        except (FileNotFoundError, NotADirectoryError):
             return []
+        files = (name for name, status in found.items() if kind_of(status) != "submodule")
+        return sorted(posixpath.join(directory, name) for name in files)
 
     def close(self) -> None:
         pass
@@ -133,9 +142,16 @@ class WorkingTree:
     def _listed(self, path: str) -> Entry | None:
         """Return the entry of a path that git lists; None where the file was deleted since."""
         try:
-            return Entry(path, "submodule") if path.endswith("/") else _stat_entry(self.root, path)
-        except FileNotFoundError:
+            return Entry(path, "submodule") if path.endswith("/") else self._entry(path)
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError:  # It lies behind a link.
+            return Entry(path, "symlink")
+
+    def _entry(self, path: str) -> Entry:
+        """Return the entry; a directory gets the kind submodule, which is what one is where git lists it."""
+        status = stat_beneath(self.root, path)
+        return Entry(path, kind_of(status), status.st_size)
 
     def _walk(self) -> Iterable[Entry]:
         """Yield the entries of a directory that is no repository, with .gitignore files heeded."""
@@ -144,22 +160,27 @@ class WorkingTree:
         while pending:
             directory = pending.pop()
             try:
-                with os.scandir(self.root / directory) as rows:
-                    names = sorted(row.name for row in rows)
+                found = list_beneath(self.root, directory)
             except OSError as error:
                 self._problems.append(Problem(f"cannot list directory: {error.strerror}", file=directory))
                 continue
-            if ".gitignore" in names:
-                ignore.add_file(directory, _read_or_empty(self.root / directory / ".gitignore"))
-            for name in names:
+            if ".gitignore" in found:
+                ignore.add_file(directory, self._read_or_empty(posixpath.join(directory, ".gitignore")))
+            for name, status in sorted(found.items()):
                 path = posixpath.join(directory, name)
-                entry = _stat_entry(self.root, path)
+                entry = Entry(path, kind_of(status), status.st_size)
                 if name == ".git" or ignore.ignores(path, is_directory=entry.kind == "submodule"):
                     continue
                 if entry.kind == "submodule":
                     pending.append(path)
                 else:
                     yield entry
+
+    def _read_or_empty(self, path: str) -> bytes:
+        try:
+            return self.read(path)
+        except OSError:
+            return b""
 
 
 class GitTree:
@@ -215,12 +236,17 @@ class GitTree:
 
     def read_top(self, path: str) -> bytes:
         entry = self._files.get(path)
-        if entry is None or entry.kind != "file":
-            raise FileNotFoundError(path)
+        if entry is None or entry.kind == "submodule":
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+        if entry.kind == "symlink":
+            raise OSError(errno.ELOOP, "is a symbolic link, which is not followed", path)
         return self._blobs.read(entry.blob)
 
     def list_top(self, directory: str) -> list[str]:
-        files = (path for path, entry in self._files.items() if entry.kind == "file")
+        for part in upwards(directory):
+            if part in self._files and self._files[part].kind == "symlink":
+                raise OSError(errno.ELOOP, "lies behind a symbolic link, which is not followed", directory)
+        files = (path for path, entry in self._files.items() if entry.kind != "submodule")
         return sorted(path for path in files if posixpath.dirname(path) == directory)
 
     def close(self) -> None:
@@ -255,24 +281,7 @@ class MemoryTree:
         pass
 
 
-def read_regular(path: Path) -> bytes:
-    """Return the bytes of a regular file. Raises OSError for anything else, a symbolic link included."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path} is not a regular file")
-        return file.read()
-
-
-def _stat_entry(root: Path, path: str) -> Entry:
-    """Return the entry; a directory gets the kind submodule, which is what one is where git lists it."""
-    status = os.lstat(root / path)
+def kind_of(status: os.stat_result) -> str:
+    """Return the kind of an entry; that of a directory is submodule."""
     kinds = {stat.S_IFREG: "file", stat.S_IFLNK: "symlink", stat.S_IFDIR: "submodule"}
-    return Entry(path, kinds.get(stat.S_IFMT(status.st_mode), "special"), status.st_size)
-
-
-def _read_or_empty(path: Path) -> bytes:
-    try:
-        return read_regular(path)
-    except OSError:
-        return b""
+    return kinds.get(stat.S_IFMT(status.st_mode), "special")

@@ -1,16 +1,20 @@
 """Trees of files: disk, commits, index; what git would run is not run."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
 
+from analyzer import trees
 from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
 from analyzer.trees import Entry, GitTree, WorkingTree, find_upwards
 
 IDENTITY = {"GIT_AUTHOR_NAME": "T", "GIT_AUTHOR_EMAIL": "t@example.com"}
 IDENTITY |= {"GIT_COMMITTER_NAME": "T", "GIT_COMMITTER_EMAIL": "t@example.com", "GIT_CONFIG_GLOBAL": os.devnull}
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def git(path, *arguments):
@@ -118,14 +122,14 @@ def test_a_directory_that_cannot_be_listed_is_a_problem(tmp_path, monkeypatch):
     (tmp_path / "open").mkdir()
     (tmp_path / "shut").mkdir()
     (tmp_path / "open/a.py").write_text("")
-    scandir = os.scandir
+    listed = trees.list_beneath
 
-    def guarded(path):
-        if str(path).endswith("shut"):
+    def guarded(root, directory):
+        if directory == "shut":
             raise PermissionError(13, "Permission denied")
-        return scandir(path)
+        return listed(root, directory)
 
-    monkeypatch.setattr(os, "scandir", guarded)
+    monkeypatch.setattr(trees, "list_beneath", guarded)
     tree = WorkingTree(tmp_path)
     assert paths(tree) == ["open/a.py"]
     assert [(problem.file, problem.level) for problem in tree.problems()] == [("shut", "error")]
@@ -154,15 +158,26 @@ def test_programs_named_by_a_repositorys_configuration_are_not_run(repository, t
         "core.sshCommand",
         "filter.x.smudge",
         "filter.x.clean",
+        "filter.x.process",
         "diff.external",
+        "diff.x.command",
+        "diff.x.textconv",
+        "core.alternateRefsCommand",
+        "core.askPass",
+        "credential.helper",
+        "uploadpack.packObjectsHook",
     ):
         git(repository, "config", key, str(program))
-    (repository / ".gitattributes").write_text("* filter=x\n")
+    for hook in ("post-index-change", "post-checkout", "reference-transaction"):
+        shutil.copy(program, repository / ".git/hooks" / hook)
+    (repository / ".gitattributes").write_text("* filter=x diff=x\n")
     paths(WorkingTree(repository))
     tree = GitTree.at(repository, "HEAD")
     tree.read("a.py")
     tree.close()
     Repository(repository).staged_paths()
+    changed = Repository(repository).changed_lines(EMPTY_TREE, "HEAD")
+    assert list(changed) == [".gitignore", "a.py", "pkg/b.py", "tracked.gen.py"]
     assert not witness.exists()
 
 

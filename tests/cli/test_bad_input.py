@@ -70,14 +70,14 @@ def test_a_symlink_loop_leads_nowhere(scan, repository):
 
 def test_an_unreadable_file_makes_the_scan_incomplete(analyze, scan, repository, monkeypatch):
     (repository / "secret.py").write_text("x = 1\n")
-    read = trees.read_regular
+    read = trees.read_beneath
 
-    def guarded(path):
-        if path.name == "secret.py":
+    def guarded(root, path):
+        if path == "secret.py":
             raise PermissionError(13, "Permission denied")
-        return read(path)
+        return read(root, path)
 
-    monkeypatch.setattr(trees, "read_regular", guarded)
+    monkeypatch.setattr(trees, "read_beneath", guarded)
     report = scan(repository, code=3)
     assert found(report) == ["app.py"]
     assert [(problem["file"], problem["level"]) for problem in report["problems"]] == [("secret.py", "error")]
