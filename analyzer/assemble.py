@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -55,6 +55,7 @@ def assemble(
     if not config.include_generated:
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
+    problems += cut_short(results.values(), book)
     coverage = replace(
         coverage_of(collected, result, concerns), generated=Counter(item.place.file for item in left_out)
     )
@@ -72,6 +73,16 @@ def assemble(
         problems=tuple(problems),
         unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
     )
+
+
+def cut_short(results: Iterable[engine.Result], book: Rulebook) -> Iterator[Problem]:
+    """Yield the checks whose rules there was no time for."""
+    sources = {clause.span.source for result in results for clause in result.left_out}
+    checks = sorted(check.id for source, check in book.by_source.items() if source in sources)
+    if checks:
+        yield Problem(f"no time was left for {len(checks)} of {len(book.checks)} checks: {', '.join(checks)}")
+    elif sources:
+        yield Problem("no time was left for parts of the analysis: paths of findings and counts of calls lack some")
 
 
 def checks_of(book: Rulebook, policy: str, others: Collection[str]) -> list[Check]:

@@ -19,6 +19,8 @@ from analyzer.report import Problem, SourceFile
 from analyzer.state import FactCache, blob_hash
 from analyzer.trees import Tree
 
+NO_TIME = "no facts: the time for the scan was up"
+
 Progress = Callable[[str, int, int | None], None]
 
 
@@ -96,7 +98,7 @@ class _Gatherer:
         self.cache = FactCache(self.directory, facts.version())
         self.claims = Claims(self.directory)
         try:
-            extracted = self.extract(machine, self.missing()) + self.extract(machine, self.left_by_others())
+            extracted = self.extract(machine, self.missing(machine)) + self.extract(machine, self.left_by_others())
         except ChildProcessError as error:
             raise AnalyzeError("S002", f"facts cannot be extracted: {error}", help="analyze doctor") from None
         finally:
@@ -117,14 +119,17 @@ class _Gatherer:
                     self.facts[outcome.key] = facts.load(outcome.value)
         return n_extracted
 
-    def missing(self) -> Iterator[Task]:
+    def missing(self, machine: Machine) -> Iterator[Task]:
         """Read every file, take what the cache has, and yield the rest as tasks, equal content once.
 
-        What other processes extract just now is put off.
+        What other processes extract just now is put off. When time is up, the files that are left have no facts.
         """
         asked = set()
         for number, (path, language) in enumerate(self.files):
             self.progress("Reading files", number, len(self.files))
+            if not machine.left_s:
+                self.problems += [Problem(NO_TIME, file=path) for path, _ in self.files[number:]]
+                return
             data = self.read(path)
             if data is None:
                 continue

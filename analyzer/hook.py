@@ -23,6 +23,7 @@ from analyzer.commits.states import StateKey, States, scanned_digest
 from analyzer.contexts.policy import INSENSITIVE
 from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
+from analyzer.limits import leaving_out
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
 from analyzer.report import Problem
@@ -74,13 +75,8 @@ class _Hook:
             told = self.taken_away(settings)
             if book.policies(config.context) != [INSENSITIVE]:
                 return self.scanned(told)
-            program = prepare_rulebook(book, self.state.path)
-            key = StateKey(tree.content, scanned_digest(config, tree.prefix))
-        jobs = config.jobs or default_jobs()
-        reader = Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs)
         try:
-            with evaluation_errors():
-                follower = self.follower(key, program, reader)
+            follower = leaving_out(book, lambda: self.followed(settings))
         except CannotFollow:
             return self.scanned(told)
         collected = follower.collected()
@@ -90,6 +86,18 @@ class _Hook:
             report = assemble(tree, config, book, collected, follower.view.result(), self.staged)
             report = replace(report, problems=(*report.problems, *told))
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
+
+    def followed(self, settings: Settings) -> Follower:
+        """Return the relations of the index by the rules of its book. Raises CannotFollow."""
+        config = settings.config
+        with self.clock("rules"):
+            program = prepare_rulebook(settings.book, self.state.path)
+            budget = self.request.limits.budget(program, settings.book)
+        jobs = config.jobs or default_jobs()
+        reader = Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs, budget)
+        key = StateKey(self.tree.content, scanned_digest(config, self.tree.prefix))
+        with evaluation_errors():
+            return self.follower(key, program, reader)
 
     def scanned(self, told: Sequence[Problem]) -> ScanResult:
         """Scan the index from scratch."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from analyzer import worker
@@ -10,6 +12,7 @@ from analyzer.pool import Outcome, Pool, Task
 
 if TYPE_CHECKING:
     import engine
+    from engine.budget import Budget
 
 READ = (
     "call_edge",
@@ -29,27 +32,44 @@ READ = (
 class Machine(Protocol):
     """What a scan needs of where it runs."""
 
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left of the time for a scan; 0 when it is up."""
+
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
         """Yield an outcome for each task of `worker.extract`; one may take `timeout_s` seconds."""
 
     def evaluate(
-        self, program: engine.CheckedProgram, database: engine.Database, widenings: Sequence[engine.Widening]
+        self,
+        program: engine.CheckedProgram,
+        database: engine.Database,
+        widenings: Sequence[engine.Widening],
+        budget: Budget | None,
     ) -> engine.Result:
         """Return the relations `READ` at least. Raises engine.EvaluationError."""
 
 
 class ThisMachine:
-    """So many processes, then threads, of this machine."""
+    """So many processes, then threads, of this machine, until the moment `ends_s` of the monotonic clock."""
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
+    def __init__(self, jobs: int, ends_s: float | None = None) -> None:
+        self.jobs, self.ends_s = jobs, ends_s
+
+    @property
+    def left_s(self) -> float:
+        return inf if self.ends_s is None else max(0.0, self.ends_s - monotonic())
 
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
-        return Pool(worker.extract, self.jobs, timeout_s).run(tasks)
+        return Pool(worker.extract, self.jobs, min(timeout_s, self.left_s)).run(tasks)
 
     def evaluate(
-        self, program: engine.CheckedProgram, database: engine.Database, widenings: Sequence[engine.Widening]
+        self,
+        program: engine.CheckedProgram,
+        database: engine.Database,
+        widenings: Sequence[engine.Widening],
+        budget: Budget | None,
     ) -> engine.Result:
         import engine
 
-        return engine.evaluate(program, database, threads=self.jobs, widenings=widenings)
+        limits = {"budget": budget, "ends_s": self.ends_s}
+        return engine.evaluate(program, database, threads=self.jobs, widenings=widenings, **limits)

@@ -19,8 +19,10 @@ from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
 from analyzer.widen import INTO, bounds
+from engine.budget import Budget, BudgetExceeded
 from engine.database import OutOfMemory
 from engine.incremental.prepared import Prepared, prepared
+from engine.plan.apart import apart
 from engine.plan.part import part_for, part_on
 from facts import schema
 
@@ -39,7 +41,8 @@ def compile_cached(
     the front end.
     """
     name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
-    return _cached(directory, name, lambda: part_for(engine.compile(sources), wanted, given))
+    untrusted = {source.name for source in sources if not source.trusted}
+    return _cached(directory, name, lambda: part_for(apart(engine.compile(sources), untrusted), wanted, given))
 
 
 def prepare_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> Prepared:
@@ -110,24 +113,27 @@ def evaluate_program(
     machine: Machine,
     wanted: Sequence[str] = READ,
     copies: int = 1,
+    budget: Budget | None = None,
 ) -> engine.Result:
     """Evaluate a program on facts, as far as the wanted relations need it; functions have up to so many `copies`.
 
-    Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory.
+    Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory, and BudgetExceeded.
     """
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
-        return machine.evaluate(part_on(program, database, wanted), database, [bounds(mounted, copies)])
+        return machine.evaluate(part_on(program, database, wanted), database, [bounds(mounted, copies)], budget)
 
 
 @contextmanager
 def evaluation_errors() -> Iterator[None]:
-    """Turn the engine's errors into AnalyzeErrors."""
+    """Turn the engine's errors into AnalyzeErrors, but for BudgetExceeded, which is answered by leaving rules out."""
     try:
         yield
     except (OutOfMemory, MemoryError):
         raise NotEnoughMemory from None
+    except BudgetExceeded:
+        raise
     except engine.EvaluationError as error:
         raise AnalyzeError("V001", f"the rules cannot be evaluated: {error}") from None
 

@@ -10,19 +10,24 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analyzer.assemble import assemble
 from analyzer.collect import Progress, collect, silent
 from analyzer.config import Config, parse_config
 from analyzer.contexts.policy import INSENSITIVE, ContextCosts
 from analyzer.errors import AnalyzeError
+from analyzer.limits import Limits, leaving_out
 from analyzer.machine import READ, Machine, ThisMachine
 from analyzer.question import Question
 from analyzer.report import Problem, Report
 from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
 from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
+
+if TYPE_CHECKING:
+    import engine
+    import facts
 
 SHARED_CONFIG = "pyproject.toml"
 """It has settings of other tools, too: it ends no scan unless it has ours."""
@@ -37,7 +42,7 @@ class ScanRequest:
     """What a user asked for on the command line; `flags` override the configuration of the scanned tree.
 
     `config` takes the place of the tree's. `master` names a master of Spark to scan on, if it is not to be this
-    machine. A `question` is all that is answered.
+    machine. A `question` is all that is answered. `limits` bound what the scan takes.
     """
 
     path: Path
@@ -48,6 +53,7 @@ class ScanRequest:
     master: str | None = None
     question: Question | None = None
     config: Config | None = None
+    limits: Limits = Limits()
 
     @classmethod
     def from_flags(cls, path: Path, revision: str | None, flags: Mapping[str, Any]) -> ScanRequest:
@@ -56,6 +62,8 @@ class ScanRequest:
         at = rest.pop("at", None)
         question = Question.parse(at) if at is not None else None
         models, rules_dirs, master = rest.pop("models", ()), rest.pop("rules_dir", ()), rest.pop("master", None)
+        given = {name: rest.pop(name, None) for name in ("rule_rows", "rule_s", "timeout_s")}
+        limits = Limits(**{name: value for name, value in given.items() if value is not None})
         rest["rules"] = tuple(
             part.strip() for item in rest.get("rules", ()) for part in item.split(",") if part.strip()
         )
@@ -65,7 +73,7 @@ class ScanRequest:
             models = (*models, *(file.parent / name for name in config.models))
             rules_dirs = (*rules_dirs, *(file.parent / name for name in config.rules_dir))
             config = replace(config, models=(), rules_dir=())
-        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question, config)
+        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question, config, limits)
 
 
 @dataclass(slots=True)
@@ -103,10 +111,10 @@ def default_jobs() -> int:
 
 
 @contextmanager
-def machine_for(request: ScanRequest, config: Config) -> Iterator[Machine]:
+def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> Iterator[Machine]:
     """Where the work is done: on this machine, or on Spark where the request names a master."""
     if request.master is None:
-        yield ThisMachine(config.jobs or default_jobs())
+        yield ThisMachine(config.jobs or default_jobs(), ends_s)
         return
     try:
         from analyzer.batch.cluster import cluster
@@ -120,10 +128,7 @@ def scan_tree(
     tree: Tree, request: ScanRequest, progress: Progress = silent, only: Collection[str] | None = None
 ) -> ScanResult:
     """Scan any tree. With `only`, paths from the repository's top, the report speaks of these files alone."""
-    from analyzer.contexts.evaluate import InContexts
-    from analyzer.program import compile_rulebook
-
-    clock = Clock()
+    clock, ends_s = Clock(), request.limits.ends_s
     config = configured(tree, request)
     state = StateDirectory()
     try:
@@ -131,11 +136,12 @@ def scan_tree(
             book = load_rulebook(tree, config, request)
             if request.question is not None:
                 request.question.narrow(book)
-            program = compile_rulebook(book, state.path)
             policies = book.policies(config.context)
             if request.master and policies != [INSENSITIVE]:
                 raise no_contexts_on_spark(policies)
-        with machine_for(request, config) as machine:
+            if request.master and request.limits.timeout_s is not None:
+                raise AnalyzeError("C005", "a scan on Spark takes no --timeout", help="analyze batch --timeout")
+        with machine_for(request, config, ends_s) as machine:
             with clock("facts"):
                 collected = collect(tree, config, state.path, machine, progress)
                 if state.warning:
@@ -144,10 +150,9 @@ def scan_tree(
                     request.question.bind(collected.mounted)
             progress("Evaluating rules", 0, None)
             with clock("analysis"):
-                evaluation = InContexts(
-                    program, book.sources, book.analysis, READ, collected.mounted, machine, state.path
+                (result, *others), costs = evaluate(
+                    book, policies, collected.mounted, machine, state.path, request.limits
                 )
-                result, *others = (evaluation.evaluate(policy) for policy in policies)
         with clock("report"):
             by_policy = dict(zip(policies[1:], others, strict=True))
             report = assemble(tree, config, book, collected, result, only, by_policy)
@@ -155,7 +160,26 @@ def scan_tree(
                 report = request.question.answer(report)
     finally:
         state.close()
-    return ScanResult(report, config, clock.phases_s, result.statistics, collected.extracted, evaluation.costs)
+    return ScanResult(report, config, clock.phases_s, result.statistics, collected.extracted, costs)
+
+
+def evaluate(
+    book: Rulebook, policies: Sequence[str], mounted: facts.Mounted, machine: Machine, directory: Path, limits: Limits
+) -> tuple[list[engine.Result], list[ContextCosts]]:
+    """Return the relations under each context policy, and what the contexts cost."""
+    from analyzer.contexts.evaluate import InContexts
+    from analyzer.program import compile_rulebook
+    from engine.plan.apart import only
+
+    program = compile_rulebook(book, directory)
+
+    def evaluated() -> tuple[list[engine.Result], list[ContextCosts]]:
+        kept = only(program, {source.name for source in book.sources})
+        budget = limits.budget(kept, book)
+        evaluation = InContexts(kept, book.sources, book.analysis, READ, mounted, machine, directory, budget)
+        return [evaluation.evaluate(policy) for policy in policies], evaluation.costs
+
+    return leaving_out(book, evaluated)
 
 
 def no_contexts_on_spark(policies: Sequence[str]) -> AnalyzeError:

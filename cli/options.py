@@ -52,6 +52,19 @@ SELECTION = (
     click.option("--include-vendored", is_flag=True, default=None, help="Scan vendored directories too."),
     click.option("--include-generated", is_flag=True, default=None, help="Report all findings in generated files."),
     click.option("--max-file-kb", type=click.IntRange(min=1), metavar="KB", help="Skip larger files (default: 1024)."),
+    click.option(
+        "--rule-rows",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Leave out a file of your own rules that derives more rows in a relation (default: 20,000,000).",
+    ),
+    click.option(
+        "--rule-seconds",
+        "rule_s",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="S",
+        help="Or that takes longer in one stratum (default: 600).",
+    ),
 )
 FAIL_ON = click.option(
     "--fail-on",

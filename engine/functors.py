@@ -1,7 +1,8 @@
 """What each functor means, on single Python values: the definition that every evaluator follows.
 
 A functor has a value for given arguments or none (division by zero, a text that spells no number): it then returns
-None, and the literal it stands in does not hold, negated or not, whatever the join order. Nothing raises.
+None, and the literal it stands in does not hold, negated or not, whatever the join order. Nothing raises, but for a
+pattern that takes MATCH_S on a text: EvaluationError.
 
 Numbers wrap around at 32 bits, or 64 on request. Floats are IEEE doubles; there is one NaN, equal to itself and ordered
 with nothing, and no negative zero, so that equal values are equal bits.
@@ -15,7 +16,14 @@ import struct
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, reduce
+from typing import TYPE_CHECKING
 
+from engine.database import EvaluationError
+
+if TYPE_CHECKING:
+    import regex
+
+MATCH_S = 5.0
 Value = int | float | str | None
 NAN = math.nan
 NUMBER_TEXT = re.compile(r"\s*([+-]?)(0x[0-9a-fA-F]+|0b[01]+|[0-9]+)", re.ASCII)
@@ -164,26 +172,32 @@ BRACE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|(?P<quantifier>\{\
 
 
 @cache
-def compile_pattern(pattern: str) -> re.Pattern[str] | None:
+def compile_pattern(pattern: str) -> regex.Pattern[str] | None:
     """Return the compiled regular expression, or None if it is malformed.
 
     Patterns are ECMAScript's as C++ has them: with POSIX classes (`[[:digit:]]`), and an error for a `{` that begins no
     quantifier.
     """
+    import regex  # Most programs match nothing.
+
     if any(match["stray"] for match in BRACE.finditer(pattern)):
         return None
     translated = re.sub(r"\[:(\w+):\]", lambda match: POSIX_CLASSES.get(match[1], match[0]), pattern)
     try:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            return re.compile(translated, re.ASCII)
-    except re.error:
+            return regex.compile(translated, regex.ASCII)
+    except regex.error:
         return None
 
 
 def matches(pattern: str, text: str) -> bool | None:
     """Whether the whole text matches; None for a malformed pattern."""
     compiled = compile_pattern(pattern)
-    return None if compiled is None else compiled.fullmatch(text) is not None
+    try:
+        return None if compiled is None else compiled.fullmatch(text, timeout=MATCH_S) is not None
+    except TimeoutError:
+        message = f"matching {pattern!r} on a text of {len(text):,} characters takes more than {MATCH_S:g} s"
+        raise EvaluationError(message) from None
 
 
 def float_to_text(value: float) -> str:

@@ -8,6 +8,7 @@ from resource import RUSAGE_SELF, getrusage
 
 from engine.database import Columns
 from engine.explanation import Explanation
+from engine.language.program import CheckedClause
 from engine.symbols import Symbols
 
 
@@ -114,7 +115,7 @@ class StratumStatistics:
 class Result:
     """The relations of a program after evaluation, values as in the Database it was given (tables may have grown).
 
-    `plan` is the plan it went by, where that was asked for.
+    `plan` is the plan it went by, where that was asked for; `left_out` are the rules that there was no time for.
     """
 
     symbols: Symbols
@@ -122,6 +123,7 @@ class Result:
     relations: Mapping[str, Columns]
     statistics: list[StratumStatistics] = field(default_factory=list)
     plan: Explanation | None = None
+    left_out: tuple[CheckedClause, ...] = ()
 
     def relation(self, name: str) -> Columns:
         """Return the tuples of `name` as [arity, n], in declared column order and no particular row order."""

@@ -9,12 +9,16 @@ import numpy as np
 
 
 class Symbols:
-    """An append-only table of distinct texts; the id of a text is its position. Safe to share between threads."""
+    """An append-only table of distinct texts; the id of a text is its position. Safe to share between threads.
+
+    `n_characters` counts those of the texts that were interned, not of those that it was made with.
+    """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         """Hold `texts`, which must be distinct, under the ids 0, 1, …"""
         self._texts: list[str] = list(texts)
         self._ids: dict[str, int] | None = None
+        self.n_characters = 0
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -30,6 +34,7 @@ class Symbols:
                 if at is None:
                     at = ids[text] = len(table)
                     table.append(text)
+                    self.n_characters += len(text)
                 found.append(at)
         return np.array(found, np.int32)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
+from math import inf
 
 from pyspark.sql import SparkSession
 
@@ -19,6 +20,7 @@ from analyzer.errors import AnalyzeError
 from analyzer.machine import READ
 from analyzer.pool import Outcome, Pool, Task
 from analyzer.state import FactCache
+from engine.budget import Budget
 from engine.spark import encoded
 from engine.spark.session import session
 
@@ -34,6 +36,9 @@ class Cluster:
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
 
+    left_s = inf
+    """A scan on a cluster takes the time that it takes."""
+
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
         """Extract in waves; what executors have made is put into the cache here, too, where they do not share it."""
         source = iter(tasks)
@@ -48,7 +53,11 @@ class Cluster:
                 yield outcome
 
     def evaluate(
-        self, program: engine.CheckedProgram, database: engine.Database, widenings: Sequence[engine.Widening]
+        self,
+        program: engine.CheckedProgram,
+        database: engine.Database,
+        widenings: Sequence[engine.Widening],
+        budget: Budget | None,
     ) -> engine.Result:
         return encoded.evaluate(program, self.spark, database, READ, widenings=widenings)
 

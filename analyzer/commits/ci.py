@@ -21,6 +21,7 @@ from analyzer.config import Config
 from analyzer.contexts.policy import INSENSITIVE
 from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
+from analyzer.limits import leaving_out
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
 from analyzer.report import Problem, Report, Weakening
@@ -28,6 +29,7 @@ from analyzer.scan import Clock, ScanRequest, default_jobs, scan_tree
 from analyzer.settings import Settings, additions, governed, weakenings
 from analyzer.state import StateDirectory
 from analyzer.trees import GitTree
+from engine.budget import Budget
 from engine.incremental.prepared import Prepared
 
 MAX_STATE_BYTES = 2 << 30
@@ -111,7 +113,7 @@ class _Run:
         try:
             if self.book.policies(self.config.context) != [INSENSITIVE]:
                 raise CannotFollow("relations are kept without contexts only")
-            base, head, strategy, reason = self.follow()
+            base, head, strategy, reason = leaving_out(self.book, self.follow)
         except CannotFollow as why:
             base, head, strategy, reason = self.scan(self.old), self.scan(self.new), "full", str(why)
         with self.clock("report"):
@@ -128,7 +130,7 @@ class _Run:
         """Return the reports of both commits, strategy and reason. Raises CannotFollow."""
         with self.clock("rules"):
             program = prepare_rulebook(self.book, self.state.path)
-        reader = self.reader(self.config)
+            reader = self.reader(self.config, self.request.limits.budget(program, self.book))
         with evaluation_errors():
             follower = self.at_base(program, reader)
             with self.clock("base"):
@@ -145,9 +147,9 @@ class _Run:
         rules = [f"other rules: {n_anew} of {len(follower.view.strata)} strata evaluated anew"] if n_anew else []
         return base, head, move.outcome.strategy, "; ".join([*rules, move.outcome.reason])
 
-    def reader(self, config: Config) -> Reader:
+    def reader(self, config: Config, budget: Budget | None) -> Reader:
         jobs = config.jobs or default_jobs()
-        return Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs)
+        return Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs, budget)
 
     def key(self, tree: GitTree, config: Config) -> StateKey:
         return StateKey(tree.content, scanned_digest(config, tree.prefix))
@@ -219,9 +221,13 @@ class _Run:
         followable = own.book.policies(own.config.context) == [INSENSITIVE]
         if not (self.moved and followable and own.config.max_file_kb == self.config.max_file_kb):
             return self.scan(self.own)
+        return leaving_out(own.book, lambda: self.moved_report(own))
+
+    def moved_report(self, own: Settings) -> Report:
         with self.clock("rules"):
             program = prepare_rulebook(own.book, self.state.path)
-        follower, reader = self.moved[0], self.reader(own.config)
+        reader = self.reader(own.config, self.request.limits.budget(program, own.book))
+        follower = self.moved[0]
         with self.clock("own settings"), evaluation_errors():
             follower.view.close_team()
             key = self.key(self.new, self.config)

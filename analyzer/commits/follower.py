@@ -19,6 +19,7 @@ from analyzer.config import Config
 from analyzer.machine import Machine
 from analyzer.trees import GitTree
 from analyzer.widen import bound, max_rows
+from engine.budget import Budget
 from engine.incremental.policy import Maintainer, Outcome, Policy, Predicted
 from engine.incremental.prepared import Prepared
 from engine.incremental.state import Base
@@ -34,13 +35,14 @@ class CannotFollow(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How files are read and extracted, and by how many threads rules are evaluated."""
+    """How files are read and extracted, by how many threads rules are evaluated, and what those of users may take."""
 
     config: Config
     directory: Path
     machine: Machine
     progress: Progress = silent
     threads: int | None = None
+    budget: Budget | None = None
 
     def read(self, tree: GitTree, files: list[tuple[str, str]]) -> Gathered:
         return gather(tree, files, self.config, self.directory, self.machine, self.progress)
@@ -86,7 +88,7 @@ class Follower:
         snapshot, change = plan(tree, reader.config, None)
         gathered = reader.read(tree, change.come)
         enter(snapshot, change.come, gathered)
-        view = View(program, engine.Database(), threads=reader.threads, bound=bound(0))
+        view = View(program, engine.Database(), threads=reader.threads, bound=bound(0), budget=reader.budget)
         follower = cls(Maintainer(view, policy or Predicted()), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
         laid_out = follower.lay_out(snapshot)

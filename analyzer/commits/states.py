@@ -96,7 +96,7 @@ class States:
         state = State(place, program)
         try:
             with self._opened(state):
-                view = state.adopt(threads=reader.threads, bound=widen.bound(0))
+                view = state.adopt(threads=reader.threads, bound=widen.bound(0), budget=reader.budget)
             os.utime(place)
         except (NoState, StateError, OSError) as error:
             if not isinstance(error, NoState) or error.damage:

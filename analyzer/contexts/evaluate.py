@@ -22,6 +22,7 @@ from analyzer.contexts.policy import INSENSITIVE, POLICIES, ContextCosts
 from analyzer.machine import Machine
 from analyzer.program import GIVEN, compile_cached, evaluate_program
 from analyzer.widen import INTO
+from engine.budget import Budget
 from rules import library
 
 ASKED = ("entered", "entered_on", "gives_no_context", "kept_whole", INTO)
@@ -48,19 +49,20 @@ class InContexts:
     mounted: facts.Mounted
     machine: Machine
     directory: Path
+    budget: Budget | None = None
     costs: list[ContextCosts] = field(default_factory=list)
 
     def evaluate(self, policy: str) -> engine.Result:
         """Return the relations under the policy of that name. Raises as `evaluate_program`."""
         if policy == INSENSITIVE:
-            return evaluate_program(self.program, self.mounted, self.machine, self.wanted)
+            return evaluate_program(self.program, self.mounted, self.machine, self.wanted, budget=self.budget)
         bodies, calls, whole, wide = self.asked
         contexts = choose(bodies, calls, POLICIES[policy], whole)
         cloned = clone(bodies, contexts, wide)
         n_facts = sum(rows.shape[1] for rows in cloned.mounted.relations.values())
         self.costs.append(ContextCosts(policy, cloned.n_functions, cloned.n_clones, len(contexts.cut), n_facts))
         program = compile_cached(self.sources, self.directory, self.wanted, GIVEN | CLONES)
-        evaluated = evaluate_program(program, cloned.mounted, self.machine, self.wanted, copies=COPIES)
+        evaluated = evaluate_program(program, cloned.mounted, self.machine, self.wanted, COPIES, self.budget)
         return without_clones(evaluated, cloned)
 
     @cached_property
@@ -68,7 +70,7 @@ class InContexts:
         """What contexts are chosen by: bodies, calls, functions that keep one context, and values that are wide."""
         sources = [*self.analysis, engine.Source(*library.contexts())]
         program = compile_cached(sources, self.directory, ASKED)
-        result = evaluate_program(program, self.mounted, self.machine, ASKED)
+        result = evaluate_program(program, self.mounted, self.machine, ASKED, budget=self.budget)
         bodies = Bodies.of(self.mounted)
         wide = result.relation(INTO)[0].astype(np.int64)
         return bodies, *calls_of(result, bodies), wide[wide <= bodies.n]

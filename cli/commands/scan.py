@@ -20,6 +20,13 @@ from cli.options import OUTPUT, report_options
     "--stats", type=click.Path(path_type=Path), metavar="FILE", help="Write costs per stratum and rule, JSON."
 )
 @click.option("--db", type=click.Path(path_type=Path), metavar="FILE", help="Add findings, files and run to SQLite.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="End after so many seconds with what there is by then; the report says what is missing.",
+)
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to scan.")
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
 def scan(

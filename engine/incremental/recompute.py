@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.budget import Budget
 from engine.database import Columns, Database
 from engine.incremental.tracked import Tracked
 from engine.kernels.ranks import ABSENT
@@ -66,9 +67,11 @@ class Recomputed:
         threads: int,
         options: Options,
         reason: str,
+        budget: Budget | None,
     ) -> None:
         self.relations, self.inputs, self._program = [*relations], [*inputs], program
         self.symbols, self.records, self.threads, self.options, self.reason = symbols, records, threads, options, reason
+        self.budget = budget
         dtypes = {relation.name: (relation.width, relation.dtype) for relation in self.relations}
         self.given = {name: Tracked(f"{name}!given", *shape) for name, shape in dtypes.items()}
         self.iterations = 0
@@ -102,7 +105,8 @@ class Recomputed:
         facts = {relation.name: relation.generators() for relation in self.inputs}
         facts |= self.facts()
         database = Database(self.symbols, self.records, facts)
-        result = evaluate(self._program(), database, threads=self.threads, options=self.options)
+        sizes = {"threads": self.threads, "options": self.options}
+        result = evaluate(self._program(), database, **sizes, budget=self.budget)
         for relation in self.relations:
             stored = result.relations.stored(relation.name)
             rows = stored.represented() if isinstance(stored, Equivalence) else stored.columns()

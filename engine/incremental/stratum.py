@@ -19,6 +19,7 @@ from time import thread_time
 
 import numpy as np
 
+from engine.budget import Meter
 from engine.database import Columns
 from engine.incremental.agenda import Agenda
 from engine.incremental.crew import Crew
@@ -40,7 +41,8 @@ class Maintained:
 
     `rules` and `own`, the facts that stand in the program, are asked for when they are needed. `permanent` are the ids
     of these facts, `repeated` those among them that have been given, too. `watch` is called between two pieces of work;
-    it may raise to give an update up. `planned_s` are the seconds that went into plans.
+    it may raise to give an update up. `meter` is charged with what is done. `planned_s` are the seconds that went into
+    plans.
     """
 
     def __init__(
@@ -53,8 +55,9 @@ class Maintained:
         crew: Crew,
         exact: bool,
         watch: Callable[[], None],
+        meter: Meter,
     ) -> None:
-        self.relations, self.inputs, self.crew = relations, inputs, crew
+        self.relations, self.inputs, self.crew, self.meter = relations, inputs, crew, meter
         self._rules, self._own = rules, own
         self.names = frozenset(relation.name for relation in relations)
         self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
@@ -104,6 +107,10 @@ class Maintained:
 
     def bootstrap(self, facts: Mapping[str, Columns], enough: Callable[[], bool] = lambda: False) -> None:
         """Derive all from inputs and facts, or until there is `enough`; there is nothing so far."""
+        with self.meter.over(self.relations):
+            self.derive_all(facts, enough)
+
+    def derive_all(self, facts: Mapping[str, Columns], enough: Callable[[], bool]) -> None:
         self.keep()
         for relation in self.relations:
             self.insert(relation, facts)
@@ -126,6 +133,10 @@ class Maintained:
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""
+        with self.meter.over(self.relations):
+            self.take_in(inserted, deleted)
+
+    def take_in(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         self.iterations = 0
         own: dict[Tracked, np.ndarray] = {}
         gone: dict[Tracked, np.ndarray] = {}

@@ -13,6 +13,7 @@ from engine.incremental.sums import Sums
 from engine.kernels.ranks import ABSENT, enter
 from engine.storage.equivalence import Equivalence
 from engine.storage.ids import IdTable, slots_for, table_for
+from engine.storage.partition import RowsReached
 from engine.storage.relation import Relation
 
 NONE = np.empty(0, np.int32)
@@ -140,9 +141,15 @@ class Tracked(Relation):
         for arrangement in self.arrangements.values():
             arrangement.forget_old()
 
+    def exceeds(self, n_rows: int) -> bool:
+        """Return whether more tuples are there; those that have been there do not count."""
+        return self.n_ids > n_rows and len(self.present()) > n_rows
+
     def _make_room(self, share: float) -> None:
         """Let there be room for a share more ids, in the table or in the arrays by id."""
         n = self.n_ids
+        if n > self.most:
+            raise RowsReached
         if self.table.is_full(n):
             self.table = table_for(self.partitions[0].rows, self.width, n, n + int(n * min(share, 1.0)))
         else:

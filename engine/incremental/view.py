@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from engine.budget import Budget, Meter
 from engine.database import Columns, Database
 from engine.incremental.changes import Change, change_of
 from engine.incremental.crew import Crew
@@ -52,7 +53,8 @@ class View:
     With `exact` a tuple's iteration is that of its first derivation, else any one after those of all tuples it is
     derived from. `scheduler` names what decides in which order strata run, side by side or not (see `engine.schedule`);
     `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see `widened`: that
-    needs exact iterations, and an update may end with CannotUpdate.
+    needs exact iterations, and an update may end with CannotUpdate. `budget` is for each stratum, each time anew: a
+    view that raises BudgetExceeded is of no further use.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class View:
         exact: bool = True,
         scheduler: str = DEFAULT,
         bound: Bound | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.prepared, self.symbols = prepared(program), database.symbols
         self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
@@ -72,6 +75,7 @@ class View:
         declared = self.prepared.records
         self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
+        self.budget = budget
         self.relations = empty(self.prepared.shapes, self.prepared.equivalences)
         joined: dict[str, Relation] = {**self.relations, **empty(self.prepared.projections)}
         sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
@@ -94,7 +98,7 @@ class View:
         return [self.bindings.relations[name] for name in names]
 
     def recomputed(self, component: Component) -> Recomputed:
-        shared = (self.symbols, self.records, self.threads, self.options, component.reason)
+        shared = (self.symbols, self.records, self.threads, self.options, component.reason, self.budget)
         return Recomputed(self.held(component.relations), self.held(component.reads), component.program, *shared)
 
     def maintained(self, component: Component) -> Maintained | Widened:
@@ -124,8 +128,13 @@ class View:
         own: Callable[[], Facts] = dict,
     ) -> Maintained:
         """Return what maintains relations by rules that read inputs, and by facts of their own."""
-        shared = (self.bindings, self.crew, self.exact, lambda: self.watch())
-        return Maintained(relations, inputs, rules, own, *shared)
+        meter = Meter(self.budget, self.symbols)
+
+        def watch() -> None:
+            self.watch()
+            meter.watch()
+
+        return Maintained(relations, inputs, rules, own, self.bindings, self.crew, self.exact, watch, meter)
 
     # ---- evaluation
 
@@ -220,7 +229,7 @@ class View:
     def empty(self) -> View:
         """A view of the same program, symbols and records, without tuples."""
         database = Database(self.symbols, self.records, {})
-        same = {"exact": self.exact, "scheduler": self.scheduler, "bound": self.bound}
+        same = {"exact": self.exact, "scheduler": self.scheduler, "bound": self.bound, "budget": self.budget}
         return View(self.prepared, database, threads=self.threads, options=self.options, **same)
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:

@@ -1,8 +1,8 @@
 """Inlining: atoms of relations declared `inline` are replaced by the bodies of their clauses.
 
 An inlined clause need not bind the variables of its head: the place of use may. Where an atom cannot be replaced
-(negated, with variables of its own in the body; inside an aggregate, by several alternatives) the relation is computed
-as others are, and must then be bound as others are.
+(negated, with variables of its own in the body; inside an aggregate, by several alternatives; where the literals
+multiply beyond all measure) the relation is computed as others are, and must then be bound as others are.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from engine.language.walk import (
     variables_of,
 )
 
-# A negated atom that stands for more is looked up instead.
+# A negated atom that stands for more is looked up instead, and so is an atom by which a clause would become longer.
 MAX_ALTERNATIVES = 16
+MAX_LITERALS = 4096
 
 REMOVE = "remove the qualifier 'inline' from its declaration"
 
@@ -139,6 +140,8 @@ class Inliner:
         result: Alternatives = [()]
         for literal in body:
             alternatives = self.literal(literal)
+            if n_literals(result) * len(alternatives) + len(result) * n_literals(alternatives) > MAX_LITERALS:
+                alternatives = self.looked_up(literal)
             result = [chosen + alternative for chosen in result for alternative in alternatives]
         return result
 
@@ -153,10 +156,16 @@ class Inliner:
         for clause in self.definitions[atom.relation]:
             literals, has_own_variables = self.instantiate(clause, atom)
             if has_own_variables or len(result) * len(literals) > MAX_ALTERNATIVES:
-                self.used[atom.relation] = None
-                return [(literal,)]
+                return self.looked_up(literal)
             result = [chosen + (negate_literal(part),) for chosen in result for part in literals]
         return result
+
+    def looked_up(self, literal: Literal) -> Alternatives:
+        """Leave a literal as it is; a relation that it reads is computed."""
+        atom = literal.atom if isinstance(literal, Negation) else literal
+        if isinstance(atom, Atom) and self.is_inlined(atom):
+            self.used[atom.relation] = None
+        return [(literal,)]
 
     def is_inlined(self, atom: Atom) -> bool:
         is_defined = atom.relation in self.definitions
@@ -197,6 +206,11 @@ class Inliner:
             name not in given for literal in literals for name in variables_of(literal_terms(literal))
         )
         return literals, has_own_variables
+
+
+def n_literals(alternatives: Alternatives) -> int:
+    """Return the number of literals in all alternatives."""
+    return sum(map(len, alternatives))
 
 
 def _all_variables(clause: Clause) -> dict[str, Variable]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Protocol
 
 import numpy as np
 
+from engine.budget import Budget, Meter, TimeIsUp
 from engine.database import Columns, Database, OutOfMemory, Widening
 from engine.language.program import CheckedClause, CheckedProgram, Record, Stratum, Type
 from engine.language.program import Relation as Declared
 from engine.language.syntax import Atom, Constant
+from engine.language.walk import all_atoms
 from engine.local.bindings import Bindings
 from engine.local.execution import Execution, Options
 from engine.local.explain import Explainer
@@ -55,6 +58,8 @@ def evaluate(
     profile: bool = False,
     explain: bool = False,
     memory_limit: int | None = None,
+    budget: Budget | None = None,
+    ends_s: float | None = None,
 ) -> Result:
     """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
 
@@ -63,8 +68,11 @@ def evaluate(
     result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
     The process is held to `memory_limit` bytes, by default to most of the machine's memory: what is not in use is
     spilled to files. Raises EvaluationError when that is not enough, and for facts that do not fit their declaration.
+    `budget` bounds some strata: BudgetExceeded. At the moment `ends_s` of the monotonic clock evaluation ends with what
+    is finished (see `Evaluation.wind_up`); the result says what is left out.
     """
-    execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options(), policy)
+    meter = Meter(budget, database.symbols, ends_s)
+    execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options(), policy, meter)
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):
@@ -89,7 +97,9 @@ class Evaluation:
     ) -> None:
         self.names = tuple(program.relations)
         self.program = program = split_existence(program)
-        self.database, self.execution = database, execution
+        self.database, self.execution, self.meter = database, execution, execution.meter
+        self.unfinished: set[str] = set()
+        self.left_out: list[CheckedClause] = []
         self.widenings = {widening.relation: widening for widening in widenings}
         execution.row_limits = {widening.relation: widening.max_rows for widening in widenings}
         self.symbols = database.symbols
@@ -116,17 +126,51 @@ class Evaluation:
         self.staging = Staging(program, bound, to_rule, order, self.insert)
 
     def run(self) -> Result:
-        statistics = [self.stratum(stratum) for stratum in self.program.strata]
+        statistics = [self.stratum(self.finishable(stratum)) for stratum in self.program.strata]
         plan = None if self.explainer is None else self.explainer.explanation()
         records = {name: table.columns for name, table in self.records.items()}
         asked = {name: self.relations[name] for name in self.names}
-        return Result(self.symbols, records, RelationColumns(asked), statistics, plan)
+        return Result(self.symbols, records, RelationColumns(asked), statistics, plan, tuple(self.left_out))
 
     def stratum(self, stratum: Stratum) -> StratumStatistics:
+        members = [self.relations[name] for name in stratum.relations]
         try:
-            return self.evaluated(stratum)
+            with self.meter.over(members):
+                return self.evaluated(stratum)
         except MemoryLimitReached as reached:
             raise OutOfMemory(self.too_large(stratum, reached)) from None
+        except TimeIsUp:
+            return self.wind_up(stratum, members)
+
+    def wind_up(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        """Empty a stratum whose time is up, and let the others have GRACE of the time that was given, once.
+
+        From then on only rules that read finished relations are evaluated, and no recursion begins: what is derived is
+        right, and `left_out` tells all that is missing.
+        """
+        self.left_out += stratum.clauses
+        self.unfinished.update(stratum.relations)
+        self.meter.extend()
+        for relation in members:
+            relation.clear()
+            self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
+        return StratumStatistics(stratum.relations, stratum.recursive)
+
+    def finishable(self, stratum: Stratum) -> Stratum:
+        """Return the stratum with the rules that read finished relations, once time is up."""
+        if not self.unfinished:
+            return stratum
+        barred = [
+            clause
+            for clause in stratum.clauses
+            if (stratum.recursive and not clause.is_fact)
+            or not self.unfinished.isdisjoint(atom.relation for atom in all_atoms(clause))
+        ]
+        if not barred:
+            return stratum
+        self.left_out += barred
+        self.unfinished.update(stratum.relations)
+        return replace(stratum, clauses=tuple(clause for clause in stratum.clauses if clause not in barred))
 
     def too_large(self, stratum: Stratum, reached: MemoryLimitReached) -> str:
         """Say what holds the memory that is used up."""

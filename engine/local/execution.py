@@ -11,6 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
+from engine.budget import UNMETERED, Meter
 from engine.database import Columns
 from engine.local.build import Plan
 from engine.local.operators import drive
@@ -64,10 +65,10 @@ Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 class Execution:
     """A team with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
 
-    def __init__(self, threads: int, options: Options, policy: Policy = GLOBAL) -> None:
-        self.options, self.policy, self.profiled = options, policy, False
+    def __init__(self, threads: int, options: Options, policy: Policy = GLOBAL, meter: Meter = UNMETERED) -> None:
+        self.options, self.policy, self.profiled, self.meter = options, policy, False, meter
         self.row_limits: dict[str, int] = {}
-        self.team = Team(threads, options.chunk_rows, options.inbox_rows)
+        self.team = Team(threads, options.chunk_rows, options.inbox_rows, meter.watch)
         self.epoch = 0
         self._lock = Lock()
 

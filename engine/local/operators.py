@@ -339,6 +339,7 @@ class Insert(Operator):
 
 def drive(operators: Sequence[Operator], worker: Worker, chunk: Columns, n: int, at: int = 0) -> None:
     """Run the operators from `at` on over a chunk, to the end."""
+    worker.watch()
     while n and at < len(operators):
         operator = operators[at]
         at += 1

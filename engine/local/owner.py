@@ -29,7 +29,7 @@ class Owner(Worker):
         self, number: int, channels: Sequence[Channel], bits: int, execution: Execution, post: Callable, n_workers: int
     ) -> None:
         options = execution.options
-        super().__init__(options.chunk_rows, options.inbox_rows)
+        super().__init__(options.chunk_rows, options.inbox_rows, execution.meter.watch)
         self.number, self.channels, self.execution, self.post = number, channels, execution, post
         room = max(1, min(options.inbox_rows, OUTBOX_CELLS >> bits))
         self.outboxes = [Outbox(i, channel, bits, room, self.deliver) for i, channel in enumerate(channels)]

@@ -124,7 +124,8 @@ class Component:
 
     @property
     def is_limited(self) -> bool:
-        return not self.execution.row_limits.keys().isdisjoint(self.statistics.relations)
+        limited = self.execution.row_limits.keys()
+        return bool(self.execution.meter.charged) or not limited.isdisjoint(self.statistics.relations)
 
     def coordinate(self) -> None:
         """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
@@ -200,6 +201,7 @@ class Component:
                 return
             self.statistics.iterations += 1
             self.execution.team.begin_iteration(self.statistics.iterations)
+            self.execution.meter.check_rows()
             self.check_limits()
             self.run_round([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
 

@@ -30,12 +30,12 @@ class Worker:
     """What belongs to one thread: scratch buffers, and rows on their way to partitions.
 
     `home` maps the relations of a partition-local evaluation to the partitions at hand: rows go there directly.
-    `alone` tells that no other worker runs. `produced` and `added` count rows of the rule at hand, in the iteration at
-    hand, since they were last read.
+    `alone` tells that no other worker runs. `watch` is called between two chunks, and may raise. `produced` and `added`
+    count rows of the rule at hand, in the iteration at hand, since they were last read.
     """
 
-    def __init__(self, chunk_rows: int, inbox_rows: int) -> None:
-        self.chunk_rows, self.inbox_rows = chunk_rows, inbox_rows
+    def __init__(self, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:
+        self.chunk_rows, self.inbox_rows, self.watch = chunk_rows, inbox_rows, watch
         self.buffers: dict[tuple[int, int, str], Columns] = {}
         self.home: dict[Relation, Partition] = {}
         self.inboxes: dict[Relation, Inbox] = {}
@@ -157,8 +157,8 @@ class JoinInbox:
 class Team:
     """The workers of an evaluation. The calling thread is the first of them."""
 
-    def __init__(self, threads: int, chunk_rows: int, inbox_rows: int) -> None:
-        self.workers = [Worker(chunk_rows, inbox_rows) for _ in range(threads)]
+    def __init__(self, threads: int, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:
+        self.workers = [Worker(chunk_rows, inbox_rows, watch) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._queue: deque[Task] = deque()
         self._changed = Condition()

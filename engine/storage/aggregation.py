@@ -104,6 +104,9 @@ class Aggregation(Relation):
     def settle(self) -> None:
         self.delta, self.n_delta = [], 0
 
+    def hold_at_most(self, n_rows: int) -> None:
+        """Groups are fewer than what contributes to them: they are counted between chunks."""
+
     def finish(self) -> Relation:
         """Return the rows as a relation of their own."""
         finished = Relation(self.name, self.arity, self.dtype)

@@ -79,6 +79,10 @@ class Equivalence(Relation):
         self.settle()
         return self
 
+    def exceeds(self, n_rows: int) -> bool:
+        """Elements and waiting pairs are what costs memory, not the pairs of a class."""
+        return self.keys.n + self.partitions[0].n > n_rows
+
     def _lists(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.changed, self.following, self.head
 

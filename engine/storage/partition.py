@@ -15,6 +15,7 @@ from engine.storage.matrix import PairMatrix, denser
 from engine.storage.tables import Joined, PairTable, Table, table_of
 
 FIRST_ROWS = 64
+MANY = 1 << 62
 
 
 class Block(NamedTuple):
@@ -25,19 +26,25 @@ class Block(NamedTuple):
     hi: int
 
 
+class RowsReached(Exception):
+    """A partition has more rows than it may hold."""
+
+
 class Partition:
     """Distinct rows in columns `rows[:, :n]`, in order of arrival, with the table that keeps them distinct.
 
     Rows before `old` are of earlier iterations, those from `old` to `end` are the delta of the current one, those from
     `end` on are new. Rows of one or two int32 columns are packed into one word, and become bits of a matrix where pairs
     are dense; others go through a table of hashes. `carried` is the column that the last join took from its left side.
+    With more than `most` rows it does not grow: RowsReached.
     """
 
-    __slots__ = ("rows", "n", "old", "end", "table", "paired", "carried", "lock", "resting", "__weakref__")
+    __slots__ = ("rows", "n", "old", "end", "most", "table", "paired", "carried", "lock", "resting", "__weakref__")
 
     def __init__(self, arity: int, dtype: np.dtype, capacity: int = FIRST_ROWS) -> None:
         self.rows: Columns = memory.empty((arity, max(capacity, FIRST_ROWS)), dtype)
         self.n = self.old = self.end = 0
+        self.most = MANY
         self.paired = 1 <= arity <= 2 and dtype == np.int32
         self.table: Table | None = None
         self.carried = 0
@@ -144,6 +151,8 @@ class Partition:
 
     def _grow(self) -> None:
         """Make room for more rows in the column store, in the table, or in both."""
+        if self.n > self.most:
+            raise RowsReached
         capacity = self.rows.shape[1]
         if self.n + BLOCK > capacity:
             factor = 4 if capacity < 4096 else 2 if capacity < 1 << 20 else 1.5

@@ -11,7 +11,7 @@ from engine.database import Columns
 from engine.kernels.hashing import partition_of
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.memory import for_result
-from engine.storage.partition import Partition, distribute
+from engine.storage.partition import MANY, Partition, distribute
 
 GATHERED_ROWS = 1 << 13
 """Blocks of a delta that are smaller on average are put together: each costs a task for every rule that reads it."""
@@ -40,6 +40,8 @@ class Relation:
     """Whether its rows are the same in whatever order they are inserted."""
     is_keyed = False
     """Whether it sums or counts by contributor."""
+    most = MANY
+    """How many rows a partition may hold."""
 
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
@@ -148,6 +150,16 @@ class Relation:
 
     # ---- writing
 
+    def exceeds(self, n_rows: int) -> bool:
+        """Return whether it holds more rows, those of the iteration under way included. They cost memory each."""
+        return sum(partition.n for partition in self.partitions) > n_rows
+
+    def hold_at_most(self, n_rows: int) -> None:
+        """Let no partition grow beyond so many rows: RowsReached."""
+        self.most = n_rows
+        for partition in self.partitions:
+            partition.most = n_rows
+
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> int:
         """Add rows to an unpartitioned relation; return how many were new."""
         return self.partitions[0].insert(rows, lo, hi, take)
@@ -167,6 +179,7 @@ class Relation:
         for source in self.partitions:
             self._distribute(source, source.end, source.n, targets)
         self.partitions = targets
+        self.hold_at_most(self.most)
 
     def _distribute(self, source: Partition, lo: int, hi: int, targets: Sequence[Partition]) -> None:
         if hi > lo:
