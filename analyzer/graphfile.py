@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 
 from analyzer.callgraph import CallGraph, Node, render, shown
+from analyzer.shown import json_text, printable
 
 GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 KEYS = {
@@ -26,17 +26,17 @@ SHAPES = {"function": "box", "module": "folder", "class": "component", "library"
 
 def to_json(graph: CallGraph) -> str:
     """Return {"caller": ["callee", …]}."""
-    return json.dumps(render(graph.calls), indent=2, ensure_ascii=False) + "\n"
+    return json_text(render(graph.calls))
 
 
 def dead_to_json(nodes: Iterable[Node]) -> str:
     rows = [{"name": n.name, **({"file": n.place.file, "line": n.place.line} if n.place else {})} for n in nodes]
-    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    return json_text(rows)
 
 
 def dead_to_text(nodes: Iterable[Node]) -> str:
     """Return a line for each function: its place and name."""
-    return "".join(f"{n.place.file}:{n.place.line}: {n.name}\n" if n.place else f"{n.name}\n" for n in nodes)
+    return "".join(printable(f"{n.place.file}:{n.place.line}: {n.name}" if n.place else n.name) + "\n" for n in nodes)
 
 
 def edges(graph: CallGraph) -> Iterator[tuple[str, str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from analyzer.commits.comparison import Comparison
 from analyzer.report import Finding, Report
 from analyzer.sarif import coverage_as_dict
+from analyzer.shown import json_text
 
 
 def render_json(report: Report, version: str) -> str:
@@ -21,7 +21,7 @@ def render_json(report: Report, version: str) -> str:
         "complete": report.complete,
         "findings": _findings(report.findings, report),
     }
-    return _text(document | _looked_at(report))
+    return json_text(document | _looked_at(report))
 
 
 def render_comparison(comparison: Comparison, version: str) -> str:
@@ -43,11 +43,7 @@ def render_comparison(comparison: Comparison, version: str) -> str:
         "takenAway": [asdict(weakening) for weakening in comparison.weakened],
         "addedOnceMerged": comparison.added,
     }
-    return _text(document | _looked_at(report))
-
-
-def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document | _looked_at(report))
 
 
 def _looked_at(report: Report) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from urllib.parse import quote
 from analyzer.commits.causes import Cause
 from analyzer.commits.comparison import Comparison
 from analyzer.report import Check, Finding, Place, Problem, Report, Step, Weakening
+from analyzer.shown import json_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_RESULTS = 25_000
@@ -32,7 +32,7 @@ def render_sarif(report: Report, version: str, comparison: Comparison | None = N
         log = _log(report, kept, version)
         if comparison:
             _add_baseline(log["runs"][0], kept, comparison)
-        text = json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+        text = json_text(log)
         if not kept or len(text) < MAX_GZIPPED_BYTES or len(gzip.compress(text.encode())) <= MAX_GZIPPED_BYTES:
             return text
         kept = _most_severe(report, len(kept) // 2)

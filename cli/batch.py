@@ -9,11 +9,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from analyzer.report import SEVERITIES
+from analyzer.shown import printable
+from cli.terminal import console
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.live import Live
     from rich.table import Table
+    from rich.text import Text
 
     from analyzer.batch.summary import RepositoryCount, Summary
 
@@ -30,10 +33,9 @@ class BatchBars:
         self._began = time.monotonic()
         self._at_first: int | None = None
         if sys.stderr.isatty():
-            from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True), transient=True, refresh_per_second=4)
+            self._live = Live(console=console(stderr=True), transient=True, refresh_per_second=4)
 
     def phase(self, phase: str, done: int, total: int | None) -> None:
         """Say what happens before and after the scans."""
@@ -92,13 +94,15 @@ def clock(seconds: float) -> str:
 
 def print_summary(summary: Summary, console: Console) -> None:
     """Print what was found, where, what took longest, and what failed."""
+    from rich.text import Text
+
     for table in (rule_table(summary), repository_table(summary), slowest_table(summary), failure_table(summary)):
         if table.row_count:
             console.print()
             console.print(table)
     console.print()
     for label, text in lines(summary).items():
-        console.print(f" [bold]{label:<14}[/bold]{text}")
+        console.print(Text.assemble((f" {label:<14}", "bold"), text))
     console.print()
 
 
@@ -142,12 +146,14 @@ def titled(title: str, *columns: tuple[str, str]) -> Table:
 
 
 def rule_table(summary: Summary) -> Table:
+    from rich.text import Text
+
     table = titled(
         "Findings by rule", ("Check", "left"), ("", "left"), ("Findings", "right"), ("Repositories", "right")
     )
     for rule in summary.rules[:MAX_ROWS]:
-        severity = f"[{STYLES[rule.severity]}]{rule.severity}[/]"
-        table.add_row(plain(rule.rule), severity, f"{rule.findings:,}", f"{rule.repositories:,}")
+        severity = Text(rule.severity, style=STYLES[rule.severity])
+        table.add_row(printable(rule.rule), severity, f"{rule.findings:,}", f"{rule.repositories:,}")
     return and_more(table, len(summary.rules))
 
 
@@ -157,7 +163,7 @@ def repository_table(summary: Summary) -> Table:
     ordered = sorted(summary.repositories, key=lambda item: (-item.error, -item.warning, -item.note, item.name))
     for item in ordered[:MAX_ROWS]:
         numbers = (f"{getattr(item, name):,}" for name in reversed(SEVERITIES))
-        table.add_row(item.name, f"{item.lines:,}", *numbers, status(item))
+        table.add_row(printable(item.name), f"{item.lines:,}", *numbers, status(item))
     return and_more(table, len(ordered))
 
 
@@ -165,14 +171,14 @@ def slowest_table(summary: Summary) -> Table:
     table = titled("Slowest", ("Repository", "left"), ("Lines", "right"), ("Seconds", "right"), ("Peak MB", "right"))
     for item, costs in summary.slowest(5):
         seconds, peak = f"{costs['elapsed_s']:.1f}", f"{costs['peak_bytes'] / 2**20:,.0f}"
-        table.add_row(item.name, f"{item.lines:,}", seconds, peak)
+        table.add_row(printable(item.name), f"{item.lines:,}", seconds, peak)
     return table
 
 
 def failure_table(summary: Summary) -> Table:
     table = titled("Not analysed, or not whole", ("Repository", "left"), ("", "left"), ("Why", "left"))
     for item in (*summary.by_status("failed"), *summary.by_status("incomplete")):
-        table.add_row(item.name, status(item), plain(item.reason))
+        table.add_row(printable(item.name), status(item), printable(item.reason))
     return table
 
 
@@ -182,14 +188,7 @@ def and_more(table: Table, total: int) -> Table:
     return table
 
 
-def status(item: RepositoryCount) -> str:
-    return f"[{STATUS_STYLES[item.status]}]{item.status}[/]"
+def status(item: RepositoryCount) -> Text:
+    from rich.text import Text
 
-
-def plain(text: str) -> str:
-    """Text from elsewhere, that neither marks up nor moves the cursor."""
-    from rich.markup import escape
-
-    from cli.text import printable
-
-    return escape(printable(text))
+    return Text(item.status, style=STATUS_STYLES[item.status])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import click
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
+from analyzer.shown import json_text
+from cli.terminal import console, say
 from cli.text import STYLES, plural
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def print_checks(checks: Sequence[Check], format: str) -> None:
     """Print one row a check."""
     if format == "json":
         keys = ("id", "name", "severity", "precision", "cwe", "security_severity", "tags")
-        click.echo(json.dumps([{key: getattr(check, key) for key in keys} for check in checks], indent=2))
+        say(json_text([{key: getattr(check, key) for key in keys} for check in checks]), nl=False)
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for column in ("id", "severity", "precision", "CWE", "name"):
@@ -31,23 +30,23 @@ def print_checks(checks: Sequence[Check], format: str) -> None:
     for check in checks:
         severity = Text(check.severity, style=STYLES[check.severity])
         table.add_row(check.id, severity, check.precision, ", ".join(map(str, check.cwe)), check.name)
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 def print_check(check: Check) -> None:
     """Print what a check finds and its page."""
-    console = Console(highlight=False)
+    shown = console()
     references = [check.id, f"{check.precision} precision", *(f"CWE-{cwe}" for cwe in check.cwe)]
     style = f"{STYLES[check.severity]} reverse"
-    console.print(Text.assemble((f" {check.severity} ", style), " ", (check.name, "bold")))
-    console.print(Text(" · ".join(references), style="dim"))
-    console.print()
-    console.print(Markdown(check.help or check.message))
+    shown.print(Text.assemble((f" {check.severity} ", style), " ", (check.name, "bold")))
+    shown.print(Text(" · ".join(references), style="dim"))
+    shown.print()
+    shown.print(Markdown(check.help or check.message, hyperlinks=False))
 
 
 def print_test_results(results: Iterable[ExampleResult]) -> int:
     """Print what examples did not find or found too much, and return the exit code: 0 if all agree, 1 if not."""
-    console = Console(highlight=False)
+    shown = console()
     failed = total = spurious = missing = 0
     for result in results:
         total += 1
@@ -55,7 +54,7 @@ def print_test_results(results: Iterable[ExampleResult]) -> int:
         spurious += result.known_spurious
         missing += result.known_missing
         for problem in result.problems:
-            console.print(Text.assemble(("✗ ", "red"), (f"{result.name}: ", "bold"), problem))
+            shown.print(Text.assemble(("✗ ", "red"), (f"{result.name}: ", "bold"), problem))
     known = f" ({spurious} known spurious, {missing} known missing)" if spurious or missing else ""
-    console.print(f"{plural(total, 'example')}: {total - failed} passed, {failed} failed{known}")
+    shown.print(f"{plural(total, 'example')}: {total - failed} passed, {failed} failed{known}")
     return int(failed > 0)

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-from rich.console import Console
 from rich.text import Text
 
+from analyzer.shown import printable
 from cli.output import FILE_WIDTH, terminal, write_file
-from cli.text import STYLES, looked_at_rows, print_findings, print_summary, printable, severities_row, time_row
+from cli.terminal import console, say
+from cli.text import STYLES, looked_at_rows, print_findings, print_summary, severities_row, time_row
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analyzer.commits.ci import CiResult
     from analyzer.report import Finding, Report, Weakening
 
@@ -30,7 +32,7 @@ def deliver_comparison(result: CiResult, output: Path | None) -> None:
     elif result.config.format == "text":
         print_comparison(result, terminal())
     else:
-        click.echo(render_comparison(result), nl=False)
+        say(render_comparison(result), nl=False)
 
 
 def render_comparison(result: CiResult) -> str:
@@ -43,7 +45,7 @@ def render_comparison(result: CiResult) -> str:
     if result.config.format == "json":
         return jsonreport.render_comparison(comparison, VERSION)
     buffer = io.StringIO()
-    print_comparison(result, Console(file=buffer, width=FILE_WIDTH, color_system=None))
+    print_comparison(result, console(file=buffer, width=FILE_WIDTH, color_system=None))
     return buffer.getvalue()
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from analyzer.shown import printable_lines
 from cli import commands
+from cli.terminal import say
 
 INTERRUPTED = 130
 
@@ -22,11 +24,14 @@ class AnalyzeGroup(click.Group):
 
         try:
             return super().invoke(context)
+        except click.ClickException as error:
+            error.message = printable_lines(error.message)
+            raise
         except AnalyzeError as error:
-            click.echo(error.render(), err=True)
+            say(error.render(), err=True)
             context.exit(2)
         except KeyboardInterrupt:
-            click.echo("interrupted; what was cached so far is kept", err=True)
+            say("interrupted; what was cached so far is kept", err=True)
             context.exit(INTERRUPTED)
 
 
@@ -60,6 +65,6 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("ANALYZE_DEBUG"):
             raise
-        click.echo(f"error[X000]: internal error: {type(error).__name__}: {error}", err=True)
-        click.echo("help: set ANALYZE_DEBUG=1 to see where, and report it", err=True)
+        say(f"error[X000]: internal error: {type(error).__name__}: {error}", err=True)
+        say("help: set ANALYZE_DEBUG=1 to see where, and report it", err=True)
         sys.exit(2)

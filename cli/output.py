@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
+from cli.terminal import console, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,7 @@ def deliver(result: ScanResult, output: Path | None, stats: Path | None = None, 
     elif result.config.format == "text":
         print_report(result)
     else:
-        click.echo(render(result), nl=False)
+        say(render(result), nl=False)
     raise SystemExit(result.report.exit_code(result.config.fail_on))
 
 
@@ -46,12 +46,10 @@ def render(result: ScanResult) -> str:
         return render_json(result.report, VERSION)
     import io
 
-    from rich.console import Console
-
     from cli.text import render_text
 
     buffer = io.StringIO()
-    render_text(result, Console(file=buffer, width=FILE_WIDTH, color_system=None))
+    render_text(result, console(file=buffer, width=FILE_WIDTH, color_system=None))
     return buffer.getvalue()
 
 
@@ -69,12 +67,10 @@ def terminal(width_of_pipes: int | None = None) -> Console:
     """Standard output: in colour on a terminal, and as wide as it; plain in a pipe, and of a width of its own."""
     import os
 
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if console.is_terminal or ("COLUMNS" in os.environ and width_of_pipes is None):
-        return console
-    return Console(highlight=False, width=width_of_pipes or FILE_WIDTH)
+    made = console()
+    if made.is_terminal or ("COLUMNS" in os.environ and width_of_pipes is None):
+        return made
+    return console(width=width_of_pipes or FILE_WIDTH)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -37,8 +37,9 @@ class Bars:
 
 
 def _progress() -> Progress:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from cli.terminal import console
 
     columns = (
         TextColumn("{task.description:<18}"),
@@ -46,4 +47,4 @@ def _progress() -> Progress:
         TaskProgressColumn(),
         TimeElapsedColumn(),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=console(stderr=True), transient=True)

@@ -15,6 +15,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from analyzer.report import SEVERITIES, Check, Finding, Report, Step
+from analyzer.shown import printable
+from cli.terminal import console
 
 if TYPE_CHECKING:
     from analyzer.scan import ScanResult
@@ -23,16 +25,6 @@ STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 MAX_FRAMED = 10
 MAX_STEPS_SHOWN = 12
 SUMMARY_INDENT = 12
-TAB = "    "
-# Control characters and the marks that reorder text are shown as what they are: nothing to act upon.
-HIDDEN = {
-    code: "·"
-    for code in (*range(32), 127, *range(128, 160), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
-
-
-def printable(text: str) -> str:
-    return text.replace("\t", TAB).translate(HIDDEN)
 
 
 def render_text(result: ScanResult, console: Console) -> None:
@@ -110,7 +102,7 @@ def _finding_lines(finding: Finding, check: Check, width: int) -> Iterator[Text]
 
 def _measure() -> Console:
     """A console that only measures text."""
-    return Console(width=200, color_system=None)
+    return console(width=200, color_system=None)
 
 
 def _frame(finding: Finding, style: str, width: int) -> Iterator[Text]:

@@ -23,7 +23,7 @@ def export(mounted: Mounted, directory: Path) -> None:
             _texts(kind, column.tolist(), symbols, entities)
             for kind, column in zip(schema.relations()[name].kinds, columns, strict=True)
         ]
-        with open(directory / f"{name}.facts", "w", encoding="utf-8", newline="\n") as file:
+        with open(directory / f"{name}.facts", "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             file.writelines("\t".join(row) + "\n" for row in zip(*texts, strict=True))
 
 

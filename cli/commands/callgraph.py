@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cli.options import CONTEXT, JOBS
+from cli.terminal import say
 
 KINDS = ("main", "test", "exported", "handler", "override")
 
@@ -63,4 +64,4 @@ def callgraph(
     if output:
         write_file(output, text)
     else:
-        click.echo(text, nl=False)
+        say(text, nl=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import JOBS, Size
+from cli.terminal import say
 
 if TYPE_CHECKING:
     from analyzer.cfl import Problem, Solution
@@ -52,7 +53,7 @@ def cfl(
     with Bars() as bars:
         problem = read_problem(grammar, edges, dialect, chosen, jobs, bars)
     for unread in problem.unread:
-        click.echo(f"{unread.level}: {unread.file}: {unread.message}", err=True)
+        say(f"{unread.level}: {unread.file}: {unread.message}", err=True)
     if export is not None or write_edges is not None:
         if export is not None:
             export_program(problem, export)
@@ -62,7 +63,7 @@ def cfl(
     format = format or ("csv" if output is not None and output.suffix == ".csv" else "tsv")
     solution = solve_problem(problem, output, format, jobs, memory_limit)
     for line in summary(problem, solution):
-        click.echo(line)
+        say(line)
     raise SystemExit(3 if problem.unread else 0)
 
 

@@ -8,17 +8,17 @@ import click
 @click.command()
 def doctor() -> None:
     """Check that this machine has what the analyser needs, and say what to install."""
-    from rich.console import Console
     from rich.text import Text
 
     from analyzer.doctor import examine
+    from cli.terminal import console
 
-    console = Console(highlight=False)
+    shown = console()
     failed = False
     for check in examine():
         failed |= check.required and not check.ok
         mark = ("✓", "green") if check.ok else ("✗", "red") if check.required else ("–", "yellow")
-        console.print(Text.assemble(" ", mark, f" {check.name:<20}", check.detail))
+        shown.print(Text.assemble(" ", mark, f" {check.name:<20}", check.detail))
         if not check.ok:
-            console.print(Text(f"   {'':<20}{check.help}", style="dim"))
+            shown.print(Text(f"   {'':<20}{check.help}", style="dim"))
     raise SystemExit(2 if failed else 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cli.options import JOBS
+from cli.terminal import say
 
 
 @click.command()
@@ -22,5 +23,5 @@ def facts(path: Path, rev: str | None, output: Path, jobs: int | None) -> None:
     with Bars() as bars:
         problems = export_facts(path, rev, output, jobs, bars)
     for problem in problems:
-        click.echo(f"{problem.level}: {problem.file}: {problem.message}", err=True)
+        say(f"{problem.level}: {problem.file}: {problem.message}", err=True)
     raise SystemExit(3 if problems else 0)

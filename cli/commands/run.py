@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import JOBS, Size
+from cli.terminal import say
 
 if TYPE_CHECKING:
     from analyzer.run import Result, StratumStatistics
@@ -142,7 +143,7 @@ def run_here(
 
 def show_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(line)
+        say(line)
 
 
 def show_strata(strata: Iterable[StratumStatistics]) -> None:

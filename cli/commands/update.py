@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import JOBS
+from cli.terminal import say
 
 if TYPE_CHECKING:
     from analyzer.update import Upkeep
@@ -66,7 +67,7 @@ def update(
         scheduler=scheduler,
         number_bits=int(number_width),
         threads=jobs,
-        waiting=lambda: click.echo(f"another run is using {state}; waiting for its end", err=True),
+        waiting=lambda: say(f"another run is using {state}; waiting for its end", err=True),
         **options,
     )
     show(done)
@@ -75,11 +76,11 @@ def update(
 def show(done: Upkeep) -> None:
     """Print the outputs that go to standard output, then what was done."""
     if done.damage:
-        click.echo(f"warning: {done.reason}; the program was evaluated anew on the facts given", err=True)
+        say(f"warning: {done.reason}; the program was evaluated anew on the facts given", err=True)
     for line in done.lines:
-        click.echo(line)
-    click.echo(f"{done.strategy}: {done.reason}")
-    click.echo(f"{done.elapsed_s:.3f} s, {done.loaded_s:.3f} s to load the state, {done.saved_s:.3f} s to save it")
+        say(line)
+    say(f"{done.strategy}: {done.reason}")
+    say(f"{done.elapsed_s:.3f} s, {done.loaded_s:.3f} s to load the state, {done.saved_s:.3f} s to save it")
     for name, (inserted, deleted) in sorted(done.changes.items()):
         if inserted or deleted:
-            click.echo(f"{name}\t+{inserted}\t-{deleted}")
+            say(f"{name}\t+{inserted}\t-{deleted}")

@@ -8,7 +8,7 @@ import pytest
 from analyzer.commits.causes import Cause, cause_near_path, cause_on_path
 from analyzer.commits.comparison import compare
 from analyzer.git import Repository
-from analyzer.report import Check, Finding, Place, Problem, Report, Step, Suppression
+from analyzer.report import Check, Finding, Place, Problem, Report, Step, Suppression, Weakening
 
 SQL = Check("py/sql", "SQL", "error", "high", "text")
 NOTE = Check("py/note", "Note", "note", "high", "text")
@@ -47,10 +47,12 @@ def test_an_equal_statement_put_before_one_does_not_make_it_new():
     assert sum(map(len, outcome(base, head)[::2])) == 1
 
 
-def test_suppressing_fixes_and_a_suppression_that_goes_brings():
+def test_suppressing_hides_and_a_suppression_that_goes_brings():
     bare = finding("a", 1, "x")
     quiet = replace(bare, suppression=Suppression("a", 1, (), "known"))
-    assert outcome([bare], [quiet]) == [[], [], ["a1"]]
+    assert outcome([bare], [quiet]) == [[], [], []]
+    assert compare(report(bare), report(quiet)).hidden == (quiet,)
+    assert compare(report(quiet), report(quiet)).hidden == ()
     assert outcome([quiet], [bare]) == [["a1"], [], []]
     assert outcome([quiet], [quiet]) == [[], [], []]
 
@@ -61,13 +63,21 @@ def test_suppressing_fixes_and_a_suppression_that_goes_brings():
 )
 def test_findings_that_count_and_are_severe_enough_fail(fail_on, severity, code):
     old, new = finding("a", 1, "x"), finding("a", 2, "y", NOTE)
-    assert compare(report(old), report(old, new)).exit_code(fail_on, severity) == code
+    assert compare(report(old), report(old, new)).exit_code(fail_on, severity, "never") == code
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("note", 1), ("warning", 1), ("error", 0), ("never", 0)])
+def test_what_is_taken_away_fails_by_a_severity_of_its_own(threshold, code):
+    same = compare(report(), report())
+    assert same.exit_code("any", "never", threshold) == 0
+    weaker = replace(same, weakened=(Weakening("configuration", "warning", "less"),))
+    assert weaker.exit_code("any", "never", threshold) == code
 
 
 def test_incomplete_wins_on_either_side():
     broken = report(problems=(Problem("cannot be read", "a"),))
-    assert compare(report(), broken).exit_code("new", "error") == 3
-    assert compare(broken, report()).exit_code("new", "never") == 3
+    assert compare(report(), broken).exit_code("new", "error", "never") == 3
+    assert compare(broken, report()).exit_code("new", "never", "never") == 3
 
 
 def test_the_reported_line_comes_first_then_the_path_from_the_sink_then_what_is_near():

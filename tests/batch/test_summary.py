@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from analyzer.batch import database, results
 from analyzer.batch.page import render_page
@@ -14,6 +13,7 @@ from analyzer.batch.plan import Target
 from analyzer.batch.summary import summarise
 from analyzer.report import SourceFile
 from cli.batch import BatchBars, print_summary
+from cli.terminal import console
 
 EVIL = "<script>alert(1)</script>[bold]\x1b[2J"
 
@@ -60,7 +60,7 @@ def test_it_counts_open_findings_by_rule_and_by_repository(summary):
 
 def test_the_terminal_shows_all_of_it_and_is_not_moved_by_names(summary):
     out = io.StringIO()
-    print_summary(summary, Console(file=out, width=120))
+    print_summary(summary, console(file=out, width=120))
     text = out.getvalue()
     for words in ("sql-injection", "sample", "crashed <script>alert(1)</script>[bold]", "2.5", "90% busy"):
         assert words in text
@@ -100,6 +100,6 @@ def test_what_is_running_is_shown_with_how_long_it_has_been(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr("cli.batch.time.time", lambda: 100.0)
     running = {f"r{i}": 90.0 + i / 10 for i in range(10)}
-    Console(file=out, width=100).print(bars._shown(3, 20, running))
+    console(file=out, width=100).print(bars._shown(3, 20, running))
     assert "3 of 20" in out.getvalue()
     assert "10 s  r0" in out.getvalue() and "and 2 more" in out.getvalue()

@@ -1,0 +1,36 @@
+"""Text of others, made harmless to whoever shows it: names of files, code, messages, rules, configuration, git's words.
+
+A terminal acts upon control characters, and marks of direction reorder what a reader sees.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+TAB = "    "
+SHOWN_AS = "·"
+C0, DEL, C1, SURROGATES = range(32), 127, range(128, 160), range(0xD800, 0xE000)
+DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+SEPARATORS = (0x2028, 0x2029)
+TAGS = range(0xE0000, 0xE0080)
+CODES = frozenset({*C0, DEL, *C1, *SURROGATES, *DIRECTIONS, *SEPARATORS, *TAGS})
+HIDDEN = dict.fromkeys(CODES, SHOWN_AS)
+IN_LINES = {code: sign for code, sign in HIDDEN.items() if code not in (ord("\n"), ord("\t"))}
+ESCAPES = {code: json.dumps(chr(code))[1:-1] for code in CODES - set(C0)}
+
+
+def printable(text: str) -> str:
+    """Return one line: control characters and the marks that reorder text are shown as what they are."""
+    return text.replace("\t", TAB).translate(HIDDEN)
+
+
+def printable_lines(text: str) -> str:
+    """Return the same of lines, with their tabs."""
+    return text.translate(IN_LINES)
+
+
+def json_text(document: Any) -> str:
+    """Return a document as JSON in which every such character is escaped."""
+    # Between strings there are none of them, and JSON itself escapes those below 32.
+    return json.dumps(document, indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
