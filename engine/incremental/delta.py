@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -34,10 +34,13 @@ class KnownRecords(Interner):
         return int(known.construct(row, 1, np.arange(len(row)))[0])
 
 
-def read_delta(directory: Path, view: View) -> tuple[dict[str, Columns], dict[str, Columns]]:
+def read_delta(
+    directory: Path, view: View, unread: Collection[str] = ()
+) -> tuple[dict[str, Columns], dict[str, Columns]]:
     """Return the facts that a directory inserts and deletes, by relation. Raises FactsError, and OSError.
 
-    Text is read as the `.input` directive of the relation says.
+    Text is read as the `.input` directive of the relation says. Files of `unread` inputs, which no output depends on,
+    are not read, as in an evaluation.
     """
     interner = KnownRecords(view)
     found: dict[str, dict[str, Columns]] = {"insert": {}, "delete": {}}
@@ -46,6 +49,8 @@ def read_delta(directory: Path, view: View) -> tuple[dict[str, Columns], dict[st
         if named is None:
             if path.suffix in (".facts", ".parquet"):
                 raise FactsError(path, 0, "the files of a delta are named NAME.insert.facts and NAME.delete.facts")
+            continue
+        if named["relation"] in unread:
             continue
         name, columns = named["relation"], found[named["change"]]
         source = Input(view.program.relations.get(name), path, parameters_of(name, view, path), interner)
@@ -59,5 +64,5 @@ def parameters_of(name: str, view: View, path: Path) -> dict[str, str]:
     directives = [directive for directive in view.program.inputs if directive.relation == name]
     if not directives:
         known = ", ".join(sorted({directive.relation for directive in view.program.inputs}))
-        raise FactsError(path, 0, f"the program has no input '{name}' that its outputs need; inputs: {known}")
+        raise FactsError(path, 0, f"the program has no input '{name}'; inputs: {known}")
     return next((dict(each.parameters) for each in directives if device(each) in TEXT_DEVICES), {})

@@ -190,7 +190,7 @@ def compacted(relation: Tracked) -> Tracked:
     if relation.n_ids < FEW_ROWS or len(present) >= (1 - GONE_SHARE) * relation.n_ids:
         return relation
     fresh = Tracked(relation.name, relation.width, relation.dtype)
-    fresh.add(relation.columns())
+    fresh.add(relation.generators())
     fresh.later[: len(present)], fresh.count[: len(present)] = relation.later[present], relation.count[present]
     if relation.n:
         fresh.advance()

@@ -62,13 +62,15 @@ def keep_up(
     Raises ProgramError, FactsError, EvaluationError, StateError (where there are neither state nor facts, too), and
     OSError where the program or the delta cannot be read.
     """
-    checked = needed_part(compile_file(program, number_bits))
+    whole_program = compile_file(program, number_bits)
+    checked = needed_part(whole_program)
+    unread = {directive.relation for directive in whole_program.inputs} - checked.needed
     place = State(state, checked)
     place.open(wait_s, waiting)
     try:
         options = {"threads": threads, "scheduler": scheduler}
         maintainer, upkeep = begin(place, facts, POLICIES[policy](), options)
-        inserted, deleted = read_delta(delta, maintainer.view) if delta else ({}, {})
+        inserted, deleted = read_delta(delta, maintainer.view, unread) if delta else ({}, {})
         advance(maintainer, inserted, deleted, upkeep)
         place.notes = maintainer.history.notes()
         saving = perf_counter()

@@ -127,7 +127,7 @@ class TermBuilder:
         literal = next(literal for part in parts for alternative in part for literal in alternative)
         message = f"the disjunctions of the body multiply to more than {MAX_ALTERNATIVES} alternatives"
         self.report.error("E007", message, literal.span, "make a relation of one of them")
-        return ((),)
+        return (tuple(literal for part in parts for literal in part[0]),)  # It binds what the others would.
 
     def negation(self, start: Token, term: Body | Literal) -> Body:
         """Return the negation of a body, by De Morgan's laws."""

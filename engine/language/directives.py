@@ -12,6 +12,13 @@ DEVICES = {
     "output": ("file", "jsonfile", "sqlite", "parquet", "stdout", "stdoutprintsize"),
 }
 FLAGS = ("headers", "rfc4180")
+FILES = ("IO", "filename", "delimiter", "headers", "rfc4180", "dbname", "format")
+PARAMETERS = {
+    "input": (*FILES, "columns"),
+    "output": (*FILES, "compress"),
+    "printsize": ("IO",),
+    "limitsize": ("n",),
+}
 
 
 def check_directives(directives: Iterable[Directive], relations: Mapping[str, Declaration], report: Report) -> None:
@@ -21,7 +28,9 @@ def check_directives(directives: Iterable[Directive], relations: Mapping[str, De
         if declaration is None:
             help = did_you_mean(directive.relation, relations)
             report.error("E010", f"relation '{directive.relation}' is not declared", directive.span, help)
-        elif directive.kind == "limitsize":
+            continue
+        check_parameters(directive, report)
+        if directive.kind == "limitsize":
             check_limit(directive, declaration, report)
         elif directive.kind in DEVICES:
             check_file(directive, declaration, report)
@@ -30,6 +39,14 @@ def check_directives(directives: Iterable[Directive], relations: Mapping[str, De
                 if len(of_stdin) > 1:
                     message = f"standard input is read for '{of_stdin[0]}' already"
                     report.error("E053", message, directive.span, "read all but one relation from files")
+
+
+def check_parameters(directive: Directive, report: Report) -> None:
+    known = PARAMETERS[directive.kind]
+    for name, _ in directive.parameters:
+        if name not in known:
+            help = did_you_mean(name, known, f"parameters are {', '.join(known)}")
+            report.error("E053", f"'.{directive.kind}' has no parameter '{name}'", directive.span, help)
 
 
 def check_limit(directive: Directive, declaration: Declaration, report: Report) -> None:

@@ -7,7 +7,8 @@ A variable inside an aggregate is
   extremum; for other kinds it is an error;
 * local otherwise: it gets a name that occurs nowhere else.
 
-An aggregate ranges over the distinct bindings of its variables; `_` in a positive atom counts as a variable of its own.
+An aggregate ranges over the distinct bindings of its variables; where it reads one atom, `_` counts as a variable of
+its own (`ranges_over_tuples`).
 """
 
 from __future__ import annotations
@@ -177,7 +178,9 @@ class ScopeResolver:
 
     def rebuild(self, aggregate: Aggregate, names: dict[str, Variable], scope: Scope) -> Aggregate:
         """Return the aggregate with local variables renamed, its target a variable, and nested scopes resolved."""
-        body = tuple(self.name_wildcards(_rename_direct(literal, names)) for literal in aggregate.body)
+        body = tuple(_rename_direct(literal, names) for literal in aggregate.body)
+        if ranges_over_tuples(body):
+            body = tuple(map(self.name_wildcards, body))
         mentioned = scope.mentioned | set(_direct_variables(body))
         target = aggregate.target
         if target is not None:
@@ -223,6 +226,22 @@ class ScopeResolver:
         body = tuple(substitute_literal(literal, values) for literal in body)
         mentioned = scope.mentioned | set(_direct_variables(body))
         return self.literals(body, Scope(mentioned, scope.bound | bound_variables(body, scope.bound)))
+
+
+def ranges_over_tuples(body: tuple[Literal, ...]) -> bool:
+    """Whether an aggregate ranges over the tuples of the one atom of its body, wildcards included, as in Soufflé.
+
+    With several atoms, a variable twice in an atom, an aggregate or a generator inside, it ranges over the bindings of
+    variables that have names.
+    """
+    atoms = [literal for literal in body if isinstance(literal, Atom)]
+    terms = [part for literal in body for term in literal_terms(literal) for part in subterms(term)]
+    if len(atoms) > 1 or any(
+        isinstance(t, Aggregate) or (isinstance(t, Functor) and t.name in GENERATORS) for t in terms
+    ):
+        return False
+    names = [t.name for atom in atoms for term in atom.arguments for t in subterms(term) if isinstance(t, Variable)]
+    return len(names) == len(set(names))
 
 
 def _rename_direct(literal: Literal, values: dict[str, Variable]) -> Literal:

@@ -38,7 +38,7 @@ class Fold(Operator):
 
     The operators start from chunks of `segment`: register 0 is the number of a distinct binding (a group), the others
     are the injected values. They end with rows that have the group in register `group` and the value in `value`.
-    Rows whose group has no value are dropped.
+    Rows whose group has no value are dropped. If there are registers `apart`, rows that agree on them count once.
     """
 
     aggregate: Aggregate
@@ -49,6 +49,7 @@ class Fold(Operator):
     value: int
     register: int
     live: np.ndarray
+    apart: np.ndarray
     memo: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
@@ -65,14 +66,29 @@ class Fold(Operator):
     def fold(self, worker: Worker, groups: HashedKeys) -> tuple[np.ndarray, np.ndarray]:
         """Return the aggregate of each group as it stands in a column, and whether it had any rows."""
         totals = Totals(self, groups.n)
+        ends = (Apart(self.apart, (self.group, self.value)), totals) if len(self.apart) else (totals,)
         seeds = worker.buffer(self.segment)
         step = seeds.shape[1]
         for lo in range(0, groups.n, step):
             m = min(step, groups.n - lo)
             seeds[0, :m] = np.arange(lo, lo + m)
             seeds[1 : 1 + len(self.injected), :m] = groups.columns[:, lo : lo + m]
-            drive((*self.operators, totals), worker, seeds, m)
+            drive((*self.operators, *ends), worker, seeds, m)
         return totals.result(), totals.counts > 0
+
+
+class Apart(Operator):
+    """Keeps the first of all rows that agree on some registers."""
+
+    def __init__(self, take: np.ndarray, live: Sequence[int]) -> None:
+        self.take, self.live = take, np.array(live, np.int64)
+        self.keys: HashedKeys | None = None
+
+    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
+        self.keys = self.keys or HashedKeys(len(self.take), chunk.dtype)
+        last = self.keys.n - 1
+        ids = np.maximum(self.keys.intern(chunk, 0, n, self.take), last)
+        return compress(np.diff(np.maximum.accumulate(ids), prepend=last) > 0, n, chunk, self.live)
 
 
 class Totals(Operator):

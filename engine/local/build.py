@@ -194,8 +194,10 @@ class Builder(Atoms, Values):
         try:
             inner.steps(steps, everything)
             value = 0 if literal.value is None else inner.register_of(literal.value)
+            known = (group, *sorted(named(literal))) if has_wildcards(literal) else ()
+            apart = [inner.register_of(v) for v in known]
         except Unsatisfiable:
-            inner.operators, value = [Filter(never, (0,), [])], 0
+            inner.operators, value, apart = [Filter(never, (0,), [])], 0, []
         self.depth = inner.depth
         self.operators.append(
             FoldOperator(
@@ -207,12 +209,27 @@ class Builder(Atoms, Values):
                 value,
                 register,
                 np.array(live, np.int64),
+                np.array(apart, np.int64),
             )
         )
         if bound is None:
             self.env[literal.target] = register
         else:
             self.filter(self.bindings.functors.predicate("=", "number"), (bound, register))
+
+
+def has_wildcards(literal: Fold) -> bool:
+    """Whether bindings may have several matches that differ in what has no name."""
+    return any(
+        None in (part.terms if isinstance(part, Match) else part.fields)
+        for part in literal.body
+        if isinstance(part, Match | Record)
+    )
+
+
+def named(literal: Fold) -> set[str]:
+    """The variables of an aggregate's body that the program names."""
+    return {v for part in literal.body for v in part.variables if not v.startswith("#")}
 
 
 def never(values: np.ndarray) -> np.ndarray:

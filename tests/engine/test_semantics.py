@@ -244,10 +244,11 @@ def test_nested_aggregates():
         .decl score(team: symbol, player: symbol, points: number)
         .decl result(n: number)
         score("a", "p", 1). score("a", "q", 9). score("b", "r", 5). score("b", "s", 6).
-        result(n) :- n = sum x : { score(t, _, _), x = max y : { score(t, _, y) } }.
+        result(n) :- n = sum x : { score(t, p, _), x = max y : { score(t, _, y) } }.
+        result(-n) :- n = sum x : { score(t, _, _), x = max y : { score(t, _, y) } }.
     """)
-    # Each of the four rows contributes its team's maximum: two times 9 and two times 6.
-    assert rows == {(30,)}
+    # Each of the four players contributes its team's maximum: two times 9 and two times 6; each team does so once.
+    assert rows == {(30,), (-15,)}
 
 
 def test_target_shadows_a_variable_of_the_rule():
@@ -467,3 +468,26 @@ def test_functor_without_a_value_in_64_bits(expression):
     program = engine.compile([f".decl result(x: number)\nresult({expression}) :- 1 < 2."], number_bits=64)
     assert reference.evaluate(program)["result"] == set()
     assert engine.evaluate(program, engine.Database(), threads=1).relation("result").shape == (1, 0)
+
+
+COUNTED = """
+.decl e(x: number, y: number)
+e(1, 2). e(1, 3). e(2, 4). e(3, 3). e(3, 5).
+.decl f(x: number)
+f(1). f(2). f(3).
+.decl a(k: number, n: number)
+a(1, n) :- n = count : { e(_, _) }.
+a(2, n) :- n = count : { e(x, _), f(x) }.
+a(3, n) :- n = count : { e(x, x) }.
+a(4, n) :- n = count : { e(_, _), f(_) }.
+a(5, n) :- n = sum x : { e(x, _), f(x) }.
+a(6, n) :- n = sum x : { e(x, _) }.
+a(7, n) :- n = count : { e(x, _), x = count : { f(_) } }.
+a(10 + x, n) :- f(x), n = count : { e(x, _), f(_) }.
+"""
+
+
+def test_what_has_no_name_counts_in_an_aggregate_over_one_atom():
+    """The numbers are Soufflé's."""
+    expected = {(1, 5), (2, 3), (3, 1), (4, 1), (5, 6), (6, 10), (7, 1), (11, 1), (12, 1), (13, 1)}
+    assert answer(COUNTED, "a") == expected

@@ -14,6 +14,7 @@ from engine.incremental import frozen
 from engine.incremental import state as saving
 from engine.incremental.datafile import DataFile, Part, write
 from engine.incremental.frozen import held_by
+from engine.incremental.run import keep_up
 from engine.incremental.state import State
 from engine.incremental.view import View
 
@@ -197,3 +198,21 @@ def test_what_holds_tuples_is_all_there_is():
     program = engine.compile([DECLARED + "\n".join(RULES)])
     held = [relation.name for relation in held_by(View(program, Database(), threads=1))]
     assert len(held) == len({*held}) and {*program.relations} < {*held}
+
+
+def test_a_delta_of_an_input_that_no_output_needs_is_not_read(tmp_path):
+    program = tmp_path / "program.dl"
+    program.write_text(
+        ".decl a(x: number)\n.input a\n.decl unused(x: number)\n.input unused\n"
+        ".decl b(x: number)\n.output b\nb(x) :- a(x).\n"
+    )
+    delta = tmp_path / "delta"
+    delta.mkdir()
+    (tmp_path / "a.facts").write_text("1\n")
+    (delta / "a.insert.facts").write_text("2\n")
+    (delta / "unused.insert.facts").write_text("7\n")
+    keep_up(program, tmp_path / "state", tmp_path, delta=delta, facts=tmp_path, threads=1)
+    assert (tmp_path / "b.csv").read_text() == "1\n2\n"
+    (delta / "other.insert.facts").write_text("7\n")
+    with pytest.raises(engine.FactsError, match="no input 'other'"):
+        keep_up(program, tmp_path / "state", tmp_path, delta=delta, threads=1)

@@ -100,3 +100,28 @@ def test_no_text_is_too_wrong(text):
     with pytest.raises(engine.ProgramError) as caught:
         engine.compile([text])
     assert all(diagnostic.span.line for diagnostic in caught.value.diagnostics)
+
+
+def codes(text):
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile([text])
+    return [diagnostic.code for diagnostic in caught.value.diagnostics]
+
+
+def test_too_many_alternatives_are_one_error():
+    body = ", ".join(["(x = 1 ; x = 2)"] * 10)
+    assert codes(f".decl a(x: number)\n.decl r(x: number)\na(1).\nr(x) :- {body}, a(x).") == ["E007"]
+
+
+@pytest.mark.parametrize("directive, help", [
+    ('.input a(filemname="b.csv")', "did you mean 'filename'?"),
+    ('.output a(IO=file, delimitr=",")', "did you mean 'delimiter'?"),
+    (".limitsize a(n=3, m=4)", "parameters are n"),
+    ('.output a(columns="1")', "parameters are IO"),
+])  # fmt: skip
+def test_an_unknown_parameter_is_an_error(directive, help):
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile([f".decl a(x: number)\n{directive}\n"])
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "E053"
+    assert diagnostic.help.startswith(help)
