@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,8 +18,10 @@ from analyzer.rulebook import Rulebook
 from analyzer.state import load_entry, save_entry
 from analyzer.widen import INTO, bounds
 from engine.budget import Budget, BudgetExceeded
+from engine.codec import Codec, Damaged
 from engine.database import OutOfMemory
-from engine.incremental.prepared import Prepared, prepared
+from engine.incremental.prepared import PREPARED, Prepared, prepared
+from engine.language.stored import PROGRAM
 from engine.plan.apart import apart
 from engine.plan.part import part_for, part_on
 from facts import schema
@@ -42,22 +42,26 @@ def compile_cached(
     """
     name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
     untrusted = {source.name for source in sources if not source.trusted}
-    return _cached(directory, name, lambda: part_for(apart(engine.compile(sources), untrusted), wanted, given))
+    return _cached(
+        directory, name, PROGRAM, lambda: part_for(apart(engine.compile(sources), untrusted), wanted, given)
+    )
 
 
 def prepare_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> Prepared:
     """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
     name = _fingerprint(sources, wanted, ("language", "plan", "local", "incremental"))
-    return _cached(directory, name, lambda: prepared(compile_cached(sources, directory, wanted)))
+    return _cached(directory, name, PREPARED, lambda: prepared(compile_cached(sources, directory, wanted)))
 
 
-def _cached(directory: Path, name: str, make: Callable[[], Made]) -> Made:
+def _cached(directory: Path, name: str, codec: Codec[Made], make: Callable[[], Made]) -> Made:
+    """Return what is kept under a name. What is not, or is damaged, is made, and kept unless it nests too deep."""
     entry = directory / "programs" / name
     if stored := load_entry(entry):
-        return pickle.loads(stored)
+        with suppress(Damaged):
+            return codec.unpack(stored)
     made = make()
-    with suppress(OSError):
-        save_entry(entry, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
+    with suppress(OSError, ValueError, RecursionError):
+        save_entry(entry, codec.pack(made))
     return made
 
 
@@ -86,13 +90,13 @@ def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:
 def _fingerprint(sources: Sequence[engine.Source], wanted: Sequence[str], parts: Sequence[str]) -> str:
     """Return a name that differs whenever what is made of sources may: by any of them, or by parts of the engine."""
     digest = hashlib.blake2b(repr((parts, wanted)).encode(), digest_size=16)
-    for part in parts:
-        for path in sorted(Path(engine.__path__[0], part).iterdir()):
-            if path.is_file():
-                digest.update(path.read_bytes())
+    home = Path(engine.__path__[0])
+    for path in (home / "codec.py", *(path for part in parts for path in sorted((home / part).iterdir()))):
+        if path.is_file():
+            digest.update(path.read_bytes())
     for source in sources:
         digest.update(repr((source.name, source.text, source.trusted)).encode("utf-8", "surrogatepass"))
-    return f"{sys.implementation.cache_tag}-{digest.hexdigest()}"
+    return digest.hexdigest()
 
 
 def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
@@ -134,6 +138,8 @@ def evaluation_errors() -> Iterator[None]:
         raise NotEnoughMemory from None
     except BudgetExceeded:
         raise
+    except Damaged as error:
+        raise AnalyzeError("V001", f"the rules that are kept are damaged: {error}; empty the cache") from None
     except engine.EvaluationError as error:
         raise AnalyzeError("V001", f"the rules cannot be evaluated: {error}") from None
 

@@ -7,19 +7,20 @@ symbols by their texts, and get the ids of the view that reads them.
 
 from __future__ import annotations
 
-import io
-import pickle
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgpack
 import numpy as np
 
+from engine.codec import SURROGATES, Codec, Damaged
 from engine.incremental.identity import digest, digest_of
 from engine.incremental.recompute import alone, obstacle
 from engine.language.program import CheckedProgram, Record, Stratum
+from engine.language.stored import PROGRAM
 from engine.language.syntax import Constant
 from engine.local.evaluate import constant_signatures, is_constant
 from engine.plan.existence import split_existence
@@ -50,14 +51,14 @@ class Component:
     digest: str = ""
 
     def program(self) -> CheckedProgram:
-        return pickle.loads(self.stored)
+        return PROGRAM.unpack(self.stored)
 
     def rules(self, symbols: Symbols) -> list[Rule]:
-        return Reader(io.BytesIO(self.stored), symbols).load()
+        return RULES.unpack(self.stored, interned(symbols))
 
     def facts(self, symbols: Symbols) -> Facts:
         """The facts among the clauses, by relation."""
-        return Reader(io.BytesIO(self.stored_facts), symbols).load() if self.stored_facts else {}
+        return FACTS.unpack(self.stored_facts, interned(symbols)) if self.stored_facts else {}
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Prepared:
 
     @cached_property
     def program(self) -> CheckedProgram:
-        return pickle.loads(self.stored)
+        return PROGRAM.unpack(self.stored)
 
 
 def prepared(program: CheckedProgram | Prepared) -> Prepared:
@@ -123,7 +124,7 @@ class Preparation:
             {name: digest_of([column.type for column in held.columns]) for name, held in program.relations.items()},
             {name: digest_of(record) for name, record in program.records.items()},
             components,
-            pickle.dumps(program, pickle.HIGHEST_PROTOCOL),
+            PROGRAM.pack(program),
         )
 
     def digested(self, component: Component, stratum: Stratum) -> Component:
@@ -147,7 +148,7 @@ class Preparation:
         if reason:
             program = alone(self.program, stratum)
             reads = tuple(name for inputs in program.strata[:-1] for name in inputs.relations)
-            yield Component(stratum.relations, reads, reason, pickle.dumps(program, pickle.HIGHEST_PROTOCOL))
+            yield Component(stratum.relations, reads, reason, PROGRAM.pack(program))
             return
         made: list[Component] = []
         rules = [self.projected(self.by_class(rule), made) for rule in rules]
@@ -212,7 +213,7 @@ def maintained(relations: tuple[str, ...], rules: list[Rule], facts: Facts) -> C
     """What keeps relations up to date by rules, and holds facts."""
     literals = (x for rule in rules for x in rule.body if isinstance(x, Match | Absent))
     reads = tuple(name for name in dict.fromkeys(x.relation for x in literals) if name not in relations)
-    return Component(relations, reads, "", written(rules), written(facts) if facts else b"")
+    return Component(relations, reads, "", RULES.pack(rules, packed), FACTS.pack(facts, packed) if facts else b"")
 
 
 # ---- symbols by their texts
@@ -230,21 +231,25 @@ def spelt(constant: Constant) -> Any:
     return Spelt(constant.value) if constant.type == "symbol" else encode(constant, Symbols())
 
 
-def written(value: object) -> bytes:
-    out = io.BytesIO()
-    Writer(out, pickle.HIGHEST_PROTOCOL).dump(value)
-    return out.getvalue()
+def packed(constant: object) -> msgpack.ExtType:
+    """A symbol as MessagePack has it, which knows no such type."""
+    if not isinstance(constant, Spelt):
+        raise TypeError(f"{constant!r} is no plain data")
+    return msgpack.ExtType(SYMBOL, constant.text.encode("utf-8", SURROGATES))
 
 
-class Writer(pickle.Pickler):
-    def persistent_id(self, value: object) -> str | None:
-        return value.text if isinstance(value, Spelt) else None
+def interned(symbols: Symbols) -> Callable[[int, bytes], int]:
+    """What makes ids of the symbols in what is read."""
+
+    def symbol(code: int, text: bytes) -> int:
+        if code != SYMBOL:
+            raise Damaged(f"{code} is the type of no symbol")
+        return int(symbols.intern([text.decode("utf-8", SURROGATES)])[0])
+
+    return symbol
 
 
-class Reader(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, symbols: Symbols) -> None:
-        super().__init__(file)
-        self.symbols = symbols
-
-    def persistent_load(self, text: str) -> int:
-        return int(self.symbols.intern([text])[0])
+SYMBOL = 1
+RULES: Codec[list[Rule]] = Codec(list[Rule], lambda owner, field: field.name != "clause")
+FACTS: Codec[Facts] = Codec(Facts)
+PREPARED: Codec[Prepared] = Codec(Prepared)

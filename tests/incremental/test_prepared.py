@@ -1,13 +1,11 @@
 """A program taken apart and stored: what a process reads of it gives what the program gives."""
 
-import pickle
-
 import numpy as np
 
 import engine
 from engine import reference
 from engine.database import Database
-from engine.incremental.prepared import prepared
+from engine.incremental.prepared import PREPARED, prepared
 from engine.incremental.state import State
 from engine.incremental.view import View
 from engine.symbols import Symbols
@@ -35,7 +33,7 @@ EXPECTED = reference.evaluate(PROGRAM, {"arc": ARCS})
 
 
 def stored():
-    return pickle.loads(pickle.dumps(prepared(PROGRAM)))
+    return PREPARED.unpack(PREPARED.pack(prepared(PROGRAM)))
 
 
 def tuples(view):

@@ -1,0 +1,280 @@
+"""Dataclasses as plain data: MessagePack, by a schema that the annotations of the classes are.
+
+What is read is what the schema says, whoever wrote it. Classes are numbers in a closed list, those that the root type
+mentions: no name is looked up, and nothing is called but their constructors. Everything else is `Damaged`.
+
+A document is [texts, tags, columns, value]. Equal texts are stored once, and so are equal *leaves*: immutable values of
+primitive fields, such as a variable or a position. They are stored in columns, a class at a time; `tags` has the class
+of each. In `value` a text or a leaf is its number, a dataclass is [its class, field, …], and None is nil.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import Field, fields, is_dataclass
+from itertools import repeat
+from types import NoneType, UnionType
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgpack
+
+Root = TypeVar("Root")
+Types = frozenset[type]
+PRIMITIVE: Types = frozenset({bool, int, float, str, bytes, NoneType})
+SURROGATES = "surrogatepass"
+MAX_FRAMES = 10_000
+"""A level takes up to eight; terms may nest 200 levels deep, and MessagePack 511."""
+WRONG = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, StopIteration)
+WRONG += (msgpack.UnpackException,)
+"""What decoding raises for bytes that are not what was written."""
+
+
+class Damaged(ValueError):
+    """Bytes are not what a codec has written."""
+
+
+class Written:
+    """The tables of a document that is being written: texts and leaves by their numbers."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, int] = {}
+        self.leaves: dict[object, int] = {}
+        self.tags: list[int] = []
+        self.columns: dict[int, list[list[Any]]] = {}
+
+    def text(self, value: str) -> int:
+        return self.texts.setdefault(value, len(self.texts))
+
+    def leaf(self, tag: int, values: list[Any]) -> int:
+        key = (tag, *((type(value), value) for value in values), repr(values))  # 0.0 is not -0.0.
+        found = self.leaves.get(key)
+        if found is None:
+            found = self.leaves[key] = len(self.tags)
+            self.tags.append(tag)
+            for column, value in zip(self.columns.setdefault(tag, [[] for _ in values]), values, strict=True):
+                column.append(value)
+        return found
+
+
+class Read:
+    """The tables of a document that is read."""
+
+    def __init__(self, texts: list[str], leaves: list[Any]) -> None:
+        self.texts, self.leaves = texts, leaves
+
+
+Encode = Callable[[Any, Written], Any]
+Decode = Callable[[Any, Read], Any]
+Pair = tuple[Encode, Decode]
+
+
+class Codec(Generic[Root]):
+    """Writes and reads values of one type, made of dataclasses, tuples, lists, sets, mappings and primitive types.
+
+    Of a dataclass those fields are `kept` that the function of that name says, all without it; others get defaults.
+    """
+
+    def __init__(self, root: Any, kept: Callable[[type, Field], bool] = lambda owner, field: True) -> None:
+        self._kept = kept
+        self._pairs: dict[Any, Pair] = {}
+        self._tags: dict[type, int] = {}
+        self._leaves: dict[int, tuple[type, list[Decode]]] = {}
+        self._encode, self._decode = self._pair(root)
+
+    def pack(self, value: Root, default: Callable[[Any], Any] | None = None) -> bytes:
+        """Return a value as bytes; `default` is msgpack's. Raises ValueError where it nests too deep."""
+        written = Written()
+        with many_and_deep():
+            plain = self._encode(value, written)
+        document = [list(written.texts), written.tags, written.columns, plain]
+        return msgpack.packb(document, default=default, unicode_errors=SURROGATES)
+
+    def unpack(self, data: bytes, ext_hook: Callable[[int, bytes], Any] = msgpack.ExtType) -> Root:
+        """Return the value that bytes stand for; `ext_hook` is msgpack's. Raises Damaged."""
+        try:
+            with many_and_deep():
+                document = msgpack.unpackb(data, ext_hook=ext_hook, strict_map_key=False, unicode_errors=SURROGATES)
+                texts, tags, columns, plain = document
+                read = Read(of_types(texts, frozenset({str})), [])
+                read.leaves = self._read_leaves(tags, columns, read)
+                return self._decode(plain, read)
+        except WRONG as error:
+            raise Damaged(str(error)) from None
+
+    def _read_leaves(self, tags: list[int], columns: dict[int, list[list[Any]]], read: Read) -> list[Any]:
+        made: dict[int, Iterator[Any]] = {}
+        for tag, stored in columns.items():
+            owner, decoders = self._leaves[tag]
+            values = [decode(column, read) for decode, column in zip(decoders, stored, strict=True)]
+            made[tag] = map(owner, *values) if values else repeat(owner())
+        return [next(made[tag]) for tag in tags]
+
+    # ---- a pair for each type
+
+    def _pair(self, hint: Any) -> Pair:
+        if hint not in self._pairs:
+            # A class may be made of itself: those that need it while it is made find it later.
+            self._pairs[hint] = (
+                lambda value, written: self._pairs[hint][0](value, written),
+                lambda plain, read: self._pairs[hint][1](plain, read),
+            )
+            self._pairs[hint] = self._made(hint)
+        return self._pairs[hint]
+
+    def _made(self, hint: Any) -> Pair:
+        origin, arguments = get_origin(hint), get_args(hint)
+        if hint is str:
+            return lambda value, written: written.text(value), lambda plain, read: read.texts[plain]
+        alternatives = frozenset(arguments) if origin in (Union, UnionType) else frozenset({hint})
+        if alternatives <= PRIMITIVE:
+            return primitive(alternatives)
+        if origin in (Union, UnionType) or is_dataclass(hint):
+            return self._record(arguments or (hint,))
+        if origin is tuple and arguments[-1] is not ...:
+            return fixed([self._pair(each) for each in arguments])
+        if origin in (tuple, list, frozenset):
+            return sequence(origin, self._pair(arguments[0]))
+        if origin in (dict, Mapping):
+            return mapping(*(self._pair(each) for each in arguments))
+        raise TypeError(f"{hint} is no plain data")
+
+    def _record(self, alternatives: Sequence[type]) -> Pair:
+        """Dataclasses, each as its number and its fields or as the number of a leaf, and perhaps None."""
+        owners = [each for each in alternatives if each is not NoneType]
+        pairs = {owner: self._dataclass(owner) for owner in owners}
+        encoders = {owner: encode for owner, (_, encode, _) in pairs.items()}
+        decoders = {tag: decode for tag, _, decode in pairs.values() if decode}
+        leaves = frozenset(owner for owner, (_, _, decode) in pairs.items() if not decode)
+        nullable = NoneType in alternatives
+
+        def encode(value: Any, written: Written) -> Any:
+            return None if value is None else encoders[type(value)](value, written)
+
+        def decode(plain: Any, read: Read) -> Any:
+            if type(plain) is int:
+                leaf = read.leaves[plain]
+                if type(leaf) not in leaves:
+                    raise Damaged(f"{leaf} stands in a wrong place")
+                return leaf
+            if plain is None and nullable:
+                return None
+            return decoders[plain[0]](plain, read)
+
+        return encode, decode
+
+    def _dataclass(self, owner: type) -> tuple[int, Encode, Decode | None]:
+        """The number of a class, and its pair; a leaf is decoded before all else."""
+        tag = self._tags.setdefault(owner, len(self._tags))
+        hints = get_type_hints(owner)
+        kept = [field for field in fields(owner) if self._kept(owner, field)]
+        names = [field.name for field in kept]
+        pairs = [self._pair(hints[name]) for name in names]
+        encoders, decoders = [encode for encode, _ in pairs], [decode for _, decode in pairs]
+
+        def values(value: Any, written: Written) -> list[Any]:
+            return [encode(getattr(value, name), written) for name, encode in zip(names, encoders, strict=True)]
+
+        if is_leaf(owner, kept, hints):
+            self._leaves[tag] = owner, [column_of(hints[field.name]) for field in kept]
+            return tag, lambda value, written: written.leaf(tag, values(value, written)), None
+        n_positional = sum(not field.kw_only for field in kept)
+        keywords = names[n_positional:]
+
+        def decode(plain: Any, read: Read) -> Any:
+            if type(plain) is not list:
+                raise Damaged(f"{plain} is no {owner.__name__}")
+            found = [decode(each, read) for decode, each in zip(decoders, plain[1:], strict=True)]
+            return owner(*found[:n_positional], **dict(zip(keywords, found[n_positional:], strict=True)))
+
+        return tag, lambda value, written: [tag, *values(value, written)], decode
+
+
+def is_leaf(owner: type, kept: Sequence[Field], hints: Mapping[str, Any]) -> bool:
+    """Whether values of a class may be shared, and be made column by column."""
+    params = owner.__dataclass_params__
+    alternatives = (frozenset(get_args(hints[field.name]) or {hints[field.name]}) for field in kept)
+    return (
+        params.frozen
+        and params.eq
+        and not any(field.kw_only for field in kept)
+        and all(types <= PRIMITIVE for types in alternatives)
+    )
+
+
+def of_types(values: list[Any], types: Types) -> list[Any]:
+    """Return values that have these very types. Raises Damaged for others."""
+    if not types.issuperset(map(type, values)):
+        raise Damaged(f"values are none of {types}")
+    return values
+
+
+def column_of(hint: Any) -> Decode:
+    """Decodes a column of leaves."""
+    if hint is str:
+        return lambda plain, read: [read.texts[each] for each in plain]
+    return lambda plain, read: of_types(plain, allowed(frozenset(get_args(hint) or {hint})))
+
+
+def allowed(types: Types) -> Types:
+    return types | {int} if float in types else types
+
+
+def primitive(types: Types) -> Pair:
+    taken = allowed(types)
+
+    def decode(plain: Any, read: Read) -> Any:
+        if type(plain) not in taken:
+            raise Damaged(f"{plain!r} is none of {types}")
+        return plain
+
+    return lambda value, written: value, decode
+
+
+def sequence(kind: type, pair: Pair) -> Pair:
+    encode_one, decode_one = pair
+
+    def encode(value: Any, written: Written) -> list[Any]:
+        held = sorted(value) if kind is frozenset else value
+        return [encode_one(each, written) for each in held]
+
+    def decode(plain: Any, read: Read) -> Any:
+        if type(plain) is not list:
+            raise Damaged(f"{plain!r} is no sequence")
+        return kind([decode_one(each, read) for each in plain])
+
+    return encode, decode
+
+
+def fixed(pairs: Sequence[Pair]) -> Pair:
+    def encode(value: Any, written: Written) -> list[Any]:
+        return [encode_one(each, written) for (encode_one, _), each in zip(pairs, value, strict=True)]
+
+    def decode(plain: Any, read: Read) -> tuple[Any, ...]:
+        if type(plain) is not list:
+            raise Damaged(f"{plain!r} is no tuple")
+        return tuple([decode_one(each, read) for (_, decode_one), each in zip(pairs, plain, strict=True)])
+
+    return encode, decode
+
+
+def mapping(keys: Pair, values: Pair) -> Pair:
+    """Mappings are lists of keys and values: a key may be anything, and their order stays."""
+    encode, decode = sequence(list, fixed([keys, values]))
+    return lambda value, written: encode(value.items(), written), lambda plain, read: dict(decode(plain, read))
+
+
+@contextmanager
+def many_and_deep() -> Iterator[None]:
+    """Make many objects, none of them garbage, without the collector, and follow terms as deep as they nest."""
+    was_on, limit = gc.isenabled(), sys.getrecursionlimit()
+    gc.disable()
+    sys.setrecursionlimit(max(limit, MAX_FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        if was_on:
+            gc.enable()
