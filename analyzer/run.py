@@ -59,8 +59,8 @@ def run_program(path: Path, facts: Path, output: Path, **options: object) -> tup
 
 def run_program_on_spark(
     path: Path, facts: str, output: str, master: str, **options: object
-) -> tuple[list[str], list[StratumStatistics]]:
-    """Evaluate the program at `path` on Spark; return the lines that it prints, and what each stratum has cost.
+) -> tuple[list[str], list[StratumStatistics], list[str]]:
+    """Evaluate the program at `path` on Spark; return the lines that it prints, the costs of strata, and warnings.
 
     Raises as `run_program`.
 
@@ -76,7 +76,7 @@ def run_program_on_spark(
     strata = reports[0].statistics
     for number, stratum in enumerate(strata):
         stratum.tuples_sent = sum(report.statistics[number].tuples_sent for report in reports)
-    return lines, strata
+    return lines, strata, [f"{damage}; evaluated anew" for damage in reports[0].damage]
 
 
 def answer_query(path: Path, facts: Path, query: str, **options: object) -> tuple[list[str], Result]:

@@ -131,8 +131,11 @@ class Codec(Generic[Root]):
         alternatives = frozenset(arguments) if origin in (Union, UnionType) else frozenset({hint})
         if alternatives <= PRIMITIVE:
             return primitive(alternatives)
-        if origin in (Union, UnionType) or is_dataclass(hint):
+        held = alternatives - {NoneType}
+        if all(map(is_dataclass, held)):
             return self._record(arguments or (hint,))
+        if len(held) < len(alternatives):
+            return optional(self._pair(Union[tuple(held)]))  # noqa: UP007 - of one type it is that type.
         if origin is tuple and arguments[-1] is not ...:
             return fixed([self._pair(each) for each in arguments])
         if origin in (tuple, list, frozenset):
@@ -231,6 +234,14 @@ def primitive(types: Types) -> Pair:
         return plain
 
     return lambda value, written: value, decode
+
+
+def optional(pair: Pair) -> Pair:
+    encode, decode = pair
+    return (
+        lambda value, written: None if value is None else encode(value, written),
+        lambda plain, read: None if plain is None else decode(plain, read),
+    )
 
 
 def sequence(kind: type, pair: Pair) -> Pair:

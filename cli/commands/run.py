@@ -69,7 +69,7 @@ def run(
         refuse("not with --engine spark", {"--query": query, "--explain": explain or None, "--profile": profile})
         from analyzer.run import run_program_on_spark
 
-        lines, strata = run_program_on_spark(
+        lines, strata, warnings = run_program_on_spark(
             program,
             facts,
             output,
@@ -80,6 +80,8 @@ def run(
             checkpoints=checkpoint,
             number_bits=int(number_width),
         )
+        for warning in warnings:
+            click.echo(f"warning: {warning}", err=True)
         show_lines(lines)
         if stats:
             show_strata(strata)

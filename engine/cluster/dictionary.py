@@ -7,7 +7,7 @@ for others a text crosses the network when facts are read and when results are w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas
@@ -39,9 +39,18 @@ class Dictionary:
         self.known = pyarrow.chunked_array([self.constants, known], TEXT).combine_chunks()
         self.ids = np.concatenate([np.arange(len(constants)), ids])
 
-    def __getstate__(self) -> dict[str, object]:
+    def saved(self) -> dict[str, object]:
         """All but the group: whoever takes it up again is in another one."""
         return {name: value for name, value in vars(self).items() if name != "group"}
+
+    @classmethod
+    def restored(cls, saved: Mapping[str, object], group: Group) -> Dictionary:
+        """Return the dictionary that was saved, for a group of as many members."""
+        dictionary = cls.__new__(cls)
+        dictionary.group = group
+        for name in ("constants", "owned", "first", "known", "ids"):
+            setattr(dictionary, name, saved[name])
+        return dictionary
 
     def __len__(self) -> int:
         return int(self.first[-1])

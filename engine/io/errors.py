@@ -11,7 +11,3 @@ class FactsError(Exception):
     def __init__(self, path: Path | str, line: int, message: str) -> None:
         self.path, self.line, self.message = Path(path), line, message
         super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}")
-
-    def __reduce__(self) -> tuple[type, tuple[Path, int, str]]:
-        """Processes send it to one another."""
-        return FactsError, (self.path, self.line, self.message)

@@ -6,7 +6,6 @@ and results that it never sees.
 
 from __future__ import annotations
 
-import pickle
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pyspark.broadcast import Broadcast
 from pyspark.sql import SparkSession
 
 from engine.cluster import member as evaluation
+from engine.cluster.frame import pack, unpack
 from engine.cluster.member import COMPLETE_ROWS
 from engine.database import Columns, Database, EvaluationError, Widening
 from engine.language.program import CheckedProgram
@@ -65,7 +65,7 @@ def evaluate(
 def tagged(relations: dict[str, Columns]) -> pyarrow.Table:
     """Return relations as rows of a name and a piece of the columns."""
     pieces = [
-        (name, pickle.dumps(np.ascontiguousarray(columns[:, at : at + ROWS_AT_ONCE]), protocol=5))
+        (name, pack(columns[:, at : at + ROWS_AT_ONCE]))
         for name, columns in relations.items()
         for at in range(0, columns.shape[1], ROWS_AT_ONCE)
     ]
@@ -86,7 +86,7 @@ def answer(
     parts: dict[str, list[Columns]] = {}
     for batch in batches:
         for name, rows in zip(batch["relation"].to_pylist(), batch["rows"].to_pylist(), strict=True):
-            parts.setdefault(name, []).append(pickle.loads(rows))
+            parts.setdefault(name, []).append(unpack(rows))
     relations = {name: np.concatenate(found, axis=1) for name, found in parts.items()}
     given: Shared = shared.value
     group = joined(job)
@@ -101,11 +101,11 @@ def answer(
     if group.rank == 0:
         texts = done.symbols.texts(range(len(given.texts), len(done.symbols)))
         news = texts, {name: table.columns for name, table in done.records.items()}, done.statistics
-        yield row(NEWS, pickle.dumps(news, protocol=5))
+        yield row(NEWS, pack(news))
     for name in names:
         columns = done.part(name)
         for at in range(0, columns.shape[1], ROWS_AT_ONCE):
-            yield row(name, pickle.dumps(np.ascontiguousarray(columns[:, at : at + ROWS_AT_ONCE]), protocol=5))
+            yield row(name, pack(columns[:, at : at + ROWS_AT_ONCE]))
 
 
 def row(name: str, content: bytes) -> pyarrow.RecordBatch:
@@ -117,7 +117,7 @@ def result(program: CheckedProgram, given: Sequence[str], rows: Sequence, names:
     """Put together what the members have sent; `given` are the texts that they were given."""
     parts: dict[str, list[Columns]] = {name: [] for name in (NEWS, *names)}
     for row in rows:
-        parts[row.relation].append(pickle.loads(row.rows))
+        parts[row.relation].append(unpack(row.rows))
     ((texts, records, statistics),) = parts.pop(NEWS)
     none = {name: np.empty((program.relations[name].arity, 0), np.int32) for name in names}
     relations = {name: np.concatenate([none[name], *found], axis=1) for name, found in parts.items()}

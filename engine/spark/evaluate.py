@@ -6,12 +6,10 @@ starts it again by itself when a task, a worker process or an executor is lost.
 
 from __future__ import annotations
 
-import pickle
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, reduce
-from hashlib import sha256
 
 import pyarrow
 from pyarrow import fs
@@ -21,6 +19,7 @@ from pyspark.sql.functions import lit
 
 from engine.cluster.member import COMPLETE_ROWS
 from engine.database import EvaluationError
+from engine.incremental.identity import digest_of, format_name
 from engine.io.errors import FactsError
 from engine.io.place import device, file_name
 from engine.language.program import CheckedProgram, Relation
@@ -57,10 +56,10 @@ def write(
     if checkpoints is not None:
         job = replace(job, checkpoints=f"{checkpoints.rstrip('/')}/{fingerprint(program, facts, n)}")
     done = rows.repartition(n).mapInArrow(partial(task.write, job, files), task.REPORT, barrier=True)
-    reports = sorted((pickle.loads(row.report) for row in collected(done.repartition(1))), key=lambda r: r.rank)
+    reports = sorted((task.REPORTS.unpack(row.report) for row in collected(done.repartition(1))), key=lambda r: r.rank)
     for report in reports:
         if report.error is not None:
-            raise report.error
+            raise report.error.error
     if job.checkpoints is not None:
         system, root = fs.FileSystem.from_uri(job.checkpoints)
         system.delete_dir(root)
@@ -68,12 +67,15 @@ def write(
 
 
 def fingerprint(program: CheckedProgram, facts: Mapping[str, DataFrame], members: int) -> str:
-    """Name a run by all that its result depends on, as far as files tell: their names, sizes and times."""
-    told: list[object] = [program, members]
+    """Name a run by all that its result depends on, as far as files tell: their names, sizes and times.
+
+    The name is the same in every process of this version.
+    """
+    told: list[object] = [format_name(), program, members]
     for name, frame in sorted(facts.items()):
         files = sorted(frame.inputFiles())
         told += [name, files, [described(file) for file in files]]
-    return sha256(repr(told).encode()).hexdigest()[:16]
+    return digest_of(told)
 
 
 def described(file: str) -> str:

@@ -6,21 +6,17 @@ import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 
+from engine.cluster.frame import Failure, pack, unpack
 from engine.cluster.group import Parcel
+from engine.codec import Damaged
+from engine.database import EvaluationError
+from engine.io.errors import FactsError
 
 PATIENCE_S = 5.0
 """A member that fails waits so long for those to whom it is sending something."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Sent instead of a parcel by a member that cannot go on."""
-
-    error: Exception
 
 
 class Mesh:
@@ -39,13 +35,13 @@ class Mesh:
             for other in range(rank):
                 there, _, port = addresses[other].rpartition(":")
                 self._join(other, Client((there, int(port)), authkey=key))
-                self.peers[other].send(rank)
+                self.peers[other].send_bytes(pack(rank))
             while len(self.peers) < size - 1:
                 try:
                     connection = listener.accept()
                 except (AuthenticationError, EOFError, OSError):
                     continue  # A stranger. A member that is lost is found out by the others, and by Spark.
-                self._join(connection.recv(), connection)
+                self._join(unpack(connection.recv_bytes()), connection)
 
     def _join(self, other: int, connection: Connection) -> None:
         with socket.socket(fileno=socket.dup(connection.fileno())) as shared:
@@ -57,12 +53,12 @@ class Mesh:
         found = list(parcels)
         try:
             for other, connection in self.peers.items():
-                found[other] = connection.recv()
+                found[other] = unpack(connection.recv_bytes())
                 if isinstance(found[other], Failure):
                     self._pass_on(found[other], sent)
                     raise found[other].error
             sent.result()
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError, Damaged) as error:
             raise ConnectionError(f"member {self.rank} of {self.size} has lost another one: {error}") from error
         return found
 
@@ -74,13 +70,13 @@ class Mesh:
 
     def _send(self, parcels: Sequence[Parcel]) -> None:
         for other, connection in self.peers.items():
-            connection.send(parcels[other])
+            connection.send_bytes(pack(parcels[other]))
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: EvaluationError | FactsError) -> None:
         """Tell the others why this member cannot go on: their next exchange raises the same."""
         for connection in self.peers.values():
             try:
-                connection.send(Failure(error))
+                connection.send_bytes(pack(Failure.of(error)))
             except OSError:
                 pass
 

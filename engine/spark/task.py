@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
@@ -15,8 +14,10 @@ from pyspark import BarrierTaskContext
 from engine.cluster import member as evaluation
 from engine.cluster.checkpoint import Checkpoints
 from engine.cluster.dictionary import Dictionary
+from engine.cluster.frame import Failure
 from engine.cluster.group import of_first
 from engine.cluster.member import Member
+from engine.codec import Codec
 from engine.database import Database, EvaluationError
 from engine.io.errors import FactsError
 from engine.language.program import CheckedProgram
@@ -58,23 +59,28 @@ class Files:
 
 @dataclass
 class Report:
-    """What a member says at its end: `error` is for the user, `n_derived` the rows whose home it was."""
+    """What a member says at its end: `error` is for the user, `n_derived` the rows whose home it was.
+
+    `damage` says which checkpoints were found damaged.
+    """
 
     rank: int
     host: str
     token: str = ""
-    error: EvaluationError | FactsError | None = None
+    error: Failure | None = None
     n_derived: int = 0
     n_rows: dict[str, int] = field(default_factory=dict)
     statistics: list[StratumStatistics] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    damage: list[str] = field(default_factory=list)
 
 
 REPORT = "report binary"
+REPORTS: Codec[Report] = Codec(Report)
 
 
 def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Evaluate with the other tasks, write files; yield the report, pickled."""
+    """Evaluate with the other tasks, write files; yield the report, packed."""
     tables = facts.received(batches)
     group = joined(job)
     report = Report(group.rank, group.host)
@@ -87,11 +93,11 @@ def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Ite
             save(content, files, f"{report.token}/{name}", group.rank)
         report.seconds["results"] = perf_counter() - begin
     except (EvaluationError, FactsError) as error:
-        report.error = error
+        report.error = Failure.of(error)
         group.fail(error)
     finally:
         group.close()
-    yield pyarrow.RecordBatch.from_pydict({"report": pyarrow.array([pickle.dumps(report)], pyarrow.binary())})
+    yield pyarrow.RecordBatch.from_pydict({"report": pyarrow.array([REPORTS.pack(report)], pyarrow.binary())})
 
 
 def answer(job: Job, name: str, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -125,6 +131,7 @@ def evaluate(job: Job, tables: facts.Tables, group: Mesh, report: Report) -> tup
     begin = perf_counter()
     member = evaluation.evaluate(job.program, database, group, job.options, job.complete_rows, checkpoints, job.homes)
     report.seconds["evaluation"] = perf_counter() - begin
+    report.damage = [] if checkpoints is None else checkpoints.damage
     report.n_derived = member.n_derived
     report.n_rows, report.statistics = member.n_rows, member.statistics
     return member, dictionary
@@ -137,13 +144,12 @@ def read(job: Job, tables: facts.Tables, group: Mesh, checkpoints: Checkpoints |
         database, dictionary = facts.read(job.program, tables, job.sources, group)
         if checkpoints is not None:
             texts = database.symbols.texts(range(len(database.symbols)))
-            checkpoints.save("facts", (texts, database.records, database.relations, dictionary))
+            checkpoints.save("facts", (texts, database.records, database.relations, dictionary.saved()))
             checkpoints.begin_from("facts")
         return database, dictionary
     checkpoints.begin_from("facts")
     texts, records, relations, dictionary = saved
-    dictionary.group = group
-    return Database(Symbols(texts), records, relations), dictionary
+    return Database(Symbols(texts), records, relations), Dictionary.restored(dictionary, group)
 
 
 def save(content: bytes, files: Files, directory: str, rank: int) -> None:

@@ -1,7 +1,8 @@
-"""A group whose members are threads of this process."""
+"""A group whose members are threads of this process, and get of one another what a frame carries."""
 
 import threading
 
+from engine.cluster.frame import pack, unpack
 from engine.cluster.member import evaluate
 from engine.database import Database
 from engine.result import Result
@@ -15,9 +16,9 @@ class Seat:
         self.table, self.rank, self.size = table, rank, table.size
 
     def exchange(self, parcels):
-        self.table.laid[self.rank] = list(parcels)
+        self.table.laid[self.rank] = [pack(parcel) for parcel in parcels]
         self.table.barrier.wait()
-        taken = [parcels[self.rank] for parcels in self.table.laid]
+        taken = [unpack(parcels[self.rank]) for parcels in self.table.laid]
         self.table.barrier.wait()
         return taken
 

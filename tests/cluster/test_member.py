@@ -1,5 +1,7 @@
 """Evaluation by several members without shared memory: the same tuples as by the oracle, each at one member."""
 
+import random
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -191,3 +193,34 @@ def test_a_run_that_is_cut_off_goes_on_from_its_checkpoint(fraction, complete_ro
     assert rows_of(program, members, "end") == {(60,)}
     if fraction == 1:
         assert len(begun) <= 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_damaged_checkpoint_counts_for_no_member(seed, tmp_path, cut_off):
+    _, fail_at = cut_off
+    program, choose = engine.compile([NON_LINEAR]), random.Random(seed)
+    database = tuples.encode(program, {"edge": CHAIN})
+    made = []
+
+    def checkpoints(seat):
+        made.append(Checkpoints(str(tmp_path / "state"), seat, 0))
+        return made[-1]
+
+    options = {"options": TINY, "complete_rows": 0, "checkpoints": checkpoints}
+    fail_at.append(6)
+    with pytest.raises(ConnectionError):
+        run(program, database, 3, **options)
+    fail_at.clear()
+    made.clear()
+    for name in ("stratum", "superstep"):
+        # One of each kind that counts: the file that says so, or the part of a member.
+        place = choose.choice(sorted(tmp_path.joinpath("state").glob(f"{name}-*")))
+        content = bytearray(place.read_bytes())
+        content[choose.randrange(len(content))] ^= 1 << choose.randrange(8)
+        place.write_bytes(content)
+    members = run(program, database, 3, **options)
+    assert rows_of(program, members, "tc") == {(x, y) for x in range(61) for y in range(x + 1, 61)}
+    assert rows_of(program, members, "end") == {(60,)}
+    assert made[0].damage == made[1].damage == made[2].damage
+    assert all("is damaged" in line for line in made[0].damage)
+    assert made[0].damage
