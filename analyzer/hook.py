@@ -52,7 +52,8 @@ def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path
     state = StateDirectory()
     tree = GitTree(whole, whole.index(), str(top), "")
     try:
-        return _Hook(whole, tree, ScanRequest.from_flags(top, None, flags), state, progress).run()
+        hook = _Hook(whole, tree, ScanRequest.from_flags(top, None, flags), state, progress)
+        return hook.states.without_damage(hook.run)
     finally:
         tree.close()
         state.close()

@@ -72,7 +72,8 @@ def compare_commits(
     try:
         states = States(state_path or state.path / "commits", max_state_bytes)
         judge = old_tree if settings_from == "base" else new_tree
-        return _Run(request, old_tree, new_tree, judge, state, progress, states).run()
+        run = _Run(request, old_tree, new_tree, judge, state, progress, states)
+        return states.without_damage(run.run)
     finally:
         old_tree.close()
         new_tree.close()

@@ -10,11 +10,11 @@ import hashlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import facts
 from analyzer import widen
@@ -24,11 +24,14 @@ from analyzer.config import Config
 from analyzer.discover import discover
 from analyzer.trees import GitTree
 from engine.incremental import manifest
+from engine.incremental.datafile import DamagedFile
 from engine.incremental.history import History
 from engine.incremental.lock import lock
 from engine.incremental.policy import Maintainer, Predicted
 from engine.incremental.prepared import Prepared
 from engine.incremental.state import NoState, State, StateError
+
+Made = TypeVar("Made")
 
 LOOKED_AT = 3
 """So many states are looked at for one to go on from."""
@@ -68,6 +71,7 @@ class States:
         self.path, self.max_bytes, self.wait_s = path, max_bytes, wait_s
         self.warnings: list[str] = []
         self._in_use: dict[Path, StateError] = {}
+        self._loaded: list[State] = []
 
     def load(self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader) -> Follower | None:
         """Return the relations saved for the files of a tree; None if they cannot be used.
@@ -102,8 +106,26 @@ class States:
             if not isinstance(error, NoState) or error.damage:
                 self.warnings.append(f"{error}; evaluated anew")
             return None
+        self._loaded.append(state)
         maintainer = Maintainer(view, Predicted(), History.restored(state.notes["history"]))
         return Follower(maintainer, restored(state.notes["snapshot"]), base=state.base, anew=state.anew)
+
+    def without_damage(self, work: Callable[[], Made]) -> Made:
+        """Return what work returns that loads states; discard those that it finds damaged on the way, and begin anew.
+
+        Arrays are verified when they are first used, so that may be long after a state has been loaded.
+        """
+        while True:
+            self._loaded.clear()
+            try:
+                return work()
+            except DamagedFile as error:
+                if not self._loaded:
+                    raise
+                for state in self._loaded:
+                    with suppress(StateError), self._opened(state):
+                        state.discard()
+                self.warnings.append(f"a state in {self.path} is damaged: {error}; evaluated anew")
 
     def save(self, key: StateKey, follower: Follower) -> None:
         """Keep the relations of a commit, and drop what has not been used for long."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.frozen import Arrays, Description, thaw
+from engine.incremental.frozen import Arrays, Description, lay_asleep, thaw
 from engine.incremental.tracked import Tracked
 from engine.incremental.view import View
 from engine.kernels.ranks import ABSENT
@@ -50,7 +50,7 @@ def adopt(view: View, description: Description, arrays: Arrays) -> int:
         for node, stratum in enumerate(view.strata)
         if any(r.name in changed or r.name not in saved["digests"] for r in stratum.relations)
     ]
-    thaw((view.strata[node] for node in sorted({*range(len(view.strata))} - {*anew})), description, arrays)
+    thaw((view.strata[node] for node in sorted({*range(len(view.strata))} - {*anew})), description, arrays, lay_asleep)
     facts = {
         relation.name: rows
         for node in anew

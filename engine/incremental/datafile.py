@@ -1,8 +1,9 @@
 """Files of arrays, written once and then mapped into memory copy-on-write: what is not touched is not read.
 
 A file is a page with a header, then arrays, then a page with a trailer. Header and trailer hold the token under which
-the file was written: a file that was not written to its end, or has been cut since, is told by that. Arrays have room
-behind what is in use; pages of zeros are holes, which take no room on the disk.
+the file was written: a file that was not written to its end, or has been cut since, is told by that. Each array has a
+checksum, which is looked at when it is first asked for. Arrays have room behind what is in use; pages of zeros are
+holes, which take no room on the disk.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import mmap
 import os
 import shutil
 import struct
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+from xxhash import xxh3_64
 
 MAGIC = b"datalyze arrays\n"
 HEADER = struct.Struct("<16s16sQ")
@@ -51,11 +52,12 @@ class Part:
 
 
 class Place(NamedTuple):
-    """Where an array stands in a file."""
+    """Where an array stands in a file, and the checksum of its bytes there, the room behind it included."""
 
     offset: int
     dtype: str
     shape: tuple[int, ...]
+    checksum: int = 0
 
     @property
     def n_bytes(self) -> int:
@@ -87,21 +89,24 @@ def write(path: Path, token: bytes, parts: Mapping[str, Part]) -> dict[str, Plac
 def append(file: BinaryIO, part: Part) -> Place:
     """Write an array at the next aligned place behind the header."""
     offset = -(-max(file.tell(), PAGE) // ALIGNED) * ALIGNED
-    array = part.array
-    place = Place(offset, array.dtype.str, (*array.shape[:-1], part.capacity))
+    array, found = part.array, xxh3_64()
     row_bytes = part.capacity * array.itemsize
+    rest = np.full(part.capacity - part.used, part.nothing, array.dtype)
     for i, row in enumerate(array.reshape(math.prod(array.shape[:-1]), array.shape[-1])):
         file.seek(offset + i * row_bytes)
-        write_row(file, row[: part.used])
+        data = np.ascontiguousarray(row[: part.used]).view(np.uint8)
+        write_bytes(file, data)
         if part.nothing:
-            file.write(np.full(part.capacity - part.used, part.nothing, array.dtype))
+            file.write(rest)
+        found.update(data)
+        found.update(rest.view(np.uint8))
+    place = Place(offset, array.dtype.str, (*array.shape[:-1], part.capacity), found.intdigest())
     file.seek(offset + place.n_bytes)
     return place
 
 
-def write_row(file: BinaryIO, row: np.ndarray) -> None:
-    """Write an array with one dimension; large pieces of zeros are left out."""
-    data = np.ascontiguousarray(row).view(np.uint8)
+def write_bytes(file: BinaryIO, data: np.ndarray) -> None:
+    """Write bytes; large pieces of zeros are left out."""
     if len(data) < HOLES_FROM:
         file.write(data)
         return
@@ -141,11 +146,11 @@ def share(path: Path, other: Path) -> bool:
 
 def checksum(path: Path) -> int:
     """A checksum of a whole file."""
-    found = 0
+    found = xxh3_64()
     with path.open("rb") as file:
         while piece := file.read(WRITTEN_BYTES):
-            found = zlib.crc32(piece, found)
-    return found
+            found.update(piece)
+    return found.intdigest()
 
 
 def sync_directory(path: Path) -> None:
@@ -167,7 +172,7 @@ class DataFile:
     """
 
     def __init__(self, path: Path, token: bytes, size: int, places: Mapping[str, Place]) -> None:
-        self.places = places
+        self.name, self.places = path.name, places
         with path.open("rb") as file:
             found = os.fstat(file.fileno()).st_size
             if found != size:
@@ -180,7 +185,15 @@ class DataFile:
         self.words[0] = self.words[0]
 
     def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays, whether or not they are what was saved."""
         return {name: view(self.words, place) for name, place in self.places.items()}
+
+    def verify(self, name: str) -> None:
+        """Raise DamagedFile unless an array is what was saved; what this process has written to it does not matter."""
+        place = self.places[name]
+        raw = self.original.view(np.uint8)[place.offset : place.offset + place.n_bytes]
+        if xxh3_64(raw).intdigest() != place.checksum:
+            raise DamagedFile(f"{self.name}: '{name}' is not what was saved")
 
     def holds(self, name: str, array: np.ndarray) -> bool:
         """Whether this very array stands in the file by that name."""
@@ -235,6 +248,30 @@ def read_pieces(file: BinaryIO, n: int) -> Iterator[bytes]:
     while n > 0 and (piece := file.read(min(n, WRITTEN_BYTES))):
         n -= len(piece)
         yield piece
+
+
+class Verified(Mapping[str, np.ndarray]):
+    """Arrays by name, of which those of a file are verified when they are first asked for.
+
+    `unverified` are the same, to be written elsewhere as they are.
+    """
+
+    def __init__(self, file: DataFile, others: Mapping[str, np.ndarray]) -> None:
+        """Hold the arrays of a file, but for the others, which stand for those of the same name."""
+        self.unverified = {**file.arrays(), **others}
+        self._file, self._waiting = file, file.places.keys() - others.keys()
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name in self._waiting:
+            self._file.verify(name)
+            self._waiting.discard(name)
+        return self.unverified[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.unverified)
+
+    def __len__(self) -> int:
+        return len(self.unverified)
 
 
 def mapped(file: BinaryIO, dtype: type) -> np.ndarray:

@@ -6,12 +6,13 @@ The description is made of dicts, lists and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from engine.incremental.datafile import Part
+from engine.incremental.datafile import Part, Verified
 from engine.incremental.recompute import Recomputed
 from engine.incremental.stratum import Maintained
 from engine.incremental.tracked import Tracked
@@ -59,7 +60,10 @@ def maintained_in(stratum: Stratum) -> tuple[Maintained, ...]:
 
 
 def freeze(view: View, relations: Mapping[str, Tracked]) -> tuple[Parts, Description]:
-    """Return what is to be saved of a view; `relations` may hold compacted ones for its own."""
+    """Return what is to be saved of a view; `relations` holds, by name, what stands for its own.
+
+    That is a compacted relation, the relation itself, or for one that sleeps its arrays as they are.
+    """
     parts: Parts = {}
     description: Description = {
         "relations": {name: freeze_relation(relation, parts) for name, relation in relations.items()},
@@ -73,8 +77,10 @@ def freeze(view: View, relations: Mapping[str, Tracked]) -> tuple[Parts, Descrip
         for kept in maintained_in(stratum):
             for name, held in (("permanent", kept.permanent), ("repeated", kept.repeated)):
                 for own, ids in held.items():
-                    saved = relations[own.name].known(own.partitions[0].rows[: own.width, ids])
-                    description[name][own.name] = saved.tolist()
+                    saved = relations[own.name]
+                    is_same = saved is own or own.asleep
+                    there = ids if is_same else saved.known(own.partitions[0].rows[: own.width, ids])
+                    description[name][own.name] = there.tolist()
         if isinstance(stratum, Widened):
             description["levels"][stratum.bound.relation] = [level.last for level in stratum.levels]
     return parts, description
@@ -124,14 +130,52 @@ def freeze_records(name: str, table: RecordTable, parts: Parts) -> Description:
 # ---- thawing
 
 
-def thaw(strata: Iterable[Stratum], description: Description, arrays: Arrays) -> None:
-    """Let strata go on from what was saved."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A relation as it was saved (`tracked.Asleep`)."""
+
+    name: str
+    width: int
+    dtype: np.dtype
+    saved: Description
+    arrays: Verified
+
+    def verified(self) -> Tracked:
+        return self._made(self.arrays)
+
+    def unverified(self) -> Tracked:
+        return self._made(self.arrays.unverified)
+
+    def _made(self, arrays: Arrays) -> Tracked:
+        relation = Tracked(self.name, self.width, self.dtype)
+        thaw_relation(relation, self.saved, arrays)
+        return relation
+
+
+def lay_asleep(relation: Tracked, saved: Description, arrays: Verified) -> None:
+    """Let a relation be what was saved, and its arrays be verified when it is first used."""
+    count_rows(relation, saved)
+    relation.sleep(Stored(relation.name, relation.width, relation.dtype, saved, arrays))
+
+
+def as_stored(relation: Tracked) -> Tracked:
+    """The relation, or for one that sleeps its arrays as they are."""
+    return relation.asleep.unverified() if relation.asleep else relation
+
+
+def thaw(
+    strata: Iterable[Stratum],
+    description: Description,
+    arrays: Arrays,
+    lay: Callable[[Tracked, Description, Arrays], None],
+) -> None:
+    """Let strata go on from what was saved; `lay` lets a relation do so, at once or when it is first used."""
     for stratum in strata:
         if isinstance(stratum, Widened):
             for last in description["levels"][stratum.bound.relation][len(stratum.levels) :]:
                 stratum.add_level(last)
         for relation in held_in(stratum):
-            thaw_relation(relation, description["relations"][relation.name], arrays)
+            lay(relation, description["relations"][relation.name], arrays)
         for kept in maintained_in(stratum):
             for relation in kept.relations:
                 kept.permanent[relation] = np.array(description["permanent"][relation.name], np.int32)
@@ -140,9 +184,9 @@ def thaw(strata: Iterable[Stratum], description: Description, arrays: Arrays) ->
 
 def thaw_relation(relation: Tracked, saved: Description, arrays: Arrays) -> None:
     name, store = relation.name, relation.partitions[0]
+    count_rows(relation, saved)
     store.rows, store.n = arrays[f"{name} rows"], saved["n"]
-    store.old = store.end = relation.n = saved["end"]
-    relation.delta, relation.n_delta, relation.magnitude = [], 0, (relation.n.bit_length() + 2) // 3
+    store.old = store.end = relation.n
     relation.table.slots = arrays[f"{name} slots"]
     relation.later, relation.count = arrays[f"{name} later"], arrays[f"{name} count"]
     known = relation.arrangements
@@ -152,6 +196,11 @@ def thaw_relation(relation: Tracked, saved: Description, arrays: Arrays) -> None
         arrangement = known.get(key) or Arrangement(key, relation.arity, relation.dtype)
         relation.arrangements[key] = arrangement
         thaw_arrangement(f"{name} by {each['key']}", arrangement, each, arrays)
+
+
+def count_rows(relation: Tracked, saved: Description) -> None:
+    relation.n = saved["end"]
+    relation.delta, relation.n_delta, relation.magnitude = [], 0, (relation.n.bit_length() + 2) // 3
 
 
 def thaw_arrangement(name: str, arrangement: Arrangement, saved: Description, arrays: Arrays) -> None:

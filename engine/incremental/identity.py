@@ -11,7 +11,7 @@ from functools import cache
 from engine.kernels import source_hash
 from engine.language.program import CheckedProgram
 
-FORMAT = 3
+FORMAT = 4
 """To be raised with any change to what is saved, or to how tables and arrangements are laid out."""
 
 

@@ -85,7 +85,10 @@ def read_manifest(directory: Path) -> Manifest | None:
 
 
 def file_of(saved: dict[str, Any]) -> Saved:
-    places = {name: Place(offset, dtype, tuple(shape)) for name, (offset, dtype, shape) in saved["places"].items()}
+    places = {
+        name: Place(offset, dtype, tuple(shape), checksum)
+        for name, (offset, dtype, shape, checksum) in saved["places"].items()
+    }
     return replace(Saved(**saved), places=places)
 
 

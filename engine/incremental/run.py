@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from engine.database import Columns, Database
+from engine.incremental.datafile import DamagedFile
 from engine.incremental.delta import read_delta
 from engine.incremental.history import History
 from engine.incremental.policy import DEFAULT as DEFAULT_POLICY
@@ -67,20 +68,28 @@ def keep_up(
     unread = {directive.relation for directive in whole_program.inputs} - checked.needed
     place = State(state, checked)
     place.open(wait_s, waiting)
-    try:
-        options = {"threads": threads, "scheduler": scheduler}
-        maintainer, upkeep = begin(place, facts, POLICIES[policy](), options)
+    options = {"threads": threads, "scheduler": scheduler}
+
+    def go_on(maintainer: Maintainer, upkeep: Upkeep) -> Upkeep:
         inserted, deleted = read_delta(delta, maintainer.view, unread) if delta else ({}, {})
         advance(maintainer, inserted, deleted, upkeep)
         place.notes = maintainer.history.notes()
         saving = perf_counter()
         place.save(maintainer.view)
         upkeep.saved_s = perf_counter() - saving
+        upkeep.lines = store(checked, maintainer.view.result(), output)
+        maintainer.view.close_team()
+        return upkeep
+
+    try:
+        try:
+            return go_on(*begin(place, facts, POLICIES[policy](), options))
+        except DamagedFile as error:
+            place.discard()
+            why = NoState(f"the state in {state} is damaged: {error}")
+            return go_on(*anew(place, facts, POLICIES[policy](), options, why))
     finally:
         place.close()
-    upkeep.lines = store(checked, maintainer.view.result(), output)
-    maintainer.view.close_team()
-    return upkeep
 
 
 def begin(place: State, facts: Path | None, policy: Policy, options: Mapping[str, Any]) -> tuple[Maintainer, Upkeep]:
@@ -89,16 +98,18 @@ def begin(place: State, facts: Path | None, policy: Policy, options: Mapping[str
     try:
         view = place.load(**options)
     except NoState as error:
-        if facts is None:
-            raise StateError(f"{error}; give the facts to begin with (-F)") from None
-        return bootstrapped(place, facts, policy, options, error)
+        return anew(place, facts, policy, options, error)
     maintainer = Maintainer(view, policy, History.restored(place.notes))
     return maintainer, Upkeep("update", "nothing to do", 0.0, {}, perf_counter() - loading)
 
 
-def bootstrapped(
-    place: State, facts: Path, policy: Policy, options: Mapping[str, Any], why: NoState
+def anew(
+    place: State, facts: Path | None, policy: Policy, options: Mapping[str, Any], why: NoState
 ) -> tuple[Maintainer, Upkeep]:
+    """Evaluate from scratch. Raises StateError where there are no facts to begin with."""
+    if facts is None:
+        raise StateError(f"{why}; give the facts to begin with (-F)") from None
+    place.base = None
     database = load(place.program.program, facts)
     given = Database(database.symbols, database.records)
     maintainer = Maintainer(View(place.program, given, exact=place.exact, **options), policy)

@@ -25,11 +25,11 @@ import numpy as np
 
 from engine.database import Database
 from engine.incremental.adoption import CannotAdopt, adopt, form
-from engine.incremental.datafile import DamagedFile, DataFile, Part, checksum, share, sync_directory, write
-from engine.incremental.frozen import Parts, compacted, freeze, held_by, thaw, thaw_records
+from engine.incremental.datafile import DamagedFile, DataFile, Part, Verified, checksum, share, sync_directory, write
+from engine.incremental.frozen import Parts, as_stored, compacted, freeze, held_by, thaw, thaw_records, thaw_relation
 from engine.incremental.identity import format_name, identity
 from engine.incremental.lock import lock
-from engine.incremental.manifest import Manifest, Saved, read_manifest, write_manifest
+from engine.incremental.manifest import NAME, Manifest, Saved, read_manifest, write_manifest
 from engine.incremental.prepared import Prepared, prepared
 from engine.incremental.view import View
 from engine.language.program import CheckedProgram
@@ -134,15 +134,14 @@ class State:
 
     def _load(self, manifest: Manifest, options: Mapping[str, Any]) -> View:
         self.base = self._map_base(manifest.base)
-        base = self.base.file
-        arrays = base.arrays()
-        texts = texts_of(arrays)
+        base, changed = self.base.file, {}
+        texts = texts_of(Verified(base, {}))
         if manifest.log:
             log = self._map(manifest.log, ".log")
             changed = log.arrays()
             base.replay(changed[POSITIONS], changed[WORDS])
             texts += texts_of(changed)
-            arrays |= changed
+        arrays = Verified(base, changed)
         records = {name: record_table(self.program, name, None) for name in self.program.records}
         thaw_records(records, manifest.description, arrays)
         database = Database(Symbols(texts), records)
@@ -159,6 +158,11 @@ class State:
         if suffix == ".log" and checksum(path) != saved.checksum:
             raise DamagedFile(f"{path.name} is not what was saved")
         return DataFile(path, bytes.fromhex(saved.token), saved.n_bytes, saved.places)
+
+    def discard(self) -> None:
+        """Let there be no state. Files are removed with the next one that is saved."""
+        with suppress(OSError):
+            (self.directory / NAME).unlink(missing_ok=True)
 
     # ---- saving
 
@@ -182,7 +186,7 @@ class State:
         if self.base is None:
             return False
         base, saved = self.base.file, self.base.saved
-        parts, description = freeze(view, {relation.name: relation for relation in held_by(view)})
+        parts, description = freeze(view, {relation.name: as_stored(relation) for relation in held_by(view)})
         description["form"] = form(view)
         parts = {name: part for name, part in parts.items() if not base.holds(name, part.array)}
         positions, words = base.changes()
@@ -205,7 +209,7 @@ class State:
         self.base = self._map_base(base)
         arrays = self.base.file.arrays()
         thaw_records(view.records, description, arrays)
-        thaw(view.strata, description, arrays)
+        thaw(view.strata, description, arrays, thaw_relation)
 
     def _write(self, parts: Parts, suffix: str) -> Saved:
         token = token_hex(16)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Lock
-from typing import NamedTuple
+from threading import Lock, RLock
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,6 +37,20 @@ class Moving(NamedTuple):
 STILL = Moving()
 
 
+STORED = ("partitions", "arrangements", "table", "later", "count")
+"""The attributes of a relation that are made of stored arrays."""
+
+
+class Asleep(Protocol):
+    """A relation that is stored."""
+
+    def verified(self) -> Tracked:
+        """Return it, as far as `STORED` goes. Raises DamagedFile."""
+
+    def unverified(self) -> Tracked:
+        """Return it for its arrays, to be stored again as they are."""
+
+
 class Tracked(Relation):
     """Tuples that are or have been there; the last column of a row is its position, the tuple's id.
 
@@ -46,23 +60,43 @@ class Tracked(Relation):
 
     While two states are compared, before and after a batch of changes or before and after an update, the tuples that
     differ are `moving`: for the i-th of them `later` is ~i. So no second array is kept for the state before.
-    `pending` are the supports gained and lost that are to be decided next.
+    `pending` are the supports gained and lost that are to be decided next. One that is `asleep` is stored, and is read
+    when it is first used.
     """
 
     splits = False
 
     def __init__(self, name: str, width: int, dtype: np.dtype) -> None:
-        self.width, self.lock = width, Lock()
+        self.width, self.lock, self.waking = width, Lock(), RLock()
         super().__init__(name, width + 1, dtype)
         self.group = tuple(range(width))
 
     def clear(self) -> None:
         """Forget all tuples and arrangements."""
         super().clear()
+        self.asleep = None
         self.table = IdTable()
         self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
         self.pending, self.moving = Sums(), STILL
         self.log: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def sleep(self, asleep: Asleep) -> None:
+        """Hold what is stored, once any of it is asked for."""
+        for name in STORED:
+            delattr(self, name)
+        self.asleep = asleep
+
+    def __getattr__(self, name: str) -> object:
+        """Wake up: called for what is not there, which is what is stored."""
+        if name not in STORED:
+            raise AttributeError(f"a relation has no {name}")
+        with self.waking:
+            if self.asleep is not None:
+                stored = self.asleep.verified()
+                for each in STORED:
+                    setattr(self, each, getattr(stored, each))
+                self.asleep = None
+        return object.__getattribute__(self, name)
 
     # ---- tuples and ids
 
