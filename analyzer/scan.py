@@ -130,7 +130,7 @@ def scan_tree(
     """Scan any tree. With `only`, paths from the repository's top, the report speaks of these files alone."""
     clock, ends_s = Clock(), request.limits.ends_s
     config = configured(tree, request)
-    state = StateDirectory()
+    state = StateDirectory(tree=request.path)
     try:
         with clock("rules"):
             book = load_rulebook(tree, config, request)

@@ -10,10 +10,16 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import sys
 import tempfile
 from pathlib import Path
 
+from engine import trust
+
 DIGEST_BYTES = 32
+CACHE_HOME, NAME = "XDG_CACHE_HOME", "analyze"
+KEPT = ("kernels", "programs", "facts", "claims", "commits")
+"""What is kept in the state directory."""
 
 
 def blob_hash(data: bytes) -> str:
@@ -22,28 +28,61 @@ def blob_hash(data: bytes) -> str:
 
 
 def default_directory() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "analyze"
+    return Path(os.environ.get(CACHE_HOME) or Path.home() / ".cache") / NAME
 
 
 class StateDirectory:
-    """A writable directory for caches: the user's, or a temporary one, with `warning` set, where that cannot be."""
+    """A directory for caches: the user's, or a private temporary one, with `warning` set, where that cannot be used.
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_directory()
-        self.warning = ""
+    The user's must be written by nobody else (`engine.trust`), and lie outside of the tree at `tree`: what is scanned
+    would choose what is read back. A temporary one is the cache of all that this process starts, too.
+    """
+
+    def __init__(self, path: Path | None = None, *, tree: Path | None = None) -> None:
+        self.path, self.warning = path or default_directory(), ""
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.path):
-                pass
-        except OSError as error:
+        if why := why_unusable(self.path, tree):
+            self.warning = f"{why}; nothing is cached for the next run"
             self._temporary = tempfile.TemporaryDirectory(prefix="analyze-")
-            self.warning = f"cannot write {self.path} ({error.strerror}); nothing is cached for the next run"
-            self.path = Path(self._temporary.name)
+            self.path = Path(self._temporary.name) / NAME
+            self.path.mkdir()
+            self._cache_home = os.environ.get(CACHE_HOME)
+            os.environ[CACHE_HOME] = self._temporary.name
+            leave_kernels()
 
     def close(self) -> None:
-        if self._temporary:
-            self._temporary.cleanup()
+        if not self._temporary:
+            return
+        if self._cache_home is None:
+            del os.environ[CACHE_HOME]
+        else:
+            os.environ[CACHE_HOME] = self._cache_home
+        leave_kernels()
+        self._temporary.cleanup()
+
+
+def leave_kernels() -> None:
+    """Let kernels, if they are loaded, be kept by this process alone: where they are is not to be used."""
+    if kernels := sys.modules.get("engine.kernels"):
+        kernels.use_cache(kernels.private_directory())
+
+
+def why_unusable(path: Path, tree: Path | None) -> str:
+    """Say why nothing can be kept in a directory, with what to do; nothing if it can. It is made if it is not there."""
+    top = tree and top_of(tree)
+    linked = [child for name in KEPT if (child := path / name).is_symlink()]
+    for place in (path, *linked):
+        if top and Path(os.path.realpath(place)).is_relative_to(top):
+            return f"{place} lies in the tree that is scanned: set {CACHE_HOME} to a directory outside of {top}"
+        if why := trust.opened(place):
+            return f"{why}; or set {CACHE_HOME} to a directory of your own"
+    return ""
+
+
+def top_of(tree: Path) -> Path:
+    """The directory that holds all of a scanned tree: its checkout, if it is in one, or itself."""
+    place = Path(os.path.realpath(tree))
+    return next((above for above in (place, *place.parents) if (above / ".git").exists()), place)
 
 
 class FactCache:

@@ -27,7 +27,7 @@ from analyzer.program import evaluation_errors, prepare_rulebook
 from analyzer.report import Problem, Report, Weakening
 from analyzer.scan import Clock, ScanRequest, default_jobs, scan_tree
 from analyzer.settings import Settings, additions, governed, weakenings
-from analyzer.state import StateDirectory
+from analyzer.state import StateDirectory, why_unusable
 from analyzer.trees import GitTree
 from engine.budget import Budget
 from engine.incremental.prepared import Prepared
@@ -68,10 +68,14 @@ def compare_commits(
     head = request.revision or "HEAD"
     old_tree = GitTree.at(request.path, base)
     new_tree = GitTree.at(request.path, head)
-    state = StateDirectory()
+    state = StateDirectory(tree=request.path)
     try:
-        states = States(state_path or state.path / "commits", max_state_bytes)
         judge = old_tree if settings_from == "base" else new_tree
+        kept = state.path / "commits"
+        why = state_path and why_unusable(state_path, request.path)
+        states = States(kept if why else state_path or kept, max_state_bytes)
+        if why:
+            states.warnings.append(f"{why}; states are kept in {kept}")
         run = _Run(request, old_tree, new_tree, judge, state, progress, states)
         return states.without_damage(run.run)
     finally:

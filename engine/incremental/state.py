@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from engine import trust
 from engine.database import Database
 from engine.incremental.adoption import CannotAdopt, adopt, form
 from engine.incremental.datafile import DamagedFile, DataFile, Part, Verified, checksum, share, sync_directory, write
@@ -83,8 +84,9 @@ class State:
 
     def open(self, wait_s: float, waiting: Callable[[], None] = lambda: None) -> None:
         """Keep other processes out until `close`; call `waiting` where one is in. Raises StateError."""
+        if why := trust.opened(self.directory):
+            raise StateError(f"cannot use the state in {self.directory}: {why}")
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
             self._lock = lock(self.directory / "lock", wait_s, waiting)
         except OSError as error:
             raise StateError(f"cannot lock {self.directory}: {error.strerror}") from None

@@ -9,13 +9,17 @@ Import this package before numba: it sets that directory.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+
+from engine import trust
 
 
 def source_hash() -> str:
@@ -27,31 +31,37 @@ def source_hash() -> str:
 
 
 def cache_directory() -> Path:
-    """The directory for compiled kernels: in the user's cache or, where that cannot be written, a temporary one."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    directory = base / "analyze" / "kernels" / source_hash()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            return directory
-    except OSError as error:
-        warnings.warn(f"kernels are compiled anew in each process: {directory} is not writable ({error})", stacklevel=2)
-        return Path(tempfile.mkdtemp(prefix="analyze-kernels-"))
+    """The directory for compiled kernels: in the user's cache or, where that cannot be used, a private one."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "analyze" / "kernels"
+    directory = base / source_hash()
+    if not (why := trust.opened(base) or trust.opened(directory)):
+        return directory
+    warnings.warn(f"kernels are compiled anew in each process: {why}; or set XDG_CACHE_HOME", stacklevel=2)
+    return private_directory()
 
 
-def use_cache() -> None:
-    """Point Numba at the cache directory, also when something else has imported it before."""
-    directory = str(cache_directory())
-    os.environ["NUMBA_CACHE_DIR"] = directory
-    if "numba" in sys.modules:
-        sys.modules["numba"].config.CACHE_DIR = directory
+def private_directory() -> Path:
+    """A temporary directory, which is removed when the process ends."""
+    directory = Path(tempfile.mkdtemp(prefix="analyze-kernels-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
 
-
-use_cache()
-
-from numba import njit  # noqa: E402  (the cache directory must be set first)
 
 KERNELS: list[Callable] = []
+
+
+def use_cache(directory: Path) -> None:
+    """Point Numba at a directory, also when it has been imported before. Kernels that are compiled stay as they are."""
+    os.environ["NUMBA_CACHE_DIR"] = str(directory)
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.CACHE_DIR = str(directory)
+    for compiled in KERNELS:
+        compiled.enable_caching()
+
+
+use_cache(cache_directory())
+
+from numba import njit  # noqa: E402  (the cache directory must be set first)
 
 
 def kernel(function: Callable) -> Callable:

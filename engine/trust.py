@@ -1,0 +1,57 @@
+"""Directories whose files are read back as they were written: nobody but the user may have put anything there.
+
+Numba's cache is the reason: its index is a pickle. A directory is trusted if it is the user's, and if neither it nor a
+directory above it can be written by others; it is judged where its links lead to.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+PRIVATE = 0o700
+ROOT = 0
+
+
+def why_distrusted(directory: Path) -> str:
+    """Say why a directory is not to be trusted, with what to do; nothing if it is. Raises OSError.
+
+    Everything is trusted where the system has no owners of files, as on Windows.
+    """
+    if not hasattr(os, "geteuid"):
+        return ""
+    user, place = os.geteuid(), Path(os.path.realpath(directory))
+    status = place.stat()
+    if status.st_uid != user:
+        return f"{place} belongs to user {status.st_uid}, not to you ({user})"
+    if writable_by_others(status):
+        return f"{place} can be written by others: chmod go-w {place}"
+    named = Path(os.path.realpath(Path(os.path.abspath(directory)).parent))
+    for above in dict.fromkeys((*place.parents, named, *named.parents)):
+        status = above.stat()
+        if status.st_uid not in (user, ROOT):
+            return f"{above}, above {place}, belongs to user {status.st_uid}, not to you ({user})"
+        if writable_by_others(status) and not status.st_mode & stat.S_ISVTX:
+            return f"{above}, above {place}, can be written by others: chmod go-w {above}"
+    return ""
+
+
+def writable_by_others(status: os.stat_result) -> bool:
+    """Whether others may write: the group, unless it is the user's own, which has the same number; or everybody."""
+    is_shared = not status.st_gid == status.st_uid == os.geteuid() or status.st_uid == ROOT
+    return bool(status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and is_shared))
+
+
+def opened(directory: Path) -> str:
+    """Make a directory, for the user alone, unless it is there; say why it cannot be used, if so."""
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=PRIVATE, exist_ok=True)
+        if why := why_distrusted(directory):
+            return why
+        with tempfile.TemporaryFile(dir=directory):
+            return ""
+    except OSError as error:
+        return f"cannot write {directory} ({error.strerror})"
