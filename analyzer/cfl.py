@@ -19,6 +19,7 @@ from engine.cfl.grammar import Grammar
 from engine.cfl.parse import FORMATS, parse_grammar
 from engine.cfl.solve import Solution, program_for, solve, wanted_symbols
 from engine.cfl.write import write_edges, write_solution
+from engine.outfile import replaced
 from engine.storage.memory import LEDGER
 from rules import library
 
@@ -95,9 +96,11 @@ def export_program(problem: Problem, directory: Path) -> None:
     rules, _, edges = program_for(problem.grammar, problem.graph, problem.wanted, inputs=True)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / "cfl.dl").write_text(rules.text, encoding="utf-8")
+        with replaced(directory / "cfl.dl") as file:
+            file.write(rules.text.encode())
         for symbol, label in edges.items():
             rows = problem.graph.edges[label].T
-            np.savetxt(directory / f"{rules.edges[symbol]}.facts", rows, fmt="%d", delimiter="\t")
+            with replaced(directory / f"{rules.edges[symbol]}.facts") as file:
+                np.savetxt(file, rows, fmt="%d", delimiter="\t")
     except OSError as error:
         raise AnalyzeError("A003", f"cannot write {directory}: {error.strerror}") from None

@@ -20,6 +20,7 @@ from analyzer.program import compile_cached
 from analyzer.report import Problem
 from analyzer.scan import default_jobs, load_config, open_tree
 from analyzer.state import StateDirectory
+from engine.outfile import replaced
 from rules import library
 
 ENTRY_POINTS = "entry-points"
@@ -37,7 +38,7 @@ def export_facts(
     """
     with _collected(path, revision, jobs, progress) as (collected, _, _):
         try:
-            facts.export(collected.mounted, output)
+            facts.export(collected.mounted, output, replaced)
         except OSError as error:
             raise AnalyzeError("A003", f"cannot write {output}: {error.strerror}") from None
         return collected.problems

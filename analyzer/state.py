@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import sys
 import tempfile
 from pathlib import Path
 
 from engine import trust
+from engine.outfile import replaced
 
 DIGEST_BYTES = 32
 CACHE_HOME, NAME = "XDG_CACHE_HOME", "analyze"
@@ -128,12 +128,5 @@ def write_atomically(path: Path, data: bytes) -> None:
     Who may read it is up to the umask, as for any file: executors and readers of a report may be other users.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    name = path.parent / f".tmp-{secrets.token_hex(8)}"
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with replaced(path) as file:
+        file.write(data)

@@ -76,8 +76,10 @@ def terminal(width_of_pipes: int | None = None) -> Console:
 def write_file(path: Path, text: str) -> None:
     """Write `text` to `path`. Raises AnalyzeError A003 where that cannot be."""
     from analyzer.errors import AnalyzeError
+    from analyzer.state import replaced
 
     try:
-        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        with replaced(path) as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise AnalyzeError("A003", f"cannot write {path}: {error.strerror}") from None

@@ -1,7 +1,10 @@
 """Facts as tab-separated files, `NAME.facts` for every relation, in the form that Soufflé reads."""
 
 import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import BinaryIO
 
 from facts import schema
 from facts.mount import Mounted
@@ -10,8 +13,18 @@ from facts.mount import Mounted
 _SPECIAL = re.compile(r"[\\\t\n\r,\[\]]")
 
 
-def export(mounted: Mounted, directory: Path) -> None:
+def create_in_place(path: Path) -> BinaryIO:
+    return open(path, "wb")
+
+
+def export(
+    mounted: Mounted,
+    directory: Path,
+    create: Callable[[Path], AbstractContextManager[BinaryIO]] = create_in_place,
+) -> None:
     """Write each relation to `directory/NAME.facts`, one row a line; entities as records `[scope, label, ordinal]`.
+
+    `create` makes a file to write to.
 
     Characters of a symbol that would end it are written as a backslash, x and two hexadecimal digits.
     """
@@ -23,8 +36,9 @@ def export(mounted: Mounted, directory: Path) -> None:
             _texts(kind, column.tolist(), symbols, entities)
             for kind, column in zip(schema.relations()[name].kinds, columns, strict=True)
         ]
-        with open(directory / f"{name}.facts", "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            file.writelines("\t".join(row) + "\n" for row in zip(*texts, strict=True))
+        with create(directory / f"{name}.facts") as file:
+            rows = ("\t".join(row) + "\n" for row in zip(*texts, strict=True))
+            file.writelines(row.encode("utf-8", "surrogateescape") for row in rows)
 
 
 def _texts(kind: str, column: list[int], symbols: list[str], entities: list[str]) -> list[str]:

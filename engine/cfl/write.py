@@ -11,6 +11,7 @@ from engine.cfl.edges import Graph
 from engine.cfl.solve import Answer, Solution
 from engine.io.errors import FactsError
 from engine.io.textfile import format_columns
+from engine.outfile import replaced
 
 HEADER = {"tsv": b"", "csv": b"source,target,symbol,index\n"}
 DELIMITER = {"tsv": "\t", "csv": ","}
@@ -19,7 +20,7 @@ DELIMITER = {"tsv": "\t", "csv": ","}
 def write_solution(solution: Solution, graph: Graph, path: Path, format: str) -> None:
     """Write all pairs, symbol by symbol, in the order of vertices. Raises FactsError where that cannot be."""
     try:
-        with open(path, "wb") as file:
+        with replaced(path) as file:
             file.write(HEADER[format])
             for answer in solution.answers:
                 for chunk in lines(answer, graph, format):
@@ -32,7 +33,7 @@ def write_edges(graph: Graph, path: Path) -> None:
     """Write a graph as `read_edges` reads it, label by label. Raises FactsError where that cannot be."""
     vertices, indices = graph.vertices.texts(), graph.indices.texts()
     try:
-        with open(path, "wb") as file:
+        with replaced(path) as file:
             for label, (source, target, *index) in sorted(graph.edges.items()):
                 columns = [source, target, np.zeros_like(source), *index]
                 texts = [vertices, vertices, [label], *([indices] if index else [])]

@@ -18,6 +18,7 @@ from engine.io.place import Input
 from engine.io.textfile import format_columns
 from engine.io.values import Interner, Printer, bits_float, float_bits
 from engine.language.program import Field, Type
+from engine.outfile import replaced
 
 
 def read(source: Input) -> Columns:
@@ -79,7 +80,7 @@ def is_algebraic(type: Type, interner: Interner) -> bool:
 def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
     """Write a relation as JSON, one row a line."""
     try:
-        with open(path, "wb") as file:
+        with replaced(path) as file:
             pieces = list(lines(rows, parameters.get("format") == "object"))
             file.write(b"[" + b"".join(pieces).removesuffix(b",\n") + b"]\n")
     except OSError as error:

@@ -17,6 +17,7 @@ from engine.io.errors import FactsError
 from engine.io.ordering import OrderedRows
 from engine.io.place import Input
 from engine.language.program import Type
+from engine.outfile import replaced
 
 if TYPE_CHECKING:
     import pyarrow
@@ -104,7 +105,8 @@ def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
     """Write a relation as a Parquet file."""
     pyarrow = arrow(path, rows.relation.name)
     try:
-        pyarrow.parquet.write_table(table_of(pyarrow, rows), path)
+        with replaced(path) as file:
+            pyarrow.parquet.write_table(table_of(pyarrow, rows), file)
     except OSError as error:
         raise FactsError(path, 0, f"cannot write {rows.relation.name}: {error}") from None
 

@@ -13,6 +13,7 @@ import io
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,6 +25,7 @@ from engine.io.ordering import OrderedRows
 from engine.io.place import STDIN, Input
 from engine.io.values import check_range
 from engine.language.program import Type
+from engine.outfile import replaced
 
 GZIP = b"\x1f\x8b"
 INTEGERS = ("number", "unsigned")
@@ -188,7 +190,8 @@ class Reader:
 def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
     """Write a relation as a text file."""
     try:
-        with gzip.open(path, "wb") if "compress" in parameters else open(path, "wb") as file:
+        packed = "compress" in parameters
+        with replaced(path) as out, gzip.GzipFile(fileobj=out, mode="wb") if packed else nullcontext(out) as file:
             for header in headers(rows, parameters):
                 file.write(header.encode() + b"\n")
             for chunk in lines(rows, parameters):
