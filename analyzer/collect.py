@@ -104,6 +104,10 @@ class _Gatherer:
         finally:
             self.claims.close()
         self.progress("Reading files", len(self.files), len(self.files))
+        if n := self.cache.n_damaged:
+            entries = "1 entry" if n == 1 else f"{n} entries"
+            damage = f"facts in {self.directory} were damaged ({entries}); extracted anew"
+            self.problems.append(Problem(damage, level="warning"))
         return Gathered(self.analysed(), self.facts, self.skipped, self.problems, extracted)
 
     def extract(self, machine: Machine, tasks: Iterator[Task]) -> int:

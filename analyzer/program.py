@@ -15,7 +15,7 @@ from analyzer.machine import READ, Machine
 from analyzer.question import IN_QUESTION
 from analyzer.report import Problem
 from analyzer.rulebook import Rulebook
-from analyzer.state import load_entry, save_entry
+from analyzer.state import DamagedEntry, load_entry, save_entry
 from analyzer.widen import INTO, bounds
 from engine.budget import Budget, BudgetExceeded
 from engine.codec import Codec, Damaged
@@ -28,37 +28,56 @@ from facts import schema
 
 Made = TypeVar("Made")
 
+Tell = Callable[[str], None]
+
+
+def nobody(warning: str) -> None:
+    """Say nothing."""
+
+
 GIVEN = frozenset({*schema.relations(), INTO, IN_QUESTION})
 """The relations that rows come for from elsewhere than rules: facts, what bounds on points-to put in, and questions."""
 
 
 def compile_cached(
-    sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], given: Collection[str] = GIVEN
+    sources: Sequence[engine.Source],
+    directory: Path,
+    wanted: Sequence[str],
+    given: Collection[str] = GIVEN,
+    tell: Tell = nobody,
 ) -> engine.CheckedProgram:
     """Return the checked program of all sources together, cut to what is given and what the wanted relations depend on.
 
     Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
-    the front end.
+    the front end; `tell` is told of one that is damaged, and is made again.
     """
     name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
     untrusted = {source.name for source in sources if not source.trusted}
+
+    def make() -> engine.CheckedProgram:
+        return part_for(apart(engine.compile(sources), untrusted), wanted, given)
+
+    return _cached(directory, name, PROGRAM, make, tell)
+
+
+def prepare_cached(
+    sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], tell: Tell = nobody
+) -> Prepared:
+    """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
+    name = _fingerprint(sources, wanted, ("language", "plan", "local", "incremental"))
     return _cached(
-        directory, name, PROGRAM, lambda: part_for(apart(engine.compile(sources), untrusted), wanted, given)
+        directory, name, PREPARED, lambda: prepared(compile_cached(sources, directory, wanted, tell=tell)), tell
     )
 
 
-def prepare_cached(sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str]) -> Prepared:
-    """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
-    name = _fingerprint(sources, wanted, ("language", "plan", "local", "incremental"))
-    return _cached(directory, name, PREPARED, lambda: prepared(compile_cached(sources, directory, wanted)))
-
-
-def _cached(directory: Path, name: str, codec: Codec[Made], make: Callable[[], Made]) -> Made:
+def _cached(directory: Path, name: str, codec: Codec[Made], make: Callable[[], Made], tell: Tell) -> Made:
     """Return what is kept under a name. What is not, or is damaged, is made, and kept unless it nests too deep."""
     entry = directory / "programs" / name
-    if stored := load_entry(entry):
-        with suppress(Damaged):
+    try:
+        if stored := load_entry(entry):
             return codec.unpack(stored)
+    except (DamagedEntry, Damaged):
+        tell(f"the compiled rules in {entry} were damaged; compiled anew")
     made = make()
     with suppress(OSError, ValueError, RecursionError):
         save_entry(entry, codec.pack(made))
@@ -70,12 +89,12 @@ def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
 
     Raises ProgramErrors where the bundled sources are wrong by themselves.
     """
-    return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, READ))
+    return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, READ, tell=book.warn))
 
 
 def prepare_rulebook(book: Rulebook, directory: Path) -> Prepared:
     """Do the same, and return the program as a view needs it."""
-    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory, READ))
+    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory, READ, book.warn))
 
 
 def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:

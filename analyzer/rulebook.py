@@ -49,6 +49,9 @@ class Rulebook:
         """Return the context policies that checks ask for, first the default."""
         return list(dict.fromkeys([default, *(check.context or default for check in self.checks)]))
 
+    def warn(self, message: str) -> None:
+        self.problems.append(Problem(message, level="warning"))
+
     def leave_out(self, names: set[str]) -> None:
         """Take sources, and checks that are among them, out again."""
         self.sources = [source for source in self.sources if source.name not in names]

@@ -2,7 +2,7 @@
 
 An entry of the cache is a file named by blob hash under extractor version and language: a digest, then the saved facts.
 It is written under another name and moved into place, so a killed process leaves whole entries or none. An entry whose
-digest does not match is treated as absent, and is made again.
+digest does not match is told, and is made again.
 """
 
 from __future__ import annotations
@@ -86,31 +86,41 @@ def top_of(tree: Path) -> Path:
 
 
 class FactCache:
-    """Saved facts by (extractor version, language, blob hash)."""
+    """Saved facts by (extractor version, language, blob hash). `n_damaged` counts entries that were found damaged."""
 
     def __init__(self, directory: Path, version: str) -> None:
-        self._root = directory / "facts" / version
+        self._root, self.n_damaged = directory / "facts" / version, 0
 
     def path(self, language: str, blob: str) -> Path:
         return self._root / language / blob[:2] / blob[2:]
 
     def load(self, language: str, blob: str) -> bytes | None:
         """Return saved facts, or None where there are none or they are damaged."""
-        return load_entry(self.path(language, blob))
+        try:
+            return load_entry(self.path(language, blob))
+        except DamagedEntry:
+            self.n_damaged += 1
+            return None
 
     def save(self, language: str, blob: str, payload: bytes) -> None:
         """Store saved facts. Raises OSError where the directory cannot be written."""
         save_entry(self.path(language, blob), payload)
 
 
+class DamagedEntry(Exception):
+    """What is stored is not what was saved."""
+
+
 def load_entry(path: Path) -> bytes | None:
-    """Return what `save_entry` stored at `path`, or None where nothing is there or it is damaged."""
+    """Return what `save_entry` stored at `path`, or None where nothing is there. Raises DamagedEntry."""
     try:
         data = path.read_bytes()
     except OSError:
         return None
     digest, payload = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
-    return payload if _digest(payload) == digest else None
+    if _digest(payload) != digest:
+        raise DamagedEntry(path)
+    return payload
 
 
 def save_entry(path: Path, payload: bytes) -> None:

@@ -19,6 +19,10 @@ def found(report):
     return [finding["file"] for finding in report["findings"]]
 
 
+def warnings(report):
+    return [problem["message"] for problem in report["problems"] if problem["level"] == "warning"]
+
+
 def test_a_file_with_syntax_errors_keeps_the_findings_of_its_sound_parts(scan, repository):
     source = (repository / "app.py").read_text()
     (repository / "app.py").write_text(source + "\n\ndef broken(:\n    retrun ((\n")
@@ -127,8 +131,11 @@ def test_a_damaged_cache_entry_is_made_again(scan, repository, state_directory):
     for damage in (lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:-1] + b"?"):
         for path in entries:
             path.write_bytes(damage(path.read_bytes()))
-        assert found(scan(repository, code=1)) == ["app.py"]
+        report = scan(repository, code=1)
+        assert found(report) == ["app.py"]
+        assert any("were damaged" in text for text in warnings(report))
         assert [path.read_bytes() for path in entries] == whole
+    assert warnings(scan(repository, code=1)) == []
 
 
 def test_a_state_directory_that_cannot_be_written_is_a_warning(analyze, repository, tmp_path, monkeypatch):
@@ -197,7 +204,7 @@ def test_ctrl_c_ends_with_one_line_and_leaves_a_sound_cache(scan, repository, st
         text=True,
         start_new_session=True,
     )
-    wait_for(lambda: any((state_directory / "facts").rglob("*") if (state_directory / "facts").exists() else ()))
+    wait_for(lambda: saved_facts(state_directory))
     os.killpg(process.pid, signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
@@ -207,6 +214,11 @@ def test_ctrl_c_ends_with_one_line_and_leaves_a_sound_cache(scan, repository, st
     for number in range(400):
         (repository / f"module{number}.py").unlink(missing_ok=number >= 3)
     assert found(scan(repository, code=1)) == ["app.py"]
+
+
+def saved_facts(state_directory):
+    """The entries of the cache that are in place."""
+    return [path for path in state_directory.glob("facts/*/*/*/*") if not path.name.startswith(".")]
 
 
 def wait_for(condition, timeout_s=60.0):
