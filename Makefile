@@ -1,10 +1,12 @@
 # Two commands: `make scan REPO=path/to/repo` and `make test`. Both set up .venv first, and again only when
-# pyproject.toml or constraints.txt has changed.
+# pyproject.toml or constraints.txt has changed. `make test` is what a change is tried with, minutes; `make test-all` adds
+# the tests marked slow: clusters, processes that are killed, every strategy on one program.
 VENV := .venv
 READY := $(VENV)/.ready
 TEST_JOBS ?= 2
+PYTEST = $(VENV)/bin/python -m pytest -q -n $(TEST_JOBS) --dist loadgroup
 
-.PHONY: scan test lint clean
+.PHONY: scan test test-all test-slow coverage lint clean
 
 # Findings are an answer, not a failure of make; a usage error (2) or an incomplete scan (3) is one.
 scan: $(READY)
@@ -12,7 +14,20 @@ scan: $(READY)
 	@$(VENV)/bin/analyze scan "$(REPO)" $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 test: $(READY)
-	$(VENV)/bin/python -m pytest -q -n $(TEST_JOBS) --dist loadgroup $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
+
+test-slow: $(READY)
+	$(PYTEST) -m slow $(ARGS)
+
+test-all: $(READY)
+	$(PYTEST) $(ARGS)
+
+# Lines that no test runs, and rules by which none derives anything.
+coverage: $(READY)
+	rm -rf .coverage-of-rules
+	RULE_COVERAGE=$(CURDIR)/.coverage-of-rules $(PYTEST) -m "not slow" -p tests.rule_coverage \
+		--cov --cov-report=term:skip-covered $(ARGS)
+	$(VENV)/bin/python tests/rule_coverage.py .coverage-of-rules
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

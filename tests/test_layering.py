@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,13 @@ SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
 SCHEDULERS_ARE_USED_IN = ("engine/schedule/", "engine/incremental/")
 
 
+@cache
 def imported_modules(path):
-    """Yield (dotted name, whether at module level) for every import in the file."""
+    """Return (dotted name, whether at module level) for every import in the file."""
+    return list(_imported_modules(path))
+
+
+def _imported_modules(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     inside = {
         id(node)

@@ -40,6 +40,7 @@ def listing(repositories, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_one_that_was_killed_goes_on_and_ends_with_the_same_bytes(listing, analyze, contents, tmp_path):
     rules = ("--rules", CHECK)
 
@@ -81,6 +82,7 @@ def test_one_that_was_killed_goes_on_and_ends_with_the_same_bytes(listing, analy
     }
 
 
+@pytest.mark.slow
 def test_interrupted_by_ctrl_c_it_says_so_in_a_line_and_leaves_nothing_running(listing, analyze, tmp_path):
     command = analyze("batch", listing, "--master", "local[1]", "-o", tmp_path / "out", "--rules", CHECK)
     process = subprocess.Popen(**command, start_new_session=True)

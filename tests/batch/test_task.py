@@ -55,6 +55,7 @@ def run(repositories, state_directory, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_repository_gets_the_bytes_of_its_own_scan_and_shares_facts(run, repositories, analyze, tmp_path):
     commit = repositories.make("app", {"app.py": APP, "lib/a.py": VENDORED, "lib/b.py": VENDORED})
     repositories.make("fork", {"main.py": "import lib\n", "lib/c.py": VENDORED})

@@ -190,6 +190,7 @@ def test_scanned_code_is_never_executed(spawn, repository):
     assert f"{1 + len(SHADOWS) + len(MODULES)} parsed" in done.stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_one_line_and_leaves_a_sound_cache(scan, repository, state_directory):
     for number in range(400):
         lines = [f"def f{number}_{n}(x):\n    return [x + {n}, x.y({n})]\n" for n in range(150)]

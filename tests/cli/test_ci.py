@@ -3,6 +3,8 @@
 import json
 from itertools import pairwise
 
+import pytest
+
 from analyzer.assemble import assemble
 from analyzer.commits.follower import Follower, Reader
 from analyzer.machine import ThisMachine
@@ -132,6 +134,7 @@ TREES = [
 ]
 
 
+@pytest.mark.slow
 def test_relations_that_follow_commits_report_what_scans_do(history, state_directory):
     flags = {"rules": (CHECK,)}
     commits = []

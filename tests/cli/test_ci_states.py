@@ -291,6 +291,7 @@ def save_both(directory, follower, moves, line, told):
     os.write(told, count.to_bytes(4, "big"))
 
 
+@pytest.mark.slow
 def test_a_run_may_be_killed_while_it_saves_and_drops(tmp_path, moves):
     """What is there afterwards is right, is there in the order of saving, and needs nothing that is not there."""
     trees, program, reader = moves

@@ -37,6 +37,7 @@ def lines(report):
     return [finding["line"] for finding in report["findings"]]
 
 
+@pytest.mark.slow
 def test_a_policy_by_flag_or_configuration_reports_each_finding_once_with_its_path(scan, jobs):
     by_flag = scan(jobs, *ARGUMENTS, "--context", "1-object", code=1)
     assert lines(by_flag) == [BAD_LINE]
@@ -76,6 +77,7 @@ def test_a_call_graph_under_a_policy_has_no_call_that_it_rules_out(spawn, tmp_pa
     assert apart == {"app.one": ["app.f", "app.same"], "app.two": ["app.g", "app.same"]}
 
 
+@pytest.mark.slow
 def test_commits_are_scanned_anew_under_a_policy(spawn, history):
     history.commit({"app.py": CODE})
     history.commit({"app.py": CODE.replace('job.take("ls")', 'job.take(request.args["b"])')})

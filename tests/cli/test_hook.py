@@ -82,6 +82,7 @@ repos:
 """
 
 
+@pytest.mark.slow
 def test_pre_commit_installs_and_runs_the_hook(staged, tmp_path, state_directory):
     """The hook is built and installed by pre-commit itself; what it depends on is taken from this environment."""
     hooks = tmp_path / "hooks"

@@ -105,6 +105,7 @@ def warnings(sarif):
     return [notification["message"]["text"] for notification in said]
 
 
+@pytest.mark.slow
 def test_edits_are_gone_on_to_and_reported_as_a_scan_of_the_index_does(hook, staging, going_on):
     top = staging({"app.py": SINK, "helper.py": HARMLESS, "other.py": OTHER})
     assert uris(hook()) == ["other.py"]  # Before the first commit all is staged.

@@ -91,6 +91,7 @@ def share_kernels(cache):
         (cache / name).symlink_to(shared / name)
 
 
+@pytest.mark.slow
 def test_the_steps_for_github_find_what_is_new_and_go_on_from_the_state(tmp_path, commits):
     example = EXAMPLES["GitHub"]["jobs"]["analyze"]
     steps = [step["run"] for step in example["steps"] if "run" in step]
@@ -107,6 +108,7 @@ def test_the_steps_for_github_find_what_is_new_and_go_on_from_the_state(tmp_path
     assert [result["baselineState"] for result in run["results"]] == ["new"]
 
 
+@pytest.mark.slow
 def test_the_steps_for_gitlab_find_what_is_new(tmp_path, commits):
     example = EXAMPLES["GitLab"]["analyze"]
     project = tmp_path / "clone"

@@ -59,6 +59,7 @@ print(json.dumps([free, run(1, policy, 48_000_000), run(1_000_003, policy, 48_00
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["global", "ssp", "dws"])
 def test_a_recursion_spills_what_it_does_not_write_to(policy, tmp_path):
     done = subprocess.run(

@@ -13,6 +13,7 @@ def program_of(shared_state):
     return cache(lambda *checks: compile_rulebook(build_rulebook([], checks), shared_state).relations.keys())
 
 
+@pytest.mark.slow
 def test_taint_is_for_checks_on_tainted_data(program_of):
     assert "tainted" in program_of("sql-injection")
     assert not {"released_before", "leaks"} & program_of("sql-injection")
@@ -23,10 +24,12 @@ def test_memory_of_c_is_for_checks_on_memory(program_of):
     assert not {"leaks", "tainted"} & program_of("double-free")
 
 
+@pytest.mark.slow
 def test_calls_are_counted_whatever_is_checked(program_of):
     assert {"resolved_call", "unresolved_call", "call_edge"} <= program_of("double-free")
 
 
+@pytest.mark.slow
 def test_ranges_are_for_checks_that_ask_for_them(program_of):
     assert "upper" in program_of("array-bounds")
     assert "upper" not in program_of("double-free")

@@ -46,6 +46,7 @@ def rows(result):
     return sum(stratum.rows for stratum in result.strata)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SUFFIXES)
 def test_a_question_has_the_findings_of_the_line(files, whole, language):
     tainted = [f for f in whole.report.findings if f.path and f.place.file.endswith(SUFFIXES[language])]

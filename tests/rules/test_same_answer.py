@@ -10,6 +10,8 @@ from engine.local.execution import Options
 from engine.plan.part import part_on
 from facts import extract, mount
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "app.py": (
         "import os, sqlite3\nfrom flask import request\nfrom store import Store, wrap\n"

@@ -1,5 +1,7 @@
 """Test code is known by its path, as test runners know it and as projects lay it out."""
 
+import pytest
+
 TESTS = """
 conftest.py test_app.py app_test.py tests.py shop/tests.py shop/tests/helper.py testing/tool.py test_app/helper.py
 app_test.go pkg/testdata/a.go pkg/testutil/a.go
@@ -19,6 +21,7 @@ test-list.c latest.c
 IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(m, _, _, f).\n"
 
 
+@pytest.mark.slow
 def test_files_of_tests_are_told_by_their_paths(rows):
     found = rows("in_tests", dict.fromkeys(TESTS + PROGRAM, ""), IN_TESTS)
     packages = {path for (path,) in found if path.endswith("/")}

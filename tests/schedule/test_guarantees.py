@@ -16,6 +16,8 @@ from engine.schedule.intervals import IntervalList
 from engine.schedule.levels import LevelBased, LookAhead
 from engine.schedule.signals import SignalPropagation
 
+pytestmark = pytest.mark.slow
+
 RANDOM = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 WORKERS = st.integers(1, 5)
 

@@ -13,6 +13,8 @@ import pytest
 from engine import FactsError
 from engine.spark.mesh import Mesh
 
+pytestmark = pytest.mark.slow
+
 
 def meshes(size, work, keys=None):
     """Run `work(mesh)` for each of so many members on threads; return the futures."""

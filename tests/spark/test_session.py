@@ -17,6 +17,7 @@ def test_a_master_that_does_not_answer_is_named():
         need_master(f"spark://127.0.0.1:{port}")
 
 
+@pytest.mark.slow
 def test_a_master_that_answers_will_do():
     with socket.create_server(("127.0.0.1", 0)) as server:
         need_master(f"spark://127.0.0.1:{server.getsockname()[1]}")
@@ -83,6 +84,7 @@ with session("local[1]") as spark:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("spark")
 def test_a_task_whose_worker_dies_is_tried_again_on_one_machine(tmp_path):
     command = [sys.executable, "-c", DIES_ONCE, tmp_path / "died"]

@@ -17,7 +17,7 @@ from engine.spark.context import DatalogContext
 from engine.spark.evaluate import frames, write
 from engine.spark.task import Files
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
 N = 1500
 CHAIN = """
