@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -111,17 +112,27 @@ class _Gatherer:
         return Gathered(self.analysed(), self.facts, self.skipped, self.problems, extracted)
 
     def extract(self, machine: Machine, tasks: Iterator[Task]) -> int:
-        """Extract what the cache does not hold; return how many blobs that were."""
+        """Extract what the cache does not hold; return how many blobs that were. Workers do not write: we do."""
         n_extracted = 0
-        with closing(machine.extract(tasks, self.config.extract_timeout_s)) as outcomes:
+        with (
+            ThreadPoolExecutor(1) as saving,
+            closing(machine.extract(tasks, self.config.extract_timeout_s)) as outcomes,
+        ):
             for outcome in outcomes:
                 n_extracted += 1
-                self.claims.release(outcome.key)
                 if outcome.error:
                     self.failed[outcome.key] = outcome.error
+                    self.claims.release(outcome.key)
                 else:
+                    saving.submit(self.save, outcome.key, outcome.value)
                     self.facts[outcome.key] = facts.load(outcome.value)
         return n_extracted
+
+    def save(self, key: tuple[str, str], payload: bytes) -> None:
+        """Put facts into the cache, where that is possible, and give up the claim on them."""
+        with suppress(OSError):
+            self.cache.save(*key, payload)
+        self.claims.release(key)
 
     def missing(self, machine: Machine) -> Iterator[Task]:
         """Read every file, take what the cache has, and yield the rest as tasks, equal content once.
@@ -145,7 +156,7 @@ class _Gatherer:
             asked.add(key)
             if self.cached(key):
                 continue
-            task = Task(key, (self.directory, language, source.blob, data), len(data))
+            task = Task(key, (language, data), len(data))
             if not self.claims.claim(key):
                 self.put_off.append(task)
             elif not self.cached(key):  # Whoever had claimed it may have made it since.

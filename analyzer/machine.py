@@ -37,7 +37,7 @@ class Machine(Protocol):
         """The seconds that are left of the time for a scan; 0 when it is up."""
 
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
-        """Yield an outcome for each task of `worker.extract`; one may take `timeout_s` seconds."""
+        """Yield an outcome for each task of `worker.extract`; one may take `timeout_s` seconds of processor time."""
 
     def evaluate(
         self,
@@ -60,7 +60,7 @@ class ThisMachine:
         return inf if self.ends_s is None else max(0.0, self.ends_s - monotonic())
 
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
-        return Pool(worker.extract, self.jobs, min(timeout_s, self.left_s)).run(tasks)
+        return Pool(worker.extract, self.jobs, timeout_s, inf if self.ends_s is None else self.ends_s).run(tasks)
 
     def evaluate(
         self,

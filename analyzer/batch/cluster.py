@@ -14,12 +14,10 @@ from math import inf
 from pyspark.sql import SparkSession
 
 import engine
-import facts
 from analyzer import worker
 from analyzer.errors import AnalyzeError
 from analyzer.machine import READ
 from analyzer.pool import Outcome, Pool, Task
-from analyzer.state import FactCache
 from engine.budget import Budget
 from engine.spark import encoded
 from engine.spark.session import session
@@ -40,17 +38,12 @@ class Cluster:
     """A scan on a cluster takes the time that it takes."""
 
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
-        """Extract in waves; what executors have made is put into the cache here, too, where they do not share it."""
+        """Extract in waves."""
         source = iter(tasks)
         n_slices = SLICES * self.spark.sparkContext.defaultParallelism
         while wave := list(drawn(source)):
-            directories = {task.key: task.arguments[0] for task in wave}
             spread = self.spark.sparkContext.parallelize(wave, min(n_slices, len(wave)))
-            for outcome in spread.mapPartitions(partial(extracted, timeout_s)).toLocalIterator(prefetchPartitions=True):
-                cache = FactCache(directories[outcome.key], facts.version())
-                if not outcome.error and not cache.load(*outcome.key):
-                    cache.save(*outcome.key, outcome.value)
-                yield outcome
+            yield from spread.mapPartitions(partial(extracted, timeout_s)).toLocalIterator(prefetchPartitions=True)
 
     def evaluate(
         self,
