@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import facts
 from analyzer.collect import Collected
 from analyzer.config import Config
+from analyzer.entities import Entities
 from analyzer.findings import Findings, call_coverage
 from analyzer.generated import leave_out_generated
 from analyzer.present import present
-from analyzer.report import Check, Coverage, Problem, Report, Suppression
+from analyzer.report import Check, Coarsened, Coverage, Place, Problem, Report, Suppression
 from analyzer.rulebook import Rulebook
 from analyzer.suppress import judged, parse_suppression
 from analyzer.texts import Texts
 from analyzer.trees import Tree
+from analyzer.widen import INTO
 
 if TYPE_CHECKING:
     import engine
+
+MAX_PLACES = 10
+"""So many places of a kind are told; of all there is the number."""
 
 
 def assemble(
@@ -43,12 +50,8 @@ def assemble(
 
     texts = Texts(tree)
     results = {"": result, **others}
-    findings = [
-        finding
-        for policy, evaluated in results.items()
-        for finding in Findings(evaluated, checks_of(book, policy, others), texts).collect()
-        if concerns(finding.place.file)
-    ]
+    collected_findings = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
+    findings = [finding for each in collected_findings for finding in each.collect() if concerns(finding.place.file)]
     suppressions = [item for item in read_suppressions(collected.mounted) if concerns(item.file)]
     presented = present(findings, suppressions, texts)
     shown, left_out = presented.findings, ()
@@ -56,6 +59,7 @@ def assemble(
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
     problems += cut_short(results.values(), book)
+    problems += truncations(result, [place for each in collected_findings for place in each.abandoned])
     coverage = replace(
         coverage_of(collected, result, concerns), generated=Counter(item.place.file for item in left_out)
     )
@@ -83,6 +87,37 @@ def cut_short(results: Iterable[engine.Result], book: Rulebook) -> Iterator[Prob
         yield Problem(f"no time was left for {len(checks)} of {len(book.checks)} checks: {', '.join(checks)}")
     elif sources:
         yield Problem("no time was left for parts of the analysis: paths of findings and counts of calls lack some")
+
+
+def truncations(result: engine.Result, abandoned: Collection[Place]) -> Iterator[Problem]:
+    """Yield what was cut off, beyond bounds on what analyses and searches may take."""
+    wide = places_of(Entities(result), result.relation(INTO)[0].tolist())
+    if wide:
+        text = f"points-to analysis was cut: objects are not followed through {len(wide):,} values that have too many"
+        yield Problem(f"{text}, at {shown(wide)}")
+    if abandoned:
+        text = f"the search for the path of {len(abandoned):,} findings was abandoned: they are reported without one"
+        yield Problem(f"{text}, at {shown(sorted(abandoned))}")
+
+
+def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
+    """Return the places of entities, in order, each once."""
+    return sorted({place for entity in ids if (place := entities.place(entity))})
+
+
+def shown(places: Sequence[Place]) -> str:
+    """Return the first places as text."""
+    return ", ".join(map(str, places[:MAX_PLACES])) + (", …" if len(places) > MAX_PLACES else "")
+
+
+def coarsened_of(result: engine.Result) -> dict[str, Coarsened]:
+    """Return by kind how often the analyses are coarser than elsewhere, and where first."""
+    rows, entities = result.relation("coarsened"), Entities(result)
+    found = {}
+    for kind in np.unique(rows[0]).tolist():
+        places = places_of(entities, np.unique(rows[1, rows[0] == kind]).tolist())
+        found[entities.text(kind)] = Coarsened(len(places), tuple(places[:MAX_PLACES]))
+    return dict(sorted(found.items()))
 
 
 def checks_of(book: Rulebook, policy: str, others: Collection[str]) -> list[Check]:
@@ -124,4 +159,5 @@ def coverage_of(collected: Collected, result: engine.Result, concerns: Callable[
         calls_resolved=calls.resolved,
         calls_by_name=calls.by_name,
         calls_unresolved=calls.unresolved,
+        coarsened=coarsened_of(result),
     )

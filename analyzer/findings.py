@@ -38,7 +38,10 @@ class CallCoverage:
 
 
 class Findings:
-    """The rows of `finding`, turned into findings of the checks that ran."""
+    """The rows of `finding`, turned into findings of the checks that ran.
+
+    `abandoned` are the places of those whose path was not found in the states that a search may look at.
+    """
 
     def __init__(self, result: engine.Result, checks: Sequence[Check], texts: Texts) -> None:
         self._rows = result.relation("finding").T.tolist()
@@ -46,6 +49,7 @@ class Findings:
         self._entities = Entities(result)
         self._paths = Paths(result, self._entities)
         self._texts = texts
+        self.abandoned: list[Place] = []
 
     def collect(self) -> list[Finding]:
         """Return the findings, ordered by place; equal ones in one place become one.
@@ -69,7 +73,10 @@ class Findings:
         if check is None or place is None:
             return None
         detail = self._entities.text(detail_symbol)
-        hops = without_repeats(self._paths.find(check_symbol, entity), self._entities)
+        found = self._paths.find(check_symbol, entity)
+        if found is None:
+            self.abandoned.append(place)
+        hops = without_repeats(found or [], self._entities)
         source = self._quote(hops[0]) if hops else "untrusted data"
         message = check.message.replace("{detail}", detail).replace("{source}", source)
         content = "\0".join([check.id, self._entities.chain(entity), detail])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 READ = (
     "call_edge",
     "clearing_step",
+    "coarsened",
     "finding",
     "location",
     "method_name_match",
@@ -25,6 +26,7 @@ READ = (
     "source_node",
     "taint_step",
     "unresolved_call",
+    "wide",
 )
 """The relations that a report is made from."""
 

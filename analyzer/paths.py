@@ -81,8 +81,11 @@ class Paths:
     def _backwards(self) -> Steps:
         return Steps(self._rows, 1, self._n_nodes)
 
-    def find(self, check: int, place: int) -> list[Hop]:
-        """Return the hops from the nearest source to a sink of the check at `place`, [] where the search finds none."""
+    def find(self, check: int, place: int) -> list[Hop] | None:
+        """Return the hops from the nearest source to a sink of the check at `place`, [] where data flows to none there.
+
+        None where the search was abandoned: it looks at MAX_STATES states, and at stacks of up to MAX_DEPTH calls.
+        """
         starts = {node for (node,) in self._sinks.get((check, place), ())}
         if not starts:
             return []
@@ -107,7 +110,7 @@ class Paths:
             if total - left == taken[state]:
                 for before, way in self._before(state, cleared):
                     push(before, taken[state] + 1, (state, way))
-        return []
+        return None if queue or any(len(stack) == MAX_DEPTH for _, stack in taken) else []
 
     def _distance(self, check: int) -> np.ndarray:
         """Return for every node the least number of steps from a source of the check, calls not matched."""

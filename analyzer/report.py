@@ -122,10 +122,19 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Coarsened:
+    """How often an analysis was coarser than elsewhere, and the first of the places."""
+
+    count: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """What was looked at. `skipped` maps a reason to files; `unparsed` a file to its lines without facts,
     `generated` a file that a program has written to the number of findings that are left out there.
 
+    `coarsened` counts by kind (`rules/lib/coarsened.dl`) where the analyses are less exact than elsewhere.
     Calls: `resolved` reach a function of the repository or a library by its qualified name, `by_name` only a name.
     """
 
@@ -138,6 +147,7 @@ class Coverage:
     calls_resolved: int = 0
     calls_by_name: int = 0
     calls_unresolved: int = 0
+    coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
 
     @property
     def files(self) -> int:

@@ -214,6 +214,10 @@ def coverage_as_dict(report: Report) -> dict[str, Any]:
         "languages": dict(sorted(coverage.languages.items())),
         "skipped": {reason: len(files) for reason, files in sorted(coverage.skipped.items())},
         "generated": {"files": len(coverage.generated), "findingsLeftOut": sum(coverage.generated.values())},
+        "coarsened": {
+            kind: {"count": found.count, "places": [str(place) for place in found.places]}
+            for kind, found in coverage.coarsened.items()
+        },
         "calls": {
             "resolved": coverage.calls_resolved,
             "byNameOnly": coverage.calls_by_name,

@@ -187,7 +187,8 @@ def _print_summary(result: ScanResult, console: Console) -> None:
 
 
 def looked_at_rows(report: Report) -> dict[str, Text]:
-    return {"Files": _files_row(report), "Lines": _lines_row(report), "Calls": _calls_row(report)}
+    rows = {"Files": _files_row(report), "Lines": _lines_row(report), "Calls": _calls_row(report)}
+    return rows | ({"Coarser": _coarser_row(report)} if report.coverage.coarsened else {})
 
 
 def print_summary(report: Report, rows: Mapping[str, Text], console: Console) -> None:
@@ -249,6 +250,18 @@ def _calls_row(report: Report) -> Text:
     row = Text(f"{coverage.calls_resolved:,} resolved{share}")
     row.append(f" · {coverage.calls_by_name:,} by name only · {coverage.calls_unresolved:,} unresolved", style="dim")
     return row
+
+
+COARSER = {
+    "hub": ("{:,} function called from very many places", "{:,} functions called from very many places"),
+    "maker": ("{:,} class made in many places", "{:,} classes made in many places"),
+    "path": ("{:,} value deeper than paths of keys", "{:,} values deeper than paths of keys"),
+}
+
+
+def _coarser_row(report: Report) -> Text:
+    found = report.coverage.coarsened.items()
+    return Text(" · ".join(COARSER[kind][each.count != 1].format(each.count) for kind, each in found), style="dim")
 
 
 def time_row(phases_s: Mapping[str, float]) -> Text:

@@ -1,0 +1,85 @@
+"""A report says what it did not see: what was cut makes it incomplete, what is coarser is counted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analyzer import paths, widen
+from analyzer.jsonreport import render_json
+from analyzer.limits import Limits
+from analyzer.sarif import render_sarif
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.trees import MemoryTree
+
+VULNERABLE = """\
+import sqlite3
+from flask import request
+
+def user():
+    sqlite3.connect("users.db").execute("SELECT '" + request.args["name"] + "'")
+"""
+DISPATCH = "\n".join(
+    [*(f"def f{n}(x):\n    return x\n" for n in range(30)), "TABLE = {"]
+    + [f"    '{n}': f{n}," for n in range(30)]
+    + ["}", "def run(name, x):", "    return TABLE[name](x)"]
+)
+CALLED_OFTEN = "def often(x):\n    return x\n" + "often(1)\n" * 61
+MADE_OFTEN = "class Point:\n    pass\n" + "Point()\n" * 13
+
+
+def scan(limits=None, **files):
+    tree = MemoryTree({f"{name}.py": text.encode() for name, text in files.items()}, "memory")
+    request = ScanRequest(Path("."), None, {"rules": ("sql-injection",)}, limits=limits or Limits())
+    return scan_tree(tree, request).report
+
+
+def test_values_that_lose_their_objects_make_a_report_incomplete(monkeypatch):
+    monkeypatch.setattr(widen, "LEAST_ROWS", 10)
+    monkeypatch.setattr(widen, "ROWS_PER_ENTITY", 0.0)
+    report = scan(app=VULNERABLE, table=DISPATCH)
+    (problem,) = report.problems
+    assert problem.level == "error" and report.exit_code() == 3
+    assert problem.message.startswith("points-to analysis was cut: ") and "table.py:" in problem.message
+    assert problem.message in json.loads(render_json(report, "1"))["problems"][0]["message"]
+    (run,) = json.loads(render_sarif(report, ""))["runs"]
+    assert problem.message in [n["message"]["text"] for n in run["invocations"][0]["toolExecutionNotifications"]]
+
+
+def test_a_search_for_a_path_that_is_abandoned_makes_a_report_incomplete(monkeypatch):
+    monkeypatch.setattr(paths, "MAX_STATES", 0)
+    report = scan(app=VULNERABLE)
+    assert [finding.path for finding in report.findings] == [()]
+    assert [problem.message for problem in report.problems] == [
+        "the search for the path of 1 findings was abandoned: they are reported without one, at app.py:5:5"
+    ]
+    assert report.exit_code() == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "line"), [("hub", CALLED_OFTEN, 1), ("maker", MADE_OFTEN, 1)], ids=["hub", "maker"]
+)
+def test_what_is_coarser_is_counted_and_changes_no_exit_code(kind, text, line):
+    report = scan(app=VULNERABLE, often=text)
+    coarsened = report.coverage.coarsened[kind]
+    assert coarsened.count == 1 and [(p.file, p.line) for p in coarsened.places] == [("often.py", line)]
+    assert report.exit_code() == 1 and not report.problems
+    assert json.loads(render_json(report, "1"))["coverage"]["coarsened"][kind]["count"] == 1
+    fewer = text.rsplit("\n", 2)[0] + "\n"
+    assert not scan(app=VULNERABLE, often=fewer).coverage.coarsened
+
+
+def test_only_ten_places_are_told():
+    """Sixty-one functions that are called from sixty-one places each."""
+    many = "".join(f"def often{n}(x):\n    return x\n" + f"often{n}(1)\n" * 61 for n in range(12))
+    coarsened = scan(often=many).coverage.coarsened["hub"]
+    assert coarsened.count == 12 and len(coarsened.places) == 10
+
+
+def test_a_scan_that_runs_out_of_time_says_what_is_missing():
+    report = scan(Limits(timeout_s=1e-9), app=VULNERABLE, more=VULNERABLE)
+    assert [(problem.file, problem.message) for problem in report.problems[:2]] == [
+        ("app.py", "no facts: the time for the scan was up"),
+        ("more.py", "no facts: the time for the scan was up"),
+    ]
+    assert report.exit_code() == 3
