@@ -12,7 +12,7 @@ from pathlib import Path
 import facts
 from analyzer.claims import Claims
 from analyzer.config import Config
-from analyzer.discover import discover, is_minified, size_reason
+from analyzer.discover import discover, is_binary, is_minified, size_reason
 from analyzer.errors import AnalyzeError
 from analyzer.machine import Machine
 from analyzer.pool import Task
@@ -190,7 +190,7 @@ class _Gatherer:
             return None
         if len(data) > self.config.max_file_kb * 1024:
             self.skipped[path] = size_reason(self.config)
-        elif b"\0" in data:
+        elif is_binary(data):
             self.skipped[path] = "binary"
         elif is_minified(path, data):
             self.skipped[path] = "minified"

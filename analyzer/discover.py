@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import posixpath
 import re
 from dataclasses import dataclass, field
@@ -20,6 +21,10 @@ VENDORED = frozenset(
 MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
 MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 16 * 1024
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# What stands before anything that may begin a comment or a string, in any of the languages, and control characters.
+_CODE = re.compile(rb"[^/#\"'`<\\-]*")
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
 KIND_REASONS = {"symlink": "symbolic link", "special": "not a regular file"}
 
 
@@ -61,6 +66,14 @@ def discover(tree: Tree, config: Config) -> Discovery:
         else:
             found.files.append((entry.path, language))
     return found
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether no compiler takes a file for source text: it begins with code that has a control character in it.
+
+    Within comments and strings compilers take any, and null characters between words, too.
+    """
+    return not data.startswith(UTF_16) and bool(_CONTROL.search(_CODE.match(data)[0]))
 
 
 def is_minified(path: str, data: bytes) -> bool:
