@@ -105,5 +105,4 @@ def test_a_worker_loads_neither_the_engine_nor_its_compiler():
     done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"numba", "llvmlite", "rich", "lark", "rules", "sqlite_utils"}
-    of_engine = {name for name in loaded if name.startswith("engine.")}
-    assert of_engine == {"engine.outfile", "engine.trust"}  # How files are written, and where: no more.
+    assert not {name for name in loaded if name.startswith("engine.")}
