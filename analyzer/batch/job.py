@@ -23,7 +23,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`workspace` and `cache` are directories that all executors reach under the same path."""
+    """`workspace` and `cache` are directories that all executors reach under the same path.
+
+    `n_lost` attempts have been lost before this one is begun.
+    """
 
     target: Target
     workspace: str
@@ -32,6 +35,7 @@ class Job:
     flags: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     rules_dirs: tuple[str, ...] = ()
+    n_lost: int = 0
 
     def save(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 from analyzer.batch import database, task
 from analyzer.batch.job import Job, Limits
 from analyzer.batch.listing import read_listing
+from analyzer.batch.losses import in_rounds
 from analyzer.batch.page import render_page
 from analyzer.batch.plan import Plan, Target, digests
 from analyzer.batch.request import BatchRequest, Watch
@@ -81,10 +82,10 @@ def scan_missing(
     workspace: Workspace, request: BatchRequest, limits: Limits, cache: Path, watch: Watch
 ) -> dict[str, Any]:
     """Scan what has no results yet, the largest first; return what the run took."""
-    for target in missing_in(workspace):
+    for target in workspace.missing():
         if target.problem:
             publish_failure(workspace.directory, target)
-    missing = missing_in(workspace)
+    missing = workspace.missing()
     if not missing:
         return {"scanned": 0}
     common = partial(
@@ -97,7 +98,7 @@ def scan_missing(
         rules_dirs=tuple(str(path.absolute()) for path in request.rules_dirs),
     )
     with watched(workspace, len(workspace.plan.targets), watch):
-        took = on_spark(request.master, [common(target) for target in missing])
+        took = on_spark(request.master, missing_jobs(workspace, common))
     left = sorted({target.name for target in missing} - workspace.finished())
     if left:
         message = f"Spark has ended, and left no result of {', '.join(left[:5])}{', …' * (len(left) > 5)}"
@@ -109,11 +110,8 @@ def scan_missing(
     return took | {"busy_s": busy, "processor_s": processor, "scanned": len(missing)}
 
 
-def missing_in(workspace: Workspace) -> list[Target]:
-    """What has no results yet, in the order to scan it: none of the large ones should be left to the end."""
-    done = workspace.finished()
-    missing = (target for target in workspace.plan.targets if target.name not in done)
-    return sorted(missing, key=lambda target: (-target.n_bytes, target.name))
+def missing_jobs(workspace: Workspace, common: Callable[..., Job]) -> list[Job]:
+    return [common(target, n_lost=workspace.n_lost(target.name)) for target in workspace.missing()]
 
 
 def publish_failure(workspace: Path, target: Target) -> None:
@@ -124,14 +122,18 @@ def publish_failure(workspace: Path, target: Target) -> None:
 
 
 def on_spark(master: str, jobs: Sequence[Job]) -> dict[str, Any]:
-    """Run a task for each job, in this order as slots become free. Raises AnalyzeError B007."""
+    """Run a task for each job, in this order as slots become free, in rounds. Raises AnalyzeError B007."""
     os.environ["PYTHONSAFEPATH"] = "1"  # Spark's own children inherit it.
     began = time.monotonic()
     try:
         # In a thread, so that Ctrl-C finds this one waiting, and not in the midst of an answer of Spark's.
         with ThreadPoolExecutor(1) as thread, session(master) as spark:
             started = time.monotonic()
-            thread.submit(spark.sparkContext.parallelize(jobs, len(jobs)).foreach, run_job).result()
+
+            def stage(part: Sequence[Job]) -> None:
+                thread.submit(spark.sparkContext.parallelize(part, len(part)).foreach, run_job).result()
+
+            in_rounds(jobs, stage, task.give_up)
             ended = time.monotonic()
             slots = spark.sparkContext.defaultParallelism
     except EvaluationError as error:

@@ -19,7 +19,8 @@ from typing import Any
 import analyzer
 from analyzer.batch.isolate import Ended, run_isolated
 from analyzer.batch.job import Job
-from analyzer.batch.results import part, publish, write_failure
+from analyzer.batch.losses import REASON, begun, is_published, lost_by
+from analyzer.batch.results import publish, write_failure
 from analyzer.batch.scanned import JOB, OUTCOME
 from analyzer.state import write_atomically
 
@@ -28,12 +29,15 @@ MAX_DETAIL = 2000
 
 
 def run(job: Job, threads: int) -> None:
-    """Scan a repository and publish its results, or the failure of its last attempt. Done already, do nothing."""
+    """Scan a repository and publish its results, or the failure of its last attempt.
+
+    Do nothing if that is done, or if an attempt has been lost since the driver gave out the job: it decides what then.
+    """
     workspace, name = Path(job.workspace), job.target.name
-    if (workspace / part(name, "coverage")).exists():
+    if is_published(job) or lost_by(job) > job.n_lost:
         return
-    with announced(workspace, name), directory_for(workspace, name) as attempt:
-        costs: dict[str, Any] = {"attempts": 0, "elapsed_s": 0.0, "processor_s": 0.0, "peak_bytes": 0}
+    with begun(workspace, name), announced(workspace, name), directory_for(workspace, name) as attempt:
+        costs = no_costs()
         reason = "not tried"
         while reason and costs["attempts"] <= job.limits.retries:
             ended, outcome = attempted(job, attempt, threads)
@@ -45,6 +49,20 @@ def run(job: Job, threads: int) -> None:
             write_failure(job.target, reason, attempt)
         save_costs(workspace, name, costs | {"limits": limits_of(job)})
         publish(attempt, name, workspace)
+
+
+def give_up(job: Job) -> None:
+    """Publish that all attempts at a repository were lost."""
+    workspace, name = Path(job.workspace), job.target.name
+    with directory_for(workspace, name) as attempt:
+        write_failure(job.target, REASON, attempt)
+        n = lost_by(job)
+        save_costs(workspace, name, no_costs() | {"attempts": n, "lost": n, "limits": limits_of(job)})
+        publish(attempt, name, workspace)
+
+
+def no_costs() -> dict[str, Any]:
+    return {"attempts": 0, "elapsed_s": 0.0, "processor_s": 0.0, "peak_bytes": 0}
 
 
 def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, dict[str, Any]]:

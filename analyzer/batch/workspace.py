@@ -9,13 +9,14 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from analyzer.batch import results
+from analyzer.batch.losses import BEGUN, n_lost, set_lost
 from analyzer.batch.plan import Plan, Target, reconciled
 from analyzer.batch.task import ATTEMPTS, COSTS, RUNNING
 from analyzer.errors import AnalyzeError
@@ -50,6 +51,19 @@ class Workspace:
             found[path.stem] = read_json(path)
         return {name: found[name] for name in sorted(found)}
 
+    def missing(self) -> list[Target]:
+        """What has no results yet, in the order to scan it: none of the large ones should be left to the end.
+
+        What has failed or lost an attempt before comes last.
+        """
+        done, costs = self.finished(), self.costs()
+        missing = (target for target in self.plan.targets if target.name not in done)
+        return sorted(missing, key=lambda t: (self.n_lost(t.name), t.name in costs, -t.n_bytes, t.name))
+
+    def n_lost(self, name: str) -> int:
+        """How many attempts at a repository have begun and never ended."""
+        return n_lost(self.directory, name)
+
     def running(self) -> dict[str, float]:
         """The repositories that are being scanned, and the time when that began."""
         found = {}
@@ -60,15 +74,16 @@ class Workspace:
                 continue
         return found
 
-    def forget(self, name: str) -> None:
-        """Unpublish a repository, its coverage first."""
+    def forget(self, name: str, costs: Mapping[str, Any]) -> None:
+        """Unpublish a repository, its coverage first. One whose attempts were lost keeps the memory of one."""
+        set_lost(self.directory, name, min(1, costs.get("lost", 0)))
         for table in reversed(results.TABLES):
             (self.directory / results.part(name, table)).unlink(missing_ok=True)
 
     def finish(self, timings: dict[str, Any]) -> None:
         """Leave the workspace as OUT."""
         write_atomically(self.directory / TIMINGS, (json.dumps(timings, indent=1) + "\n").encode())
-        for name in (ATTEMPTS, COSTS, RUNNING):
+        for name in (ATTEMPTS, BEGUN, COSTS, RUNNING):
             shutil.rmtree(self.directory / name, ignore_errors=True)
         os.replace(self.directory, self.output)
 
@@ -137,7 +152,7 @@ def clear(directory: Path) -> None:
     """Remove what processes that were killed have left behind."""
     for name in (ATTEMPTS, RUNNING):
         shutil.rmtree(directory / name, ignore_errors=True)
-    for path in (*directory.glob(".tmp-*"), *(directory / COSTS).glob(".tmp-*")):
+    for path in (path for name in ("", BEGUN, COSTS) for path in (directory / name).glob(".tmp-*")):
         path.unlink(missing_ok=True)
 
 
@@ -160,8 +175,9 @@ def forget_failures(workspace: Workspace, limits: list[float] | None) -> None:
     costs = workspace.costs()
     for target in workspace.plan.targets:
         if target.name in workspace.finished() and workspace.coverage(target.name)["status"] == "failed":
-            if limits is None or worth_another_try(target, costs.get(target.name), limits):
-                workspace.forget(target.name)
+            cost = costs.get(target.name)
+            if limits is None or worth_another_try(target, cost, limits):
+                workspace.forget(target.name, cost or {})
 
 
 def worth_another_try(target: Target, costs: dict[str, Any] | None, limits: list[float]) -> bool:

@@ -6,7 +6,6 @@ import pytest
 
 from analyzer.batch.plan import Plan, Target
 from analyzer.batch.results import part, publish, write_failure
-from analyzer.batch.run import missing_in
 from analyzer.batch.workspace import failed_in, is_finished, opened, unfinished
 from analyzer.errors import AnalyzeError
 
@@ -125,9 +124,9 @@ def test_the_largest_comes_first_and_what_is_done_not_at_all(tmp_path):
     sizes = {"a": 10, "small": 1, "large": 99, "b": 10}
     targets = tuple(Target(name, name, commit="c" * 40, n_bytes=n_bytes) for name, n_bytes in sizes.items())
     with opened(tmp_path / "out", Plan(targets, {}, {}), LIMITS) as workspace:
-        assert [target.name for target in missing_in(workspace)] == ["large", "a", "b", "small"]
+        assert [target.name for target in workspace.missing()] == ["large", "a", "b", "small"]
         fail(workspace)
-        assert [target.name for target in missing_in(workspace)] == ["large", "b", "small"]
+        assert [target.name for target in workspace.missing()] == ["large", "b", "small"]
 
 
 def test_two_batches_do_not_work_in_one_place(tmp_path):

@@ -1,0 +1,77 @@
+"""Attempts that were begun and never ended: the executor, or the whole machine, was lost with them.
+
+An attempt is counted in a file before it begins, and taken off when it ends, however it ends. What is counted while
+nothing runs was lost. A repository that has lost an attempt may be the cause, or have been next to it: it is tried
+again last and alone, where whoever is lost has only itself to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from analyzer.batch.job import Job
+from analyzer.batch.results import part
+from analyzer.state import write_atomically
+
+BEGUN = "begun"
+REASON = "every attempt was lost with its executor, which was killed or ran out of memory"
+
+
+def n_lost(workspace: Path, name: str) -> int:
+    """Return how many attempts at a repository have begun and not ended."""
+    try:
+        return int((workspace / BEGUN / name).read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def set_lost(workspace: Path, name: str, n: int) -> None:
+    if n:
+        write_atomically(workspace / BEGUN / name, str(n).encode())
+    else:
+        (workspace / BEGUN / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def begun(workspace: Path, name: str) -> Iterator[None]:
+    """Count an attempt as lost until the context ends."""
+    before = n_lost(workspace, name)
+    set_lost(workspace, name, before + 1)
+    try:
+        yield
+    finally:
+        set_lost(workspace, name, before)
+
+
+def in_rounds(jobs: Sequence[Job], run: Callable[[Sequence[Job]], None], give_up: Callable[[Job], None]) -> None:
+    """Run jobs side by side, then those that have lost an attempt one at a time.
+
+    A job that loses an attempt alone is given up when it has no retries left. An interrupted batch loses nothing.
+    """
+    try:
+        together = [job for job in jobs if not lost_by(job)]
+        if together:
+            run(together)
+        for job in jobs:
+            while not is_published(job) and (n := lost_by(job)):
+                if n > max(1, job.limits.retries):
+                    give_up(job)
+                    break
+                run([replace(job, n_lost=n)])
+                if lost_by(job) == n:
+                    break  # It was not even begun.
+    except KeyboardInterrupt:
+        for job in jobs:
+            set_lost(Path(job.workspace), job.target.name, min(job.n_lost, lost_by(job)))
+        raise
+
+
+def lost_by(job: Job) -> int:
+    return n_lost(Path(job.workspace), job.target.name)
+
+
+def is_published(job: Job) -> bool:
+    return (Path(job.workspace) / part(job.target.name, "coverage")).exists()
