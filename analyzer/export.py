@@ -21,27 +21,47 @@ from analyzer.report import Problem
 from analyzer.scan import default_jobs, load_config, open_tree
 from analyzer.state import StateDirectory
 from engine.outfile import replaced
+from facts import schema
 from rules import library
 
 ENTRY_POINTS = "entry-points"
+
+FORMATS = {"tsv": (".facts", "escapes=true"), "parquet": (".parquet", "IO=parquet")}
+"""The suffix of the files that facts are written to, and the parameters of a directive that reads or writes them."""
+PROGRAM = "facts.dl"
 
 GRAPH_READ = ("call_edge", "graph.entry_point", "graph.graph_node", "graph.may_run", "location")
 """The relations that a call graph is made from."""
 
 
 def export_facts(
-    path: Path, revision: str | None, output: Path, jobs: int | None, progress: Progress = silent
+    path: Path, revision: str | None, output: Path, format: str, jobs: int | None, progress: Progress = silent
 ) -> list[Problem]:
-    """Write `NAME.facts` for every relation of the schema, and return what could not be read.
+    """Write the facts of a tree, one file a relation of the schema, and `facts.dl`; return what could not be read.
 
-    Raises AnalyzeError, A003 where `output` cannot be written.
+    `format` is a key of `FORMATS`. A program that includes `facts.dl` reads these relations as they are written.
+    Raises AnalyzeError, A003 where `output` cannot be written, F001 where a module for the format is missing.
     """
     with _collected(path, revision, jobs, progress) as (collected, _, _):
         try:
-            facts.export(collected.mounted, output, replaced)
+            _write_facts(collected.mounted, output, *FORMATS[format])
         except OSError as error:
             raise AnalyzeError("A003", f"cannot write {output}: {error.strerror}") from None
+        except engine.FactsError as error:
+            raise AnalyzeError("F001", error.message, file=str(error.path)) from None
         return collected.problems
+
+
+def _write_facts(mounted: facts.Mounted, output: Path, suffix: str, parameters: str) -> None:
+    def program(directive: str) -> str:
+        lines = [f'.{directive} {name}(filename="{name}{suffix}", {parameters})\n' for name in schema.relations()]
+        return facts.schema_text() + "\n" + "".join(lines)
+
+    output.mkdir(parents=True, exist_ok=True)
+    with replaced(output / PROGRAM) as file:
+        file.write(program("input").encode())
+    result = engine.Result(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
+    engine.store(engine.compile([program("output")]), result, output)
 
 
 def call_graph(

@@ -10,7 +10,6 @@ Python), `mount`.
 This package imports none of our other packages.
 """
 
-from facts.export import export
 from facts.filefacts import NIL, FileFacts
 from facts.languages import LANGUAGES, extract, language_of
 from facts.mount import LAID_OUT, Mounted, imports_of, mount, mount_files, mount_layout
@@ -24,7 +23,6 @@ __all__ = [
     "FileFacts",
     "FormatError",
     "Mounted",
-    "export",
     "extract",
     "imports_of",
     "language_of",

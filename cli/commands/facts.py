@@ -14,14 +14,18 @@ from cli.terminal import say
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--rev", metavar="REV", help="Take this commit from git's objects.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
+@click.option("--format", type=click.Choice(["tsv", "parquet"]), default="tsv", help="What to write (default: tsv).")
 @JOBS
-def facts(path: Path, rev: str | None, output: Path, jobs: int | None) -> None:
-    """Write the facts of PATH as tab-separated files, one a relation of the fact schema (NAME.facts)."""
+def facts(path: Path, rev: str | None, output: Path, format: str, jobs: int | None) -> None:
+    """Write the facts of PATH as tables, one a relation of the fact schema (NAME.facts or NAME.parquet).
+
+    A program for 'analyze run -F DIR' reads them with '.include "DIR/facts.dl"'.
+    """
     from analyzer.export import export_facts
     from cli.progress import Bars
 
     with Bars() as bars:
-        problems = export_facts(path, rev, output, jobs, bars)
+        problems = export_facts(path, rev, output, format, jobs, bars)
     for problem in problems:
         say(f"{problem.level}: {problem.file}: {problem.message}", err=True)
     raise SystemExit(3 if problems else 0)

@@ -1,7 +1,7 @@
 """Relations as Parquet files, through pyarrow (the extra `parquet`). Columns are read by name, or else by position.
 
 Symbols are strings, numbers integers of their width, floats doubles; records and branches are strings, written as in
-text files.
+text files. A column in which some text is no UTF-8, such as a file's name, is binary.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarra
         return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)
     if types.is_dictionary(column.type) and types.is_string(column.type.value_type):
         column = column.cast(pyarrow.string())
-    if type.kind in INTEGERS or not (types.is_string(column.type) or types.is_large_string(column.type)):
+    is_binary = types.is_binary(column.type) or types.is_large_binary(column.type)
+    if type.kind in INTEGERS or not (is_binary or types.is_string(column.type) or types.is_large_string(column.type)):
         source.fail(0, f"a column of {column.type} is read as {type.kind} (type {type.name})")
     distinct = column.combine_chunks().dictionary_encode()
     if isinstance(distinct, pyarrow.ChunkedArray):
@@ -88,7 +89,10 @@ def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarra
     indices = distinct.indices.to_numpy()
     rows = np.full(len(distinct.dictionary), len(indices))
     np.minimum.at(rows, indices, np.arange(len(indices)))
-    return source.texts(distinct.dictionary.to_pylist(), type, rows)[indices]
+    texts = distinct.dictionary.to_pylist()
+    if is_binary:
+        texts = [text.decode("utf-8", "surrogateescape") for text in texts]
+    return source.texts(texts, type, rows)[indices]
 
 
 def whole_numbers(source: Input, column: pyarrow.ChunkedArray, type: Type) -> pyarrow.ChunkedArray:
@@ -127,5 +131,10 @@ def column_of(pyarrow: ModuleType, rows: OrderedRows, position: int) -> pyarrow.
         return pyarrow.array(rows.encoded(position).view(np.uint64))
     if values is None:
         return pyarrow.array(rows.ranks[position])
-    texts = [text.encode("utf-8", "replace").decode() for text in rows.printer.texts(values, type)]
-    return pyarrow.array(texts, pyarrow.string()).take(pyarrow.array(rows.ranks[position]))
+    texts = rows.printer.texts(values, type)
+    ranks = pyarrow.array(rows.ranks[position])
+    try:
+        return pyarrow.array(texts, pyarrow.string()).take(ranks)
+    except UnicodeEncodeError:
+        encoded = [text.encode("utf-8", "surrogateescape") for text in texts]
+        return pyarrow.array(encoded, pyarrow.binary()).take(ranks)

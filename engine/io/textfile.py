@@ -1,8 +1,9 @@
 """Relations as text: one row a line, fields separated by tabs; in files, from standard input or on
 standard output.
 
-Parameters: `delimiter`, `headers=true` (the first line holds names), `rfc4180=true` (quoted fields); of `.input` also
-`columns="2:0"` (which field of the file each attribute is), of `.output` `compress=true` (gzip). Gzip is recognised.
+Parameters: `delimiter`, `headers=true` (the first line holds names), `rfc4180=true` (quoted fields), `escapes=true`
+(a symbol's backslashes, tabs and line breaks are written as in string literals); of `.input` also `columns="2:0"`
+(which field of the file each attribute is), of `.output` `compress=true` (gzip). Gzip is recognised.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from engine.database import Columns
 from engine.io.errors import FactsError
 from engine.io.ordering import OrderedRows
 from engine.io.place import STDIN, Input
-from engine.io.values import check_range
+from engine.io.values import ESCAPES, check_range
+from engine.language.literals import unescape
 from engine.language.program import Type
 from engine.outfile import replaced
 
@@ -44,6 +46,7 @@ class Reader:
         self.source, self.relation, self.interner = source, source.relation, source.interner
         parameters = source.parameters
         self.is_quoted = parameters.get("rfc4180") == "true"
+        self.is_escaped = parameters.get("escapes") == "true"
         self.delimiter = parameters.get("delimiter", "," if self.is_quoted else "\t")
         self.n_headers = int(parameters.get("headers") == "true")
         fields = parameters.get("columns")
@@ -168,7 +171,8 @@ class Reader:
         """Return a column of texts as it stands in a Database; each distinct text is converted once."""
         values: dict[str, int] = dict.fromkeys(column, 0)
         if type.kind == "symbol":
-            values = dict(zip(values, self.interner.symbols.intern(values).tolist(), strict=True))
+            texts = [self._unescaped(text, column) for text in values] if self.is_escaped else values
+            values = dict(zip(values, self.interner.symbols.intern(texts).tolist(), strict=True))
         else:
             for text in values:
                 values[text] = self._value(text, type, column)
@@ -179,6 +183,12 @@ class Reader:
             return self.interner.value(text, type)
         except ValueError as error:
             self._fail(column.index(text), f"{error} (type {type.name})")
+
+    def _unescaped(self, text: str, column: list[str]) -> str:
+        try:
+            return unescape(text)
+        except ValueError as error:
+            self._fail(column.index(text), str(error))
 
     def _fail(self, row: int, message: str) -> NoReturn:
         self.source.fail(row + 1 + self.n_headers, message)
@@ -227,6 +237,8 @@ def lines(rows: OrderedRows, parameters: dict[str, str]) -> Iterator[bytes]:
         column = None if values is None else rows.printer.texts(values, type)
         if column is not None and parameters.get("rfc4180") == "true" and type.kind in ("symbol", "record"):
             column = ['"' + text.replace('"', '""') + '"' for text in column]
+        if column is not None and parameters.get("escapes") == "true" and type.kind == "symbol":
+            column = [text.translate(ESCAPES) for text in column]
         texts.append(column)
     yield from format_columns(rows.ranks, texts, delimiter_of(parameters))
 

@@ -5,8 +5,10 @@ A symbol inside a record is written between quotes, with backslashes, where its 
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +17,11 @@ from engine.language.literals import unescape
 from engine.language.program import Field, Record, Type
 from engine.symbols import Symbols
 
-SPECIAL = frozenset('",()[]\\\n\t')
+SPECIAL = frozenset('",()[]\\\n\r\t')
+SPACE, VALUE, BRANCH = re.compile(r"\s*"), re.compile(r"[^,\])]*"), re.compile(r"[^(,)\]]*")
+ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+SHORT, N_KNOWN = 500, 1 << 18
+"""Bounds on the texts of records that a printer keeps: of their length, and of their number."""
 
 
 def float_bits(value: float) -> int:
@@ -71,6 +77,22 @@ class Interner:
         return value - (1 << 64) if value >> 63 == 1 else value
 
 
+@dataclass
+class Begun:
+    """A record or branch of which some fields have been read."""
+
+    record: Record
+    fields: tuple[Field, ...]
+    end: str
+    values: list[int]
+    tag: tuple[int, ...] = ()
+
+    def row(self) -> list[int]:
+        """Return the complete record as a row of its table."""
+        padding = len(self.record.fields) - len(self.tag) - len(self.values)
+        return [*self.tag, *self.values, *[0] * padding]
+
+
 class RecordReader:
     """Reads the text of one record or branch, nested ones included."""
 
@@ -80,44 +102,57 @@ class RecordReader:
         self.position = 0
 
     def value(self, type: Type) -> int:
+        """Return the next value; the nesting may be deep, as in long lists."""
+        begun: list[Begun] = []
+        found = self.begin(type)
+        while True:
+            if isinstance(found, Begun):
+                begun.append(found)
+            elif begun:
+                begun[-1].values.append(found)
+            else:
+                return found
+            last = begun[-1]
+            if len(last.values) == len(last.fields):
+                self.expect(last.end)
+                found = self.interner.intern(last.record.name, begun.pop().row())
+                continue
+            if last.values:
+                self.expect(",")
+            found = self.begin(last.fields[len(last.values)].type)
+
+    def begin(self, type: Type) -> int | Begun:
+        """Return the next value, or the record that begins here."""
         self.skip_space()
         if type.kind == "symbol":
             return int(self.interner.symbols.intern([self.symbol()])[0])
         if type.kind != "record":
-            return self.interner.number(self.until(",])"), type.kind)
+            return self.interner.number(self.read(VALUE), type.kind)
         assert type.record is not None
         record = self.interner.records[type.record]
-        return self.branch(record) if record.branches else self.record(record)
-
-    def record(self, record: Record) -> int:
+        if record.branches:
+            return self.branch(record)
         if self.text.startswith("nil", self.position):
             self.position += 3
             return 0
-        return self.interner.intern(record.name, self.arguments(record.fields, "[", "]"))
+        self.expect("[")
+        return Begun(record, record.fields, "]", [])
 
-    def branch(self, record: Record) -> int:
+    def branch(self, record: Record) -> int | Begun:
         self.expect("$")
-        name = self.until("(,)]").strip()
+        name = self.read(BRANCH).strip()
         found = next((branch for branch in record.branches if branch.name == name), None)
         if found is None:
             raise ValueError(f"'{name}' is no branch of {record.name}")
-        values = self.arguments(found.fields, "(", ")") if found.fields else []
-        padding = [0] * (len(record.fields) - 1 - len(values))
-        return self.interner.intern(record.name, [found.tag, *values, *padding])
-
-    def arguments(self, fields: tuple[Field, ...], start: str, end: str) -> list[int]:
-        self.expect(start)
-        values = []
-        for position, field in enumerate(fields):
-            if position:
-                self.expect(",")
-            values.append(self.value(field.type))
-        self.expect(end)
-        return values
+        begun = Begun(record, found.fields, ")", [], (found.tag,))
+        if not found.fields:
+            return self.interner.intern(record.name, begun.row())
+        self.expect("(")
+        return begun
 
     def symbol(self) -> str:
         if not self.text.startswith('"', self.position):
-            return self.until(",])")
+            return self.read(VALUE)
         end = self.position + 1
         while end < len(self.text) and self.text[end] != '"':
             end += 2 if self.text[end] == "\\" else 1
@@ -126,16 +161,15 @@ class RecordReader:
         quoted, self.position = self.text[self.position + 1 : end], end + 1
         return unescape(quoted)
 
-    def until(self, stops: str) -> str:
-        """Return the text up to the next of these characters."""
-        start = self.position
-        while self.position < len(self.text) and self.text[self.position] not in stops:
-            self.position += 1
-        return self.text[start : self.position]
-
     def skip_space(self) -> None:
-        while self.position < len(self.text) and self.text[self.position].isspace():
-            self.position += 1
+        self.read(SPACE)
+
+    def read(self, what: re.Pattern[str]) -> str:
+        """Return the text that the pattern, which may match nothing, matches here."""
+        match = what.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+        return match[0]
 
     def expect(self, character: str) -> None:
         self.skip_space()
@@ -160,6 +194,7 @@ class Printer:
         self.records = records
         self.tables = tables
         self.symbols = symbols
+        self.known: dict[tuple[str, int], str] = {}
 
     def texts(self, values: Sequence[int], type: Type) -> list[str]:
         """Return the texts of values that stand in a column of this type."""
@@ -179,18 +214,25 @@ class Printer:
         return str(value)
 
     def record(self, table: str, id: int) -> str:
-        """Return the text of a record; the nesting may be deep, as in long lists."""
+        """Return the text of a record; the nesting may be deep, as in long lists. Short texts are kept for a while."""
         pieces: list[str] = []
         pending: list[str | tuple[Type, int]] = [(Type(table, "record", table), id)]
         while pending:
             part = pending.pop()
             if isinstance(part, str):
                 pieces.append(part)
-            elif part[0].kind == "record":
-                pending.extend(reversed(self.parts(*part)))
-            else:
+            elif part[0].kind != "record":
                 pieces.append(self.field(*part))
-        return "".join(pieces)
+            elif known := self.known.get((part[0].record or "", part[1])):
+                pieces.append(known)
+            else:
+                pending.extend(reversed(self.parts(*part)))
+        text = "".join(pieces)
+        if len(text) <= SHORT:
+            if len(self.known) == N_KNOWN:
+                self.known.clear()
+            self.known[table, id] = text
+        return text
 
     def parts(self, type: Type, id: int) -> list[str | tuple[Type, int]]:
         """Return a record as texts and fields in turn."""
@@ -217,8 +259,7 @@ def quoted(symbol: str) -> str:
     """Return a symbol as it stands inside a record."""
     if not SPECIAL.intersection(symbol) and symbol == symbol.strip():
         return symbol
-    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
-    return '"' + "".join(escapes.get(character, character) for character in symbol) + '"'
+    return '"' + symbol.translate(ESCAPES).replace('"', '\\"') + '"'
 
 
 def check_range(column: np.ndarray, kind: str, number_bits: int) -> int | None:

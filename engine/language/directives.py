@@ -11,8 +11,8 @@ DEVICES = {
     "input": ("file", "jsonfile", "sqlite", "parquet", "stdin"),
     "output": ("file", "jsonfile", "sqlite", "parquet", "stdout", "stdoutprintsize"),
 }
-FLAGS = ("headers", "rfc4180")
-FILES = ("IO", "filename", "delimiter", "headers", "rfc4180", "dbname", "format")
+FLAGS = ("headers", "rfc4180", "escapes")
+FILES = ("IO", "filename", "delimiter", "headers", "rfc4180", "escapes", "dbname", "format")
 PARAMETERS = {
     "input": (*FILES, "columns"),
     "output": (*FILES, "compress"),
@@ -72,6 +72,8 @@ def check_file(directive: Directive, declaration: Declaration, report: Report) -
     delimiter = parameters.get("delimiter", ",")
     if not delimiter or "\n" in delimiter or (parameters.get("rfc4180") == "true" and len(delimiter) != 1):
         wrong("the delimiter does not separate fields", "give at least one character, exactly one with rfc4180=true")
+    if parameters.get("escapes") == "true" and (parameters.get("rfc4180") == "true" or "delimiter" in parameters):
+        wrong("escapes=true is for fields separated by tabs", "leave out delimiter and rfc4180")
     if parameters.get("format", "list") not in ("list", "object"):
         wrong(f"format={parameters['format']} is no format of JSON", "write format=list or format=object")
     fields = parameters["columns"].split(":") if directive.kind == "input" and "columns" in parameters else None

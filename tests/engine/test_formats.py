@@ -184,7 +184,7 @@ def test_bad_tables_are_reported(tmp_path):
         ([1, None], "number", 2, "a value is missing"),
         ([1.5], "number", 0, "a column of double is read as number"),
         (["a"], "float", 1, "'a' is no float"),
-        ([b"a"], "symbol", 0, "a column of binary is read as symbol"),
+        ([b"a"], "number", 0, "a column of binary is read as number"),
         (["[1]", "[1]", "[1"], "P", 3, "expected ']' before the end"),
     ],
 )
@@ -213,3 +213,10 @@ def test_broken_gzip_is_reported(tmp_path):
     (tmp_path / "r.facts").write_bytes(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xff\xff\xff")
     with pytest.raises(engine.FactsError, match="cannot read the facts of r"):
         load(tmp_path, ".decl r(x: symbol)\n.input r")
+
+
+def test_texts_that_are_no_utf8_are_read_from_parquet_as_they_were_written(tmp_path):
+    declared = ".decl r(x: symbol, y: number)\n"
+    rows = {("caf\udce9.py", 1), ("é.py", 2)}
+    store(tmp_path, f"{declared}.output r(IO=parquet)", {"r": rows})
+    assert load(tmp_path, f"{declared}.input r(IO=parquet)") == rows

@@ -14,7 +14,7 @@ NUMBERS = ".decl r(x: number, y: number)\n"
 
 def loaded(tmp_path, program: str, text: str, file: str = "r.facts") -> set[tuple]:
     """Return the relation r as read from a file of that text."""
-    (tmp_path / file).write_bytes(text.encode())
+    (tmp_path / file).write_bytes(text.encode("utf-8", "surrogateescape"))
     compiled = engine.compile([program])
     return tuples.decode(compiled, engine.load(compiled, tmp_path), ["r"])["r"]
 
@@ -25,7 +25,7 @@ def stored(tmp_path, program: str, rows: set[tuple], file: str = "r.csv") -> str
     database = tuples.encode(compiled, {"r": rows})
     result = engine.Result(database.symbols, database.records, database.relations)
     assert engine.store(compiled, result, tmp_path) == []
-    return (tmp_path / file).read_bytes().decode()
+    return (tmp_path / file).read_bytes().decode("utf-8", "surrogateescape")
 
 
 @pytest.mark.parametrize("text", ["1\t2\n-3\t40\n", "1\t2\n-3\t40", "1\t2\r\n-3\t40\r\n", "0x1\t2\n-3\t0b101000\n"])
@@ -190,3 +190,26 @@ def test_long_lists_are_written(tmp_path):
     engine.store(compiled, result, tmp_path)
     text = (tmp_path / "r.csv").read_text()
     assert text.startswith(f"[{n - 1}, [{n - 2}, ") and text.endswith("[0, nil" + "]" * n + "\n")
+
+
+def test_any_symbol_is_read_as_it_was_written_with_escapes(tmp_path):
+    declared = ".type P = [a: symbol, b: P]\n.decl r(x: symbol, p: P, y: symbol)\n"
+    texts = ["", "a\tb\n", "\\t", "\r", "c\r\n", '"', " ", "nil", "\x85\u2028", "\udcff"]
+    rows = {(text, (text, (text, None)), text) for text in texts}
+    written = stored(tmp_path, declared + ".output r(escapes=true)", rows)
+    assert loaded(tmp_path, declared + ".input r(escapes=true)", written) == rows
+
+
+def test_an_unknown_escape_is_an_error_with_its_line(tmp_path):
+    with pytest.raises(engine.FactsError, match=r"r.facts:2: unknown escape '\\q'"):
+        loaded(tmp_path, ".decl r(x: symbol)\n.input r(escapes=true)", "a\\n\n\\q\n")
+
+
+def test_a_deep_record_is_read_as_it_was_written(tmp_path):
+    declared = ".type L = [head: number, tail: L]\n.decl r(x: L)\n"
+    written = "[1, " * 5000 + "nil" + "]" * 5000 + "\n"
+    compiled = engine.compile([declared + ".input r\n.output r"])
+    (tmp_path / "r.facts").write_text(written)
+    database = engine.load(compiled, tmp_path)
+    engine.store(compiled, engine.Result(database.symbols, database.records, database.relations), tmp_path)
+    assert (tmp_path / "r.csv").read_text() == written

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import engine
-import facts
 from analyzer.state import write_atomically
 from cli.output import write_file
 from engine import tuples
@@ -54,15 +53,6 @@ def edges(path):
     write_edges(Graph(names, Names([]), {"e": rows}, {}), path)
 
 
-def exported(path):
-    class Mounted:
-        symbols = [f"symbol {i}" for i in range(5_000)]
-        entities = np.empty((3, 0), np.int32)
-        relations = {"unparsed": np.array([np.arange(5_000), np.arange(5_000)], np.int32)}
-
-    facts.export(Mounted, path.parent, replaced)
-
-
 TEXT = "0123456789abcdef" * 4096
 WRITERS = {
     "report.txt": lambda path: write_file(path, TEXT),
@@ -73,7 +63,6 @@ WRITERS = {
     "p.parquet": output(", IO=parquet"),
     "p.sqlite": output(", IO=sqlite"),
     "edges.tsv": edges,
-    "unparsed.facts": exported,
 }
 
 
@@ -132,7 +121,6 @@ OPENED = re.compile(r"""\.write_(text|bytes)\(|open\([^)]*["'][xwa]b?["']""")
 KNOWN = {
     "engine/outfile.py",  # This is how.
     "engine/incremental/datafile.py",  # New names, switched by the manifest.
-    "facts/export.py",  # By default, for its own command; `analyze facts` gives `replaced`.
     *("analyzer/batch/results.py", "analyzer/batch/isolate.py", "analyzer/batch/job.py", "analyzer/batch/scanned.py"),
 }
 

@@ -4,7 +4,6 @@ import numpy as np
 
 import facts
 from facts import schema
-from facts.export import export
 
 FILES = {
     "pkg/__init__.py": "from .a import f\n",
@@ -87,12 +86,3 @@ def test_a_mount_is_the_union_of_its_files_whatever_their_order():
 def test_entities_are_distinct():
     result = mounted(FILES)
     assert len(set(map(tuple, result.entities.T.tolist()))) == result.entities.shape[1]
-
-
-def test_export_writes_records_and_tabs(tmp_path):
-    export(mounted(FILES), tmp_path)
-    assert {path.stem for path in tmp_path.iterdir()} == schema.relations().keys()
-    module = "[nil, pkg/a.py, 0]"
-    assert (tmp_path / "function.facts").read_text() == f"[{module}, def f, 0]\t{module}\tf\n"
-    assert f"[[{module}, def f, 0], x, 0]\n" in (tmp_path / "parameter.facts").read_text()
-    assert "\tstring\ta\\x2c \\x5bb\\x5d\\x09\n" in (tmp_path / "constant.facts").read_text()
