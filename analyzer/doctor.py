@@ -35,6 +35,7 @@ def examine() -> Iterator[Check]:
     yield _state_directory()
     yield _program("git", "apt-get install git", required=False)
     yield _java()
+    yield _sandbox()
     yield _kernels()
 
 
@@ -79,6 +80,17 @@ def _java() -> Check:
     if found is None:
         return Check("java", False, words.strip() or "no answer", help, required=False)
     return Check("java", int(found[1]) >= JAVA_FOR_SPARK, found[0].split('"')[1], help, required=False)
+
+
+def _sandbox() -> Check:
+    """Ask a worker of the pool that files are extracted in."""
+    from analyzer import sandbox
+    from analyzer.pool import Pool, Task
+
+    (outcome,) = Pool(sandbox.in_force, 1, 60.0).run([Task("", (), 0)])
+    missing = outcome.error or outcome.value.decode()
+    help = "scan in a container without network, or on a Linux with Landlock (5.13 or newer) and seccomp"
+    return Check("sandbox", not missing, missing or "workers cannot write, connect or run programs", help, False)
 
 
 def _kernels() -> Check:

@@ -7,7 +7,8 @@ has a limit in processor time, which does not depend on how busy the machine is;
 at WAITING times as much on the clock. One over its limit fails, and its worker is replaced. One at which a worker
 died is tried again by itself, and fails if that happens again. The rest of the batch goes to other workers.
 
-Answers are bytes and no pickles: a worker that a file has taken over cannot make its parent run code.
+Workers are confined (`sandbox`). Answers are bytes and no pickles: a worker that a file has taken over cannot make its
+parent run code.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from types import ModuleType
 from typing import Any
 
 import psutil
+
+from analyzer import sandbox
 
 BATCH_BYTES = 128 * 1024
 WAITING = 10
@@ -266,6 +269,7 @@ def _safe_children() -> Iterator[None]:
 
 def _work(pipe: Connection, function: Callable[..., bytes]) -> None:
     """Answer arguments with values or errors until the parent closes the pipe or is gone."""
+    sandbox.confine()
     with suppress(EOFError, OSError):
         _answer(pipe, _STARTED, b"")
         while True:
