@@ -53,7 +53,7 @@ def _packages() -> Iterator[Check]:
         try:
             yield Check(name, True, version(name), required=not extra)
         except PackageNotFoundError:
-            hint = "pip install 'datalyze[spark]' to run on Spark" if extra else f"pip install {name}"
+            hint = "pip install 'pyspark>=4,<5' pyarrow pandas, to run on Spark" if extra else f"pip install {name}"
             yield Check(name, False, "missing", hint, required=not extra)
 
 

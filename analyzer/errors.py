@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+INSTALL_SPARK = "pip install 'pyspark>=4,<5' pyarrow pandas"
+"""What the extra `spark` installs; by the name of this project, an index may have somebody else's."""
+
 
 class AnalyzeError(Exception):
     """Ends a command with exit code 2 and `render()` on standard error, never with a traceback.

@@ -63,7 +63,9 @@ class Repository:
         self._env = environment(in_hook=in_hook)
         found = self._run("rev-parse", "--is-bare-repository", "--show-prefix")
         if found.returncode:
-            raise AnalyzeError("G001", f"{path} is not in a git repository", help="leave --rev out to scan its files")
+            raise AnalyzeError(
+                "G001", f"{path} is not in a git repository", help="analyze scan, without --rev, scans its files"
+            )
         bare, _, prefix = os.fsdecode(found.stdout).partition("\n")
         self.bare = bare == "true"
         self.prefix = prefix.rstrip("\n")
@@ -103,6 +105,11 @@ class Repository:
             deepen = "the clone is shallow: git fetch --deepen=100, or a checkout with fetch-depth: 0"
             hint = deepen if shallow else "git log --oneline lists commits; git fetch origin gets those of others"
             raise AnalyzeError("G002", f"unknown revision '{revision}' in {self.path}", help=hint)
+        return done.stdout.decode().strip()
+
+    def merge_base(self, revision: str, commit: str) -> str:
+        """Return the best common ancestor of two commits, "" where none is known."""
+        done = self._run("merge-base", "--end-of-options", revision, commit)
         return done.stdout.decode().strip()
 
     def names(self, revision: str) -> bool:

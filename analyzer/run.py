@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from analyzer.errors import AnalyzeError, ProgramErrors
+from analyzer.errors import INSTALL_SPARK, AnalyzeError, ProgramErrors
 from analyzer.state import write_atomically
 from engine import EvaluationError, FactsError, ProgramError
 from engine.explanation import (
@@ -70,7 +70,7 @@ def run_program_on_spark(
         from engine.spark.run import run as run_on_spark
     except ImportError as error:
         missing = f"--engine spark needs {error.name}"
-        raise AnalyzeError("A004", missing, help="pip install 'datalyze[spark]'") from None
+        raise AnalyzeError("A004", missing, help=INSTALL_SPARK) from None
     with told_as_analyze_errors(path):
         lines, reports = run_on_spark(path, facts, output, master, **options)
     strata = reports[0].statistics

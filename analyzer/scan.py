@@ -16,7 +16,7 @@ from analyzer.assemble import assemble
 from analyzer.collect import Progress, collect, silent
 from analyzer.config import Config, parse_config
 from analyzer.contexts.policy import INSENSITIVE, ContextCosts
-from analyzer.errors import AnalyzeError
+from analyzer.errors import INSTALL_SPARK, AnalyzeError
 from analyzer.limits import Limits, leaving_out
 from analyzer.machine import READ, Machine, ThisMachine
 from analyzer.question import Question
@@ -119,7 +119,7 @@ def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> I
     try:
         from analyzer.batch.cluster import cluster
     except ImportError as error:
-        raise AnalyzeError("A004", f"Spark needs {error.name}", help="pip install 'datalyze[spark]'") from None
+        raise AnalyzeError("A004", f"Spark needs {error.name}", help=INSTALL_SPARK) from None
     with cluster(request.master) as machine:
         yield machine
 

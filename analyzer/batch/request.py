@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analyzer.errors import AnalyzeError
+from analyzer.errors import INSTALL_SPARK, AnalyzeError
 
 if TYPE_CHECKING:
     from analyzer.batch.summary import Summary
@@ -38,5 +38,5 @@ def run_batch(request: BatchRequest, progress: Progress, watch: Watch) -> Summar
     try:
         from analyzer.batch.run import run
     except ImportError as error:
-        raise AnalyzeError("A004", f"analyze batch needs {error.name}", help="pip install 'datalyze[spark]'") from None
+        raise AnalyzeError("A004", f"analyze batch needs {error.name}", help=INSTALL_SPARK) from None
     return run(request, progress, watch)

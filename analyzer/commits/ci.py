@@ -11,6 +11,7 @@ from pathlib import Path
 
 from analyzer.assemble import assemble
 from analyzer.collect import Progress, silent
+from analyzer.commits.base import Base, find_base
 from analyzer.commits.causes import cause_near_path, cause_on_path
 from analyzer.commits.comparison import Comparison, compare
 from analyzer.commits.dependencies import Dependencies
@@ -60,14 +61,17 @@ def compare_commits(
     state_path: Path | None = None,
     max_state_bytes: int = MAX_STATE_BYTES,
     settings_from: str = "base",
+    default_branch: str | None = None,
+    if_no_base: str = "new",
 ) -> CiResult:
     """Compare the findings of `request.revision` with those of `base`. Raises AnalyzeError.
 
-    Both by the settings of `base` or `head`. States are kept in `state_path`, by default in the user's cache.
+    Both by the settings of `base` or `head`. States are kept in `state_path`, by default in the user's cache. Where the
+    base is not there, `if_no_base` (new, unchanged, error) says what becomes of findings.
     """
-    head = request.revision or "HEAD"
-    old_tree = GitTree.at(request.path, base)
-    new_tree = GitTree.at(request.path, head)
+    new_tree = GitTree.at(request.path, request.revision or "HEAD")
+    found = find_base(Repository(request.path.resolve()), base, new_tree.revision, default_branch, if_no_base)
+    old_tree = GitTree.at(request.path, found.commit or new_tree.revision)
     state = StateDirectory(tree=request.path)
     try:
         judge = old_tree if settings_from == "base" else new_tree
@@ -77,7 +81,8 @@ def compare_commits(
         if why:
             states.warnings.append(f"{why}; states are kept in {kept}")
         run = _Run(request, old_tree, new_tree, judge, state, progress, states)
-        return states.without_damage(run.run)
+        forget = not found.commit and if_no_base == "new"
+        return states.without_damage(lambda: run.run(found, forget=forget))
     finally:
         old_tree.close()
         new_tree.close()
@@ -114,18 +119,25 @@ class _Run:
             self.old, self.new = (governed(tree, judge, self.config) for tree in (old_tree, new_tree))
             self.own = new_tree
 
-    def run(self) -> CiResult:
+    def run(self, at: Base, *, forget: bool = False) -> CiResult:
+        """Compare the trees; `forget` what the base has, where it stands in for none."""
         try:
             if self.book.policies(self.config.context) != [INSENSITIVE]:
                 raise CannotFollow("relations are kept without contexts only")
             base, head, strategy, reason = leaving_out(self.book, self.follow)
         except CannotFollow as why:
             base, head, strategy, reason = self.scan(self.old), self.scan(self.new), "full", str(why)
+        if not at.commit:
+            base = replace(base, revision="", **({"findings": (), "left_out": ()} if forget else {}))
         with self.clock("report"):
             changed = self.changed_lines()
             comparison = with_causes(compare(base, head), changed, self.moved)
         comparison = self.with_weakenings(comparison, base, changed)
-        warnings = [*([self.state.warning] if self.state.warning else []), *self.states.warnings]
+        warnings = [
+            *filter(None, [at.said]),
+            *([self.state.warning] if self.state.warning else []),
+            *self.states.warnings,
+        ]
         if warnings:
             problems = (Problem(warning, level="warning") for warning in warnings)
             comparison = replace(comparison, head=replace(head, problems=(*head.problems, *problems)))

@@ -42,6 +42,17 @@ from cli.options import OUTPUT, selection_options
     type=click.Choice(["note", "warning", "error", "never"]),
     help="The least severe of what the head's own files take away that makes the exit code 1 (default: warning).",
 )
+@click.option(
+    "--default-branch",
+    metavar="REV",
+    help="Where the base is not in the clone: the commit at which the head has left REV (default: origin's) stands in.",
+)
+@click.option(
+    "--if-no-base",
+    type=click.Choice(["new", "unchanged", "error"]),
+    default="new",
+    help="What findings are where none stands in either (default: new); or an error.",
+)
 @selection_options
 @OUTPUT
 @click.option(
@@ -61,6 +72,8 @@ def ci(
     severity: str | None,
     config_from: str,
     config: Path | None,
+    default_branch: str | None,
+    if_no_base: str,
     output: Path | None,
     state: Path | None,
     max_state_mb: int,
@@ -80,7 +93,9 @@ def ci(
         refuse_inside(config, path)
     with Bars() as bars:
         request = ScanRequest.from_flags(path, head, flags | {"config": config})
-        result = compare_commits(request, base, bars, state, max_state_mb << 20, config_from)
+        result = compare_commits(
+            request, base, bars, state, max_state_mb << 20, config_from, default_branch, if_no_base
+        )
     deliver_comparison(result, output)
     decides = result.config
     raise SystemExit(result.comparison.exit_code(fail_on, severity or decides.fail_on, decides.fail_on_weakened))

@@ -31,7 +31,7 @@ def arrow(path: Path, relation: str) -> ModuleType:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        message = f"{relation}: Parquet needs pyarrow; install it with: pip install 'datalyze[parquet]'"
+        message = f"{relation}: Parquet needs pyarrow; install it with: pip install pyarrow"
         raise FactsError(path, 0, message) from None
     return pyarrow
 

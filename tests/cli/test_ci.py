@@ -120,7 +120,7 @@ def test_a_shallow_clone_works_as_far_as_it_goes(analyze, ci, history):
     shallow = history.path.parent / "shallow"
     history.git(history.path.parent, "clone", "-q", "--depth=2", history.path.as_uri(), str(shallow))
     assert places(ci(shallow, base, code=1)["new"]) == ["app.py:7"]
-    output = analyze("ci", shallow, "--base", missing, code=2).output
+    output = analyze("ci", shallow, "--base", missing, "--if-no-base", "error", code=2).output
     assert output.startswith("error[G002]") and "git fetch --deepen" in output
 
 

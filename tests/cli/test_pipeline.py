@@ -24,6 +24,7 @@ from flask import request
 def run():
     os.system(name())
 """
+ZEROS = "0" * 40
 CONSTANT = "\ndef name():\n    return 'ls'\n"
 REQUESTED = "\ndef name():\n    return request.args['name']\n"
 
@@ -49,7 +50,7 @@ def commits(tmp_path):
 
 
 class Runner:
-    """Runs the steps of a job in a fresh clone of depth 1; only the cached directory is there in the next job."""
+    """Runs the steps of a job in a fresh clone of all branches; only the cached directory is there in the next job."""
 
     def __init__(self, path, cache, environment):
         self.path, self.cache, self.environment = path, cache, environment
@@ -60,14 +61,16 @@ class Runner:
             (tools / name).write_text(text)
             (tools / name).chmod(0o755)
 
-    def job(self, commit, steps, **variables):
-        """Return the exit code of the last step; the ones before must succeed."""
+    def job(self, commit, steps, restored=None, **variables):
+        """Return the exit code of the last step; the ones before must succeed. `restored` becomes the `.cache`."""
         clone = self.path / "clone"
         shutil.rmtree(clone, ignore_errors=True)
         git(self.path, "init", "-q", "clone")
         git(clone, "remote", "add", "origin", (self.path / "origin").as_uri())
-        git(clone, "fetch", "-q", "--depth=1", "origin", commit)
+        git(clone, "fetch", "-q", "origin")
         git(clone, "checkout", "-q", commit)
+        if restored is not None and restored.exists():
+            shutil.copytree(restored, clone / ".cache", symlinks=True)
         environment = os.environ | {"PYTHONPATH": str(TOP), "PATH": f"{self.path}/tools:{os.environ['PATH']}"}
         environment |= self.environment | variables
         for step in steps:
@@ -98,7 +101,8 @@ def test_the_steps_for_github_find_what_is_new_and_go_on_from_the_state(tmp_path
     (cached,) = [step["with"]["path"] for step in example["steps"] if step.get("uses", "").startswith("actions/cache")]
     cache = tmp_path / "home" / Path(cached).relative_to("~")
     share_kernels(cache)
-    assert set(example["env"]) == {"BASE"}
+    assert set(example["env"]) == {"BASE", "ANALYZE"}
+    assert any(step.get("with") == {"fetch-depth": 0} for step in example["steps"])
     runner = Runner(tmp_path, cache, {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": ""})
     assert runner.job(commits[1], steps, BASE=commits[0]) == 0
     assert len(runner.states()) == 2
@@ -106,21 +110,35 @@ def test_the_steps_for_github_find_what_is_new_and_go_on_from_the_state(tmp_path
     assert len(runner.states()) == 3  # That of the base was found again.
     (run,) = json.loads((tmp_path / "clone/analyze.sarif").read_text())["runs"]
     assert [result["baselineState"] for result in run["results"]] == ["new"]
+    for base in (ZEROS, "1" * 40):  # The first push of a branch, and a force push.
+        git(tmp_path / "origin", "branch", "-f", "topic", commits[2])
+        git(tmp_path / "origin", "checkout", "-q", "topic")
+        git(tmp_path / "origin", "branch", "-f", "main", commits[1])
+        assert runner.job(commits[2], steps, BASE=base) == 1
+        (run,) = json.loads((tmp_path / "clone/analyze.sarif").read_text())["runs"]
+        assert [result["baselineState"] for result in run["results"]] == ["new"]
+        assert run["properties"]["baseRevision"] == commits[1]
 
 
 @pytest.mark.slow
 def test_the_steps_for_gitlab_find_what_is_new(tmp_path, commits):
     example = EXAMPLES["GitLab"]["analyze"]
-    project = tmp_path / "clone"
-    directory = example["variables"]["XDG_CACHE_HOME"].replace("$CI_PROJECT_DIR", str(tmp_path / "kept"))
-    (cached,) = example["cache"]["paths"]
-    cache = tmp_path / "kept" / cached
-    share_kernels(cache)
-    assert Path(directory) / "analyze" == cache
-    runner = Runner(tmp_path, cache, {"XDG_CACHE_HOME": directory})
+    project, kept = tmp_path / "clone", tmp_path / "kept"
+    assert example["cache"]["paths"] == [".cache/analyze"]
+    runner = Runner(tmp_path, kept / "analyze", {"CI_DEFAULT_BRANCH": "main"})
     script = ["\n".join(example["script"])]
-    assert runner.job(commits[2], script, CI_MERGE_REQUEST_DIFF_BASE_SHA=commits[1]) == 1
-    document = json.loads((project / example["artifacts"]["paths"][0]).read_text())
-    assert [finding["rule"] for finding in document["new"]] == ["command-injection"]
-    assert runner.job(commits[1], script, CI_COMMIT_BEFORE_SHA=commits[2]) == 0
+
+    def job(commit, **variables):
+        code = runner.job(commit, script, kept, **variables)
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(project / ".cache", kept)
+        document = json.loads((project / example["artifacts"]["paths"][0]).read_text())
+        return code, [finding["rule"] for finding in document["new"]]
+
+    assert job(commits[2], CI_MERGE_REQUEST_DIFF_BASE_SHA=commits[1]) == (1, ["command-injection"])
+    assert job(commits[1], CI_COMMIT_BEFORE_SHA=commits[2]) == (0, [])
     assert len(runner.states()) == 2
+    git(tmp_path / "origin", "branch", "topic", commits[2])
+    git(tmp_path / "origin", "checkout", "-q", "topic")
+    git(tmp_path / "origin", "branch", "-f", "main", commits[1])
+    assert job(commits[2], CI_COMMIT_BEFORE_SHA=ZEROS) == (1, ["command-injection"])

@@ -130,7 +130,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
         lambda: store(tmp_path, text.format("output"), {"r": {(1,)}}),
     ):
         with pytest.raises(
-            engine.FactsError, match=r"Parquet needs pyarrow; install it with: pip install 'datalyze\[parquet\]'"
+            engine.FactsError, match=r"Parquet needs pyarrow; install it with: pip install pyarrow"
         ):
             action()
 

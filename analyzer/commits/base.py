@@ -1,0 +1,45 @@
+"""The commit to compare with, also where a pipeline names one that is not there.
+
+The first push of a branch has a base of zeros; a force push, or a shallow clone, one that was never fetched. Then the
+commit stands in at which the head has left the default branch; where there is none, nothing was before.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from analyzer.errors import AnalyzeError
+from analyzer.git import Repository
+
+COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+DEFAULT_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
+IF_NONE = ("new", "unchanged", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A commit, or "" where nothing was before; `said` tells why it is another one than was named."""
+
+    commit: str
+    said: str = ""
+
+
+def find_base(repository: Repository, named: str, head: str, default_branch: str | None, if_none: str) -> Base:
+    """Return the base for a commit `head`. Raises AnalyzeError G002: a name, other than a commit's, must be there."""
+    if not COMMIT.fullmatch(named):
+        return Base(repository.resolve(named))
+    try:
+        return Base(repository.resolve(named))
+    except AnalyzeError:
+        if if_none == "error":
+            raise
+    lost = (
+        "the base of zeros names no commit" if not named.strip("0") else f"the base {named[:12]} is not in this clone"
+    )
+    for branch in (default_branch,) if default_branch else DEFAULT_BRANCHES:
+        found = repository.merge_base(branch, head)
+        if found and found != head:  # On the default branch itself, the head would be compared with itself.
+            return Base(found, f"{lost}: compared with {found[:12]}, where the head has left {branch}")
+    what = "all findings count as new" if if_none == "new" else "all findings count as unchanged"
+    return Base("", f"{lost}, nor where the head has left the default branch: {what}, and the head's settings decide")
