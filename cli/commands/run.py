@@ -81,7 +81,7 @@ def run(
             number_bits=int(number_width),
         )
         for warning in warnings:
-            click.echo(f"warning: {warning}", err=True)
+            say(f"warning: {warning}", err=True)
         show_lines(lines)
         if stats:
             show_strata(strata)
