@@ -1,6 +1,7 @@
 """The hook on the staged index, by itself and through the real pre-commit tool."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,9 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+import yaml
+
+from facts import LANGUAGES
 
 TOP = Path(__file__).resolve().parents[2]
 PARTS = ("analyzer", "cli", "engine", "facts", "rules", "pyproject.toml", "README.md", "LICENSE")
@@ -78,8 +82,51 @@ repos:
     rev: {rev}
     hooks:
       - id: analyze
-        args: [--rules, sql-injection]
+        args: [--rules, "sql-injection,command-injection"]
 """
+
+
+NODE = "const http = require('http'), cp = require('child_process');\nhttp.createServer((q) => cp.exec(q.url));\n"
+JAVA = """\
+import jakarta.servlet.http.HttpServletRequest;
+class Run {
+  void run(HttpServletRequest request) throws Exception {
+    Runtime.getRuntime().exec(request.getParameter("c"));
+  }
+}
+"""
+GO = """\
+package main
+
+import (
+	"net/http"
+	"os/exec"
+)
+
+func run(w http.ResponseWriter, r *http.Request) {
+	exec.Command("sh", "-c", r.FormValue("c")).Run()
+}
+"""
+VULNERABLE = {
+    "java": ("Run.java", JAVA, "Run.java:4"),
+    "c": ("run.c", "#include <stdlib.h>\nint main(int n, char **v) {\n  return system(v[1]);\n}\n", "run.c:3"),
+    "javascript": ("run.js", NODE, "run.js:2"),
+    "typescript": ("run.ts", NODE, "run.ts:2"),
+    "tsx": ("run.tsx", NODE, "run.tsx:2"),
+    "go": ("run.go", GO, "run.go:9"),
+}
+
+
+def test_the_hook_is_for_all_files_that_an_extractor_reads_and_for_settings():
+    (hook,) = yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_text())
+    concerns = re.compile(hook["files"])
+    assert set(LANGUAGES) == {"python", *VULNERABLE}
+    suffixes = {suffix for language in LANGUAGES.values() for suffix in language.suffixes}
+    settings = (".analyze.toml", "a/pyproject.toml", ".analyzeignore", ".analyze/models/own.dl")
+    for path in (*(f"a/b{suffix}" for suffix in suffixes), "A.PY", *settings):
+        assert concerns.search(path), path
+    assert not concerns.search("notes.txt")
+    assert not {"types", "types_or"} & hook.keys()
 
 
 @pytest.mark.slow
@@ -110,3 +157,14 @@ def test_pre_commit_installs_and_runs_the_hook(staged, tmp_path, state_directory
     assert "app.py:11:5" in refused.stdout + refused.stderr
     accepted = commit("--all")
     assert accepted.returncode == 0, accepted.stdout + accepted.stderr
+    for name, (file, text, place) in VULNERABLE.items():
+        (staged / file).write_text(text)
+        git(staged, "add", file)
+        refused = commit()
+        assert refused.returncode == 1 and place in refused.stdout + refused.stderr, (name, refused)
+        git(staged, "rm", "-q", "--cached", file)
+        (staged / file).unlink()
+    (staged / "notes.txt").write_text("nothing to analyse\n")
+    git(staged, "add", "notes.txt")
+    passed = commit()
+    assert passed.returncode == 0 and "no files to check" in passed.stdout + passed.stderr
