@@ -23,7 +23,8 @@ AREAS = {
 OPERATORS = {
     ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.In: (" in ", " not in "), ast.NotIn: (" not in ", " in "),
-    ast.Is: (" is ", " is not "), ast.IsNot: (" is not ", " is "), ast.And: (" and ", " or "), ast.Or: (" or ", " and "),
+    ast.Is: (" is ", " is not "), ast.IsNot: (" is not ", " is "),
+    ast.And: (" and ", " or "), ast.Or: (" or ", " and "),
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "+"),
 }  # fmt: skip
 RULE_CHANGES = (
