@@ -6,7 +6,6 @@ and results that it never sees.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +22,7 @@ from engine.database import Columns, Database, EvaluationError, Widening
 from engine.language.program import CheckedProgram
 from engine.local.execution import Options
 from engine.result import Result
+from engine.spark.access import access
 from engine.spark.evaluate import TAGGED, collected
 from engine.spark.task import Job, joined
 from engine.symbols import Symbols
@@ -54,7 +54,7 @@ def evaluate(
     shared = spark.sparkContext.broadcast(Shared(texts, dict(database.records)))
     try:
         frame = spark.createDataFrame(tagged(database.relations)).repartition(n)
-        job = Job(program, {}, secrets.token_bytes(32), COMPLETE_ROWS)
+        job = Job(program, {}, access(spark), COMPLETE_ROWS)
         work = partial(answer, job, shared, tuple(relations), tuple(widenings))
         rows = collected(frame.mapInArrow(work, TAGGED, barrier=True).repartition(n))
     finally:

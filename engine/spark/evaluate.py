@@ -6,7 +6,6 @@ starts it again by itself when a task, a worker process or an executor is lost.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, reduce
@@ -25,6 +24,7 @@ from engine.io.place import device, file_name
 from engine.language.program import CheckedProgram, Relation
 from engine.local.execution import Options
 from engine.spark import results, task
+from engine.spark.access import access
 from engine.spark.facts import Source
 
 TAGGED = "relation string, rows binary"
@@ -118,7 +118,7 @@ def prepared(
         for name, frame in facts.items()
     ]
     none = spark.range(0).select(lit("").alias("relation"), lit(b"").alias("rows"))
-    job = task.Job(program, sources, secrets.token_bytes(32), complete_rows)
+    job = task.Job(program, sources, access(spark), complete_rows)
     return job, reduce(DataFrame.unionAll, tagged, none)
 
 

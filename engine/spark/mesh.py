@@ -2,58 +2,107 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener
+from dataclasses import dataclass, field
+from queue import Empty, Queue
+from time import monotonic
 
+from engine.cluster.door import HANDSHAKE_S, Door, NoPort, listening
 from engine.cluster.frame import Failure, pack, unpack
 from engine.cluster.group import Parcel
+from engine.cluster.link import Link, Stranger, admit, greet, made_prompt
 from engine.codec import Damaged
 from engine.database import EvaluationError
 from engine.io.errors import FactsError
 
 PATIENCE_S = 5.0
 """A member that fails waits so long for those to whom it is sending something."""
+MEETING_S = 120.0
+"""After all have told their addresses, it may take so long until all are connected."""
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Access:
+    """What the driver gives to all members, and to nobody else: who knows `key` is let in.
+
+    Members listen on the first free one of `ports`; with `pem`, a certificate and its key, connections are encrypted.
+    """
+
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    ports: range = range(1)
+    pem: bytes = field(default=b"", repr=False)
 
 
 class Mesh:
-    """Member `rank` of `size`, connected with all others; whoever knows `key` is let in.
+    """Member `rank` of `size`, connected with all others.
 
     `meet` is given the address of this member and returns those of all, in their order. A member that ends without a
-    word ends the others: their next exchange raises ConnectionError.
+    word ends the others: their next exchange raises ConnectionError. Connections of others are dropped.
     """
 
-    def __init__(self, rank: int, size: int, host: str, key: bytes, meet: Callable[[str], Sequence[str]]) -> None:
-        self.rank, self.size, self.host = rank, size, host
-        self.peers: dict[int, Connection] = {}
+    def __init__(self, rank: int, size: int, host: str, access: Access, meet: Callable[[str], Sequence[str]]) -> None:
+        self.rank, self.size, self.host, self.access = rank, size, host, access
+        self.peers: dict[int, Link] = {}
         self._sender = ThreadPoolExecutor(1)
-        with Listener((host, 0), authkey=key, backlog=size) as listener:
-            addresses = meet(f"{host}:{listener.address[1]}")
-            for other in range(rank):
-                there, _, port = addresses[other].rpartition(":")
-                self._join(other, Client((there, int(port)), authkey=key))
-                self.peers[other].send_bytes(pack(rank))
-            while len(self.peers) < size - 1:
-                try:
-                    connection = listener.accept()
-                except (AuthenticationError, EOFError, OSError):
-                    continue  # A stranger. A member that is lost is found out by the others, and by Spark.
-                self._join(unpack(connection.recv_bytes()), connection)
+        try:
+            with listening(host, access.ports) as listener:
+                addresses = meet(f"{host}:{listener.getsockname()[1]}/{secrets.token_hex(16)}")
+                self._connect(listener, addresses, hashlib.sha256("\n".join(addresses).encode()).digest())
+        except NoPort as error:
+            raise EvaluationError(f"{error}: give spark.analyze.ports more of them") from None
 
-    def _join(self, other: int, connection: Connection) -> None:
-        with socket.socket(fileno=socket.dup(connection.fileno())) as shared:
-            shared.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.peers[other] = connection
+    def _connect(self, listener: socket.socket, addresses: Sequence[str], meeting: bytes) -> None:
+        """Connect to the members before this one, admit those behind it."""
+        ends_s = monotonic() + MEETING_S
+        arrived: Queue[Link] = Queue()
+        expected = set(range(self.rank + 1, self.size))
+
+        def welcome(link: Link) -> bool:
+            if is_expected := link.other in expected:
+                expected.remove(link.other)
+                arrived.put(link)
+            return is_expected
+
+        def admitted(connection: socket.socket) -> Link:
+            return admit(connection, self.access.key, meeting, self.rank, self.access.pem)
+
+        with Door(listener, admitted, welcome):
+            for other in range(self.rank):
+                self.peers[other] = self._joined(addresses[other].partition("/")[0], other, meeting)
+            while len(self.peers) < self.size - 1:
+                try:
+                    link = arrived.get(timeout=max(0.0, ends_s - monotonic()))
+                except Empty:
+                    missing = ", ".join(addresses[other].partition("/")[0] for other in sorted(expected))
+                    raise ConnectionError(f"{missing} did not connect to {addresses[self.rank]} in time") from None
+                self.peers[link.other] = link
+
+    def _joined(self, address: str, other: int, meeting: bytes) -> Link:
+        """Connect to another member, again if that is cut off."""
+        host, _, port = address.rpartition(":")
+        for _ in range(ATTEMPTS):
+            connection = made_prompt(socket.create_connection((host, int(port)), timeout=HANDSHAKE_S))
+            try:
+                link = greet(connection, self.access.key, meeting, self.rank, other, self.access.pem)
+                connection.settimeout(None)
+                return link
+            except Stranger as error:
+                reason = error
+                connection.close()
+        raise ConnectionError(f"{address} is no member of this run: {reason}")
 
     def exchange(self, parcels: Sequence[Parcel]) -> list[Parcel]:
         sent = self._sender.submit(self._send, parcels)
         found = list(parcels)
         try:
-            for other, connection in self.peers.items():
-                found[other] = unpack(connection.recv_bytes())
+            for other, link in self.peers.items():
+                found[other] = unpack(link.receive())
                 if isinstance(found[other], Failure):
                     self._pass_on(found[other], sent)
                     raise found[other].error
@@ -69,18 +118,18 @@ class Mesh:
             self.fail(failure.error)
 
     def _send(self, parcels: Sequence[Parcel]) -> None:
-        for other, connection in self.peers.items():
-            connection.send_bytes(pack(parcels[other]))
+        for other, link in self.peers.items():
+            link.send(pack(parcels[other]))
 
     def fail(self, error: EvaluationError | FactsError) -> None:
         """Tell the others why this member cannot go on: their next exchange raises the same."""
-        for connection in self.peers.values():
+        for link in self.peers.values():
             try:
-                connection.send_bytes(pack(Failure.of(error)))
+                link.send(pack(Failure.of(error)))
             except OSError:
                 pass
 
     def close(self) -> None:
         self._sender.shutdown(wait=False)
-        for connection in self.peers.values():
-            connection.close()
+        for link in self.peers.values():
+            link.close()

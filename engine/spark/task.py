@@ -24,20 +24,20 @@ from engine.language.program import CheckedProgram
 from engine.local.execution import Options
 from engine.result import StratumStatistics
 from engine.spark import facts, results
-from engine.spark.mesh import Mesh
+from engine.spark.mesh import Access, Mesh
 from engine.symbols import Symbols
 
 
 @dataclass(frozen=True)
 class Job:
-    """What all members are told: the program, where facts come from, and the secret that admits a member.
+    """What all members are told: the program, where facts come from, and what admits them to one another.
 
     `checkpoints` is a directory of this run alone; in the middle of a fixpoint one is made each `interval_s` seconds.
     """
 
     program: CheckedProgram
     sources: dict[str, facts.Source]
-    key: bytes
+    access: Access
     complete_rows: int
     checkpoints: str | None = None
     interval_s: float = 60.0
@@ -120,7 +120,7 @@ def joined(job: Job) -> Mesh:
     tasks = context.getTaskInfos()
     rank = context.partitionId()
     host = tasks[rank].address.rpartition(":")[0] or tasks[rank].address
-    return Mesh(rank, len(tasks), host, job.key, context.allGather)
+    return Mesh(rank, len(tasks), host, job.access, context.allGather)
 
 
 def evaluate(job: Job, tables: facts.Tables, group: Mesh, report: Report) -> tuple[Member, Dictionary]:

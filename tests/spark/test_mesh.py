@@ -1,24 +1,20 @@
 """The group over sockets."""
 
-import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine import FactsError
-from engine.spark.mesh import Mesh
+from engine.cluster.tls import certificate
+from engine.spark.mesh import Access, Mesh
 
-pytestmark = pytest.mark.slow
 
-
-def meshes(size, work, keys=None):
+def meshes(size, work, access=None):
     """Run `work(mesh)` for each of so many members on threads; return the futures."""
-    addresses, barrier = [None] * size, threading.Barrier(size)
+    addresses, barrier, access = [None] * size, threading.Barrier(size), access or Access()
 
     def member(rank):
         def meet(address):
@@ -26,7 +22,7 @@ def meshes(size, work, keys=None):
             barrier.wait()
             return addresses
 
-        mesh = Mesh(rank, size, "127.0.0.1", (keys or [b"key"] * size)[rank], meet)
+        mesh = Mesh(rank, size, "127.0.0.1", access, meet)
         try:
             return work(mesh)
         finally:
@@ -38,14 +34,15 @@ def meshes(size, work, keys=None):
     return futures
 
 
-def test_parcels_arrive_in_the_order_of_members():
+@pytest.mark.parametrize("pem", [b"", certificate()], ids=["plain", "encrypted"])
+def test_parcels_arrive_in_the_order_of_members(pem):
     def work(mesh):
         first = mesh.exchange([f"{mesh.rank} to {other}" for other in range(mesh.size)])
         # More than any buffer of the system holds, in all directions at once.
         second = mesh.exchange([np.full(3_000_000, mesh.rank)] * mesh.size)
         return first, [part[0] for part in second]
 
-    for rank, future in enumerate(meshes(4, work)):
+    for rank, future in enumerate(meshes(4, work, Access(pem=pem))):
         assert future.result() == ([f"{other} to {rank}" for other in range(4)], [0, 1, 2, 3])
 
 
@@ -71,30 +68,3 @@ def test_a_member_that_is_gone_ends_the_others():
     for future in meshes(3, work)[1:]:
         with pytest.raises(ConnectionError, match="has lost another one"):
             future.result()
-
-
-def test_strangers_are_not_let_in():
-    addresses, barrier = [None] * 2, threading.Barrier(3)
-
-    def member(rank):
-        def meet(address):
-            addresses[rank] = address
-            barrier.wait()
-            barrier.wait()
-            return addresses
-
-        mesh = Mesh(rank, 2, "127.0.0.1", b"key", meet)
-        return mesh.exchange([rank] * 2)
-
-    with ThreadPoolExecutor(3) as pool:
-        futures = [pool.submit(member, rank) for rank in range(2)]
-        barrier.wait()
-        host, _, port = addresses[0].rpartition(":")
-        # The stranger stands in line first; it is answered when the member begins to accept.
-        stranger = pool.submit(Client, (host, int(port)), authkey=b"guess")
-        hung_up = socket.create_connection((host, int(port)))
-        hung_up.close()
-        barrier.wait()
-        with pytest.raises(AuthenticationError):
-            stranger.result()
-        assert [future.result() for future in futures] == [[0, 1], [0, 1]]
