@@ -172,3 +172,26 @@ def test_a_configuration_names_no_models_outside_the_repository(analyze, reposit
     (repository / ".analyze.toml").write_text('models = ["../secret.dl"]\n')
     output = analyze("scan", repository, code=2).output
     assert "lies outside" in output and "a secret" not in output
+
+
+@pytest.mark.parametrize(
+    "data", [b"name = 'caf\xe9'\n", b"[[[ not TOML\n", b"a = " + b"[" * 100_000], ids=["Latin-1", "no TOML", "deep"]
+)
+def test_a_pyproject_without_our_settings_ends_no_scan(scan, repository, data):
+    (repository / "pyproject.toml").write_bytes(data)
+    scan(repository, code=1)
+
+
+@pytest.mark.parametrize(
+    ("file", "data"),
+    [
+        ("pyproject.toml", b"[tool.analyze]\nexclude = ['caf\xe9']\n"),
+        (".analyze.toml", b"exclude = ['caf\xe9']\n"),
+        (".analyze.toml", b"exclude = " + b"[" * 100_000),
+        ("pyproject.toml", b"[tool.analyze]\nexclude = " + b"[" * 100_000),
+    ],
+)
+def test_settings_that_are_not_utf8_or_nested_too_deeply_are_errors_that_name_the_file(analyze, repository, file, data):
+    (repository / file).write_bytes(data)
+    output = analyze("scan", repository, code=2).output
+    assert output.startswith("error[C001]") and f"--> {file}" in output
