@@ -17,9 +17,10 @@ from analyzer.entities import Entities
 from analyzer.findings import Findings, call_coverage
 from analyzer.generated import leave_out_generated
 from analyzer.present import present
-from analyzer.report import Check, Coarsened, Coverage, Place, Problem, Report, Suppression
+from analyzer.report import Check, Coarsened, Coverage, Place, Problem, Report
 from analyzer.rulebook import Rulebook
-from analyzer.suppress import judged, parse_suppression
+from analyzer.statements import Statements
+from analyzer.suppress import judged, mistakes, parse_suppression
 from analyzer.texts import Texts
 from analyzer.trees import Tree
 from analyzer.widen import INTO
@@ -52,8 +53,9 @@ def assemble(
     results = {"": result, **others}
     collected_findings = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
     findings = [finding for each in collected_findings for finding in each.collect() if concerns(finding.place.file)]
-    suppressions = [item for item in read_suppressions(collected.mounted) if concerns(item.file)]
-    presented = present(findings, suppressions, texts)
+    comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
+    suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
+    presented = present(findings, suppressions, texts, Statements(collected.mounted))
     shown, left_out = presented.findings, ()
     if not config.include_generated:
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
@@ -64,6 +66,7 @@ def assemble(
         coverage_of(collected, result, concerns), generated=Counter(item.place.file for item in left_out)
     )
     problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
+    problems += (problem for comment in comments for problem in mistakes(*comment, book.known))
     ran = {check.id for check in book.checks}
     return Report(
         target=tree.target,
@@ -135,13 +138,11 @@ def blind_spots(coverage: Coverage, languages: Collection[str]) -> Iterator[str]
         yield f"no check that ran looks at {language}: {files}, from which there are facts only"
 
 
-def read_suppressions(mounted: facts.Mounted) -> list[Suppression]:
-    """Return the suppressions in the comments of all files, in order of files and lines."""
-    rows = [
-        (mounted.symbols[file], line, mounted.symbols[text])
-        for file, line, text in mounted.relations["directive_comment"].T.tolist()
-    ]
-    return [found for row in sorted(rows) if (found := parse_suppression(*row))]
+def directive_comments(mounted: facts.Mounted) -> list[tuple[str, int, str]]:
+    """Return the file, line and text of the comments that speak to the analyser, in order."""
+    symbols = mounted.symbols
+    rows = mounted.relations["directive_comment"].T.tolist()
+    return sorted((symbols[file], line, symbols[text]) for file, line, text in rows)
 
 
 def coverage_of(collected: Collected, result: engine.Result, concerns: Callable[[str], bool]) -> Coverage:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from analyzer.report import Finding, Step, Suppression
+from analyzer.statements import Statements
 from analyzer.suppress import covered_line, suppress
 from analyzer.texts import Texts
 
@@ -20,11 +21,13 @@ class Presented:
     unused: tuple[Suppression, ...]
 
 
-def present(findings: Iterable[Finding], suppressions: Sequence[Suppression], texts: Texts) -> Presented:
+def present(
+    findings: Iterable[Finding], suppressions: Sequence[Suppression], texts: Texts, statements: Statements
+) -> Presented:
     """Return the findings with frames, line hashes and suppressions, ordered by place and check."""
     ordered = sorted(findings, key=lambda finding: (finding.place, finding.check, finding.message))
     covering = [(covered_line(item, texts.lines(item.file)), item) for item in suppressions]
-    marked, unused = suppress((_with_text(finding, texts) for finding in ordered), covering)
+    marked, unused = suppress((_with_text(finding, texts) for finding in ordered), covering, statements.lines)
     return Presented(tuple(marked), tuple(unused))
 
 

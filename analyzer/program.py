@@ -123,11 +123,18 @@ def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
     wrong = {diagnostic.span.source for diagnostic in error.diagnostics} & book.user
     for diagnostic in error.diagnostics:
         if diagnostic.span.source in wrong or not wrong:
-            text = f"left out: error[{diagnostic.code}]: {diagnostic.message}"
-            book.problems.append(Problem(text, diagnostic.span.source, diagnostic.span.line))
+            book.problems.append(_left_out(diagnostic))
     wrong = wrong or set(book.user)
     book.leave_out(wrong)
     return bool(wrong)
+
+
+def _left_out(diagnostic: engine.Diagnostic) -> Problem:
+    span, code = diagnostic.span, diagnostic.line_text
+    return Problem(
+        f"left out: error[{diagnostic.code}]: {diagnostic.message}", span.source, span.line, column=span.column,
+        end_column=span.end_column if span.end_line == span.line else len(code) + 1, code=code, help=diagnostic.help,
+    )  # fmt: skip
 
 
 def evaluate_program(

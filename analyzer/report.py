@@ -86,12 +86,19 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that was not analysed and should have been, or a warning about the run itself."""
+    """Something that was not analysed and should have been, or a warning about the run itself.
+
+    `code` is the source line, in which columns from `column` up to `end_column` are wrong; `help` says what to do.
+    """
 
     message: str
     file: str = ""
     line: int = 0
     level: str = "error"
+    column: int = 0
+    end_column: int = 0
+    code: str = ""
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,8 @@ def _read_user_check(file: UserFile, taken: set[str], book: Rulebook) -> list[ca
         if check.id in taken:
             raise catalogue.HeaderError(f"another check has the id '{check.id}'", 1)
     except catalogue.HeaderError as error:
-        book.problems.append(Problem(f"check left out: {error}", file.name, error.line))
+        line = (file.text.splitlines() or [""])[error.line - 1]
+        book.problems.append(Problem(f"check left out: {error}", file.name, error.line, code=line, help=error.help))
         return []
     book.user.add(file.name)
     return [check]
@@ -212,7 +213,7 @@ def all_checks(rules_dirs: Iterable[Path] = ()) -> list[catalogue.Check]:
         try:
             checks.append(catalogue.read_check(file.name, file.text, file.help))
         except catalogue.HeaderError as error:
-            raise AnalyzeError("R004", str(error), file=file.name, line=error.line) from None
+            raise AnalyzeError("R004", str(error), file=file.name, line=error.line, help=error.help) from None
     return sorted(checks, key=lambda check: check.id)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import facts
 from analyzer.collect import silent
 from analyzer.report import Finding, Problem
-from analyzer.rulebook import all_checks, select
+from analyzer.rulebook import all_checks, files_on_disk, select
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.trees import MemoryTree
 from rules.catalogue import Check
@@ -37,14 +37,44 @@ class ExampleResult:
         return not self.problems
 
 
-def run_rule_tests(selectors: Sequence[str], rules_dirs: Sequence[Path] = ()) -> list[ExampleResult]:
-    """Scan the examples of the selected checks, each as a repository of its own directory. Raises AnalyzeError."""
+def run_rule_tests(
+    selectors: Sequence[str], rules_dirs: Sequence[Path] = (), models: Sequence[Path] = ()
+) -> list[ExampleResult]:
+    """Scan the examples of checks, each as a repository of its own directory. Raises AnalyzeError.
+
+    Checks are those selected; without selectors those of `rules_dirs`, or all where none is given. A check without an
+    example that can be scanned fails, and so does the file of a rule or model that is left out.
+    """
     checks = select(all_checks(rules_dirs), selectors)
+    if rules_dirs and not selectors:
+        own = {file.name for file in files_on_disk((), rules_dirs)}
+        checks = [check for check in checks if check.file.name in own]
     examples = {name: (check, code) for check in checks for name, code in _examples(check)}
     tree = MemoryTree({name: code.encode() for name, (_, code) in examples.items()}, "examples")
     flags = {"rules": tuple(check.id for check in checks)}
-    report = scan_tree(tree, ScanRequest(Path("."), None, flags, (), tuple(rules_dirs)), silent).report
-    return [_compare(name, check, code, report.findings, report.problems) for name, (check, code) in examples.items()]
+    report = scan_tree(tree, ScanRequest(Path("."), None, flags, tuple(models), tuple(rules_dirs)), silent).report
+    untested = [check for check in checks if not any(check is tested for tested, _ in examples.values())]
+    results = [ExampleResult(check.file.name, (_why_untested(check),), 0, 0) for check in untested]
+    left_out = [problem for problem in report.problems if problem.level == "error" and problem.file not in examples]
+    results += [ExampleResult(_place(problem), (_said(problem),), 0, 0) for problem in left_out]
+    return results + [
+        _compare(name, check, code, report.findings, report.problems) for name, (check, code) in examples.items()
+    ]
+
+
+def _why_untested(check: Check) -> str:
+    page = Path(check.file.name).with_suffix(".md").name
+    if not check.help:
+        return f"the check has no page: write {page} beside it, with examples"
+    return f"{page} has no example in a language that is analysed"
+
+
+def _place(problem: Problem) -> str:
+    return ":".join(str(part) for part in (problem.file or "rules", problem.line, problem.column) if part)
+
+
+def _said(problem: Problem) -> str:
+    return problem.message + (f" ({problem.help})" if problem.help else "")
 
 
 def _examples(check: Check) -> Iterator[tuple[str, str]]:

@@ -194,11 +194,13 @@ def _notifications(report: Report) -> Iterable[dict[str, Any]]:
 
 
 def _notification(problem: Problem, prefix: str) -> dict[str, Any]:
-    notification: dict[str, Any] = {"level": problem.level, "message": {"text": problem.message}}
+    text = problem.message + (f"\n{problem.help}" if problem.help else "")
+    notification: dict[str, Any] = {"level": problem.level, "message": {"text": text}}
     if problem.file:
         place: dict[str, Any] = {"artifactLocation": _artifact(prefix + problem.file)}
         if problem.line:
-            place["region"] = {"startLine": problem.line}
+            columns = {"startColumn": problem.column, "endColumn": problem.end_column} if problem.column else {}
+            place["region"] = {"startLine": problem.line, **columns}
         notification["locations"] = [{"physicalLocation": place}]
     return notification
 

@@ -1,19 +1,22 @@
 """Which findings are suppressed: decided here once, for every output and for the exit code.
 
 A comment `analyze: ignore[rule, …] reason` suppresses findings on its own line; standing alone on a line, those on the
-next line that is not a comment. Rules may be patterns (`*-injection`); without a list every rule is meant.
+next line that is not a comment. One that hits no finding so suppresses those whose statement has the line. Rules may be
+patterns (`*-injection`); without a list every rule is meant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from analyzer.report import Finding, Suppression
+from analyzer.report import Finding, Place, Problem, Suppression
 
-DIRECTIVE = re.compile(r"\banalyze:\s*ignore(?:\[([^\]]*)\])?[ \t]*([^\r\n]*)")
+DIRECTIVE = re.compile(r"\banalyze:\s*ignore(?:[ \t]*\[([^\]]*)\]|(?![\w({-])(?![ \t]*\[))[ \t]*([^\r\n]*)")
+WORD = re.compile(r"\banalyze:\s*([\w-]+)")
 COMMENT_LINE = re.compile(r"\s*(#|//|--|/\*|\*)")
 
 
@@ -37,23 +40,58 @@ def covered_line(suppression: Suppression, lines: Sequence[str]) -> int:
 
 
 def suppress(
-    findings: Iterable[Finding], covering: Sequence[tuple[int, Suppression]]
+    findings: Iterable[Finding],
+    covering: Sequence[tuple[int, Suppression]],
+    statement: Callable[[Place], Collection[int]],
 ) -> tuple[list[Finding], list[Suppression]]:
     """Return the findings, marked where one of the suppressions applies, and the suppressions that none needed.
 
-    `covering` gives the covered line of each suppression.
+    `covering` gives the covered line of each suppression, `statement` the lines of the statement around a place.
     """
     by_line: dict[tuple[str, int], list[Suppression]] = {}
     for line, suppression in covering:
         by_line.setdefault((suppression.file, line), []).append(suppression)
-    used = set()
-    marked = []
-    for finding in findings:
-        here = by_line.get((finding.place.file, finding.place.line), [])
-        by = next((suppression for suppression in here if names(suppression, finding.check)), None)
-        used.add(by)
-        marked.append(replace(finding, suppression=by) if by else finding)
-    return marked, [suppression for _, suppression in covering if suppression not in used]
+    marked = [_marked(finding, by_line.get((finding.place.file, finding.place.line), ())) for finding in findings]
+    left = _unused(covering, marked)
+    by_file: dict[str, list[tuple[int, Suppression]]] = {}
+    for line, suppression in left:
+        by_file.setdefault(suppression.file, []).append((line, suppression))
+    for i, finding in enumerate(marked):
+        if finding.suppression is None and (nearby := by_file.get(finding.place.file)):
+            lines = statement(finding.place)
+            marked[i] = _marked(finding, [suppression for line, suppression in nearby if line in lines])
+    return marked, [suppression for _, suppression in _unused(left, marked)]
+
+
+def _marked(finding: Finding, suppressions: Iterable[Suppression]) -> Finding:
+    by = next((suppression for suppression in suppressions if names(suppression, finding.check)), None)
+    return replace(finding, suppression=by) if by else finding
+
+
+def _unused(covering: Iterable[tuple[int, Suppression]], marked: Iterable[Finding]) -> list[tuple[int, Suppression]]:
+    used = {finding.suppression for finding in marked}
+    return [(line, suppression) for line, suppression in covering if suppression not in used]
+
+
+def mistakes(file: str, line: int, comment: str, known: Collection[str]) -> Iterator[Problem]:
+    """Yield what a comment to the analyser probably does not say as it is meant; `known` are the ids of checks."""
+    suppression = parse_suppression(file, line, comment)
+    if suppression is None:
+        word = WORD.search(comment)
+        if word and word[1] == "ignore":
+            yield _mistake(file, line, "this suppresses nothing", "analyze: ignore[rule, …]")
+        elif word and get_close_matches(word[1].lower(), ["ignore"]):
+            yield _mistake(file, line, "this suppresses nothing", "analyze: ignore")
+        return
+    for rule in suppression.rules:
+        if not any(fnmatchcase(check, rule) for check in known):
+            near = get_close_matches(rule, known, n=1)
+            yield _mistake(file, line, f"no check fits '{rule}'", *near)
+
+
+def _mistake(file: str, line: int, message: str, meant: str = "") -> Problem:
+    help = f"did you mean '{meant}'?" if meant else "'analyze rules list' names the checks"
+    return Problem(message, file, line, "warning", help=help)
 
 
 def names(suppression: Suppression, check: str) -> bool:
@@ -61,5 +99,7 @@ def names(suppression: Suppression, check: str) -> bool:
 
 
 def judged(suppression: Suppression, run: set[str], known: set[str]) -> bool:
-    """Whether the checks that ran can tell that the suppression is unused: none that it names was left out."""
+    """Whether the checks that ran can tell that the suppression is unused: all that it names are known, and ran."""
+    if any(not any(fnmatchcase(check, rule) for check in known) for rule in suppression.rules):
+        return False
     return not any(names(suppression, check) for check in known - run)

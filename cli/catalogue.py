@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from analyzer.report import Check
     from analyzer.ruletest import ExampleResult
 
+UNBOUNDED = 10_000
+"""Columns of what is no terminal: whoever reads it breaks lines, or wants them whole."""
+
 
 def print_checks(checks: Sequence[Check], format: str) -> None:
     """Print one row a check."""
@@ -30,18 +33,23 @@ def print_checks(checks: Sequence[Check], format: str) -> None:
     for check in checks:
         severity = Text(check.severity, style=STYLES[check.severity])
         table.add_row(check.id, severity, check.precision, ", ".join(map(str, check.cwe)), check.name)
-    console().print(table)
+    shown = console()
+    (shown if shown.is_terminal else console(width=UNBOUNDED)).print(table)
 
 
 def print_check(check: Check) -> None:
-    """Print what a check finds and its page."""
+    """Print what a check finds and its page: as it is written where it is not a terminal that shows it."""
     shown = console()
     references = [check.id, f"{check.precision} precision", *(f"CWE-{cwe}" for cwe in check.cwe)]
     style = f"{STYLES[check.severity]} reverse"
-    shown.print(Text.assemble((f" {check.severity} ", style), " ", (check.name, "bold")))
-    shown.print(Text(" · ".join(references), style="dim"))
+    shown.print(Text.assemble((f" {check.severity} ", style), " ", (check.name, "bold")), soft_wrap=True)
+    shown.print(Text(" · ".join(references), style="dim"), soft_wrap=True)
     shown.print()
-    shown.print(Markdown(check.help or check.message, hyperlinks=False))
+    page = check.help or check.message
+    if shown.is_terminal:
+        shown.print(Markdown(page, hyperlinks=False))
+    else:
+        say(page.rstrip("\n"))
 
 
 def print_test_results(results: Iterable[ExampleResult]) -> int:
@@ -54,7 +62,7 @@ def print_test_results(results: Iterable[ExampleResult]) -> int:
         spurious += result.known_spurious
         missing += result.known_missing
         for problem in result.problems:
-            shown.print(Text.assemble(("✗ ", "red"), (f"{result.name}: ", "bold"), problem))
+            shown.print(Text.assemble(("✗ ", "red"), (f"{result.name}: ", "bold"), problem), soft_wrap=True)
     known = f" ({spurious} known spurious, {missing} known missing)" if spurious or missing else ""
     shown.print(f"{plural(total, 'example')}: {total - failed} passed, {failed} failed{known}")
     return int(failed > 0)

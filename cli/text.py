@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from analyzer.report import SEVERITIES, Check, Finding, Report, Step
+from analyzer.report import SEVERITIES, Check, Finding, Problem, Report, Step
 from analyzer.shown import printable
 from cli.terminal import console
 
@@ -197,11 +197,11 @@ def print_summary(report: Report, rows: Mapping[str, Text], console: Console) ->
     console.print(Rule(style="dim"))
     for label, row in rows.items():
         _print_wrapped(Text(f" {label:<{SUMMARY_INDENT - 1}}", style="bold"), row, console)
-    notes = list(_notes(report))
+    notes = list(_notes(report, console.width))
     if notes:
         console.print()
-    for note in notes:
-        _print_wrapped(Text(" "), note, console)
+    for head, note in notes:
+        _print_wrapped(Text(head), note, console)
     console.print()
 
 
@@ -270,21 +270,36 @@ def time_row(phases_s: Mapping[str, float]) -> Text:
     return row.append(f"   ({phases})", style="dim") if phases else row
 
 
-def _notes(report: Report) -> Iterator[Text]:
-    """Yield what was not analysed, and suppressions that suppress nothing."""
+def _notes(report: Report, width: int) -> Iterator[tuple[str, Text]]:
+    """Yield what was not analysed, and suppressions that suppress nothing: heads of lines, and texts."""
     for problem in report.problems:
-        place = f"{problem.file}:{problem.line} " if problem.line else f"{problem.file} " if problem.file else ""
-        yield _note(problem.level, place, problem.message)
+        at = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
+        yield " ", _note(problem.level, at and f"{at} ", problem.message)
+        yield from (("   ", line) for line in _code_of(problem, width))
     for file, lines in report.coverage.unparsed.items():
         shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
-        yield _note(
-            "warning", f"{file}:{lines[0]} ", f"syntax errors: no facts from {plural(len(lines), 'line')} ({shown})"
-        )
+        text = f"syntax errors: no facts from {plural(len(lines), 'line')} ({shown})"
+        yield " ", _note("warning", f"{file}:{lines[0]} ", text)
     for unused in report.unused_suppressions:
         rules = ", ".join(unused.rules) or "every rule"
-        yield _note("note", f"{unused.file}:{unused.line} ", f"unused suppression of {rules}")
+        yield " ", _note("note", f"{unused.file}:{unused.line} ", f"unused suppression of {rules}")
     if not report.complete:
-        yield Text("Incomplete: something was not analysed (exit code 3).", style="bold yellow")
+        yield " ", Text("Incomplete: something was not analysed (exit code 3).", style="bold yellow")
+
+
+def _code_of(problem: Problem, width: int) -> Iterator[Text]:
+    """Yield the line that a problem is in, with its columns underlined, and what to do."""
+    if problem.code:
+        gutter, style = f"{problem.line} │ ", STYLES[problem.level]
+        first = len(printable(problem.code[: max(0, problem.column - 1)]))
+        last = len(printable(problem.code[: max(0, problem.end_column - 1)]))
+        shown, shift = _window(printable(problem.code), first, max(20, width - len(gutter) - 4))
+        yield Text.assemble((gutter, "dim"), shown)
+        if problem.column:
+            caret = " " * (first - shift) + "^" * max(1, min(last, shift + len(shown)) - first)
+            yield Text.assemble((" " * (len(gutter) - 2) + "│ ", "dim"), (caret, style))
+    if problem.help:
+        yield Text.assemble(("help: ", "bold"), printable(problem.help))
 
 
 def _note(level: str, place: str, message: str) -> Text:

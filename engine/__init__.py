@@ -12,6 +12,7 @@ from importlib import import_module
 PUBLIC = {
     "Source": "engine.language.compiler",
     "compile": "engine.language.compiler",
+    "Diagnostic": "engine.language.diagnostics",
     "ProgramError": "engine.language.diagnostics",
     "CheckedProgram": "engine.language.program",
     "Symbols": "engine.symbols",

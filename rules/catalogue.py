@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -25,11 +26,12 @@ _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
 
 
 class HeaderError(Exception):
-    """A check's header is wrong: `line` says where, the text what."""
+    """A check's header is wrong: `line` says where, the text what, `help` what to do."""
 
-    def __init__(self, message: str, line: int) -> None:
+    def __init__(self, message: str, line: int, help: str = "") -> None:
         super().__init__(message)
         self.line = line
+        self.help = help
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def read_check(name: str, text: str, help: str = "") -> Check:
             break
         for key, value in _ENTRY.findall(line):
             if key not in KEYS:
-                raise HeaderError(f"unknown key '@{key}'; known: {', '.join('@' + key for key in KEYS)}", number)
+                known = ", ".join(f"@{key}" for key in KEYS)
+                raise HeaderError(f"unknown key '@{key}'; known: {known}", number, _nearest(f"@{key}", KEYS, "@"))
             entries[key] = (value.strip(), number)
     if missing := [f"@{key}" for key in REQUIRED if key not in entries]:
         raise HeaderError(f"the header lacks {', '.join(missing)}", 1)
@@ -97,7 +100,13 @@ def read_check(name: str, text: str, help: str = "") -> Check:
 def _check_choice(entries: dict[str, tuple[str, int]], key: str, choices: tuple[str, ...]) -> None:
     value, line = entries[key]
     if value not in choices:
-        raise HeaderError(f"@{key} is '{value}'; expected one of {', '.join(choices)}", line)
+        expected = f"expected one of {', '.join(choices)}"
+        raise HeaderError(f"@{key} is '{value}'; {expected}", line, _nearest(value, choices))
+
+
+def _nearest(word: str, known: tuple[str, ...], sign: str = "") -> str:
+    near = get_close_matches(word, [sign + each for each in known], n=1)
+    return f"did you mean '{near[0]}'?" if near else ""
 
 
 def _files(folder: str) -> Iterator[DatalogFile]:

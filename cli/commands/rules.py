@@ -41,9 +41,13 @@ def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
 @rules.command("test")
 @click.argument("selectors", nargs=-1)
 @RULES_DIR
-def test_rules(selectors: tuple[str, ...], rules_dir: tuple[Path, ...]) -> None:
-    """Scan the examples of every check (or of those selected) and compare with what their comments expect."""
+@click.option("--models", multiple=True, type=click.Path(path_type=Path), help="Your own models: a file or directory.")
+def test_rules(selectors: tuple[str, ...], rules_dir: tuple[Path, ...], models: tuple[Path, ...]) -> None:
+    """Scan the examples of checks and compare with what their comments expect.
+
+    Checks are those that are selected; without SELECTORS those of --rules-dir, or all.
+    """
     from analyzer.ruletest import run_rule_tests
     from cli.catalogue import print_test_results
 
-    raise SystemExit(print_test_results(run_rule_tests(selectors, rules_dir)))
+    raise SystemExit(print_test_results(run_rule_tests(selectors, rules_dir, models)))

@@ -27,8 +27,6 @@ def test_large_files_of_long_lines_are_minified(path, data, minified):
 
 def test_minified_files_are_skipped_and_counted(tmp_path):
     files = {"a.js": b"f()\n", "b.min.js": b"f()\n", "c-min.cjs": b"f()\n", "d.js": BUNDLE, "mint.js": b"f()\n"}
-    report = scan_tree(
-        MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})
-    ).report
+    report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["minified"]) == ["b.min.js", "c-min.cjs", "d.js"]
     assert report.coverage.languages["javascript"] == 2

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from analyzer import sarif
-from analyzer.report import Finding, Place, Step
+from analyzer.report import Finding, Place, Problem, Step
 
 SCHEMA = json.loads((Path(__file__).parent / "data/sarif-2.1.0-rtm.5.json").read_text())
 
@@ -65,6 +65,14 @@ def test_what_was_not_analysed_is_named_and_the_run_is_no_success(sample_report)
     coverage = invocation["properties"]["coverage"]
     assert coverage["skipped"] == {"over 1 MB": 1, "vendored": 2}
     assert coverage["generated"] == {"files": 1, "findingsLeftOut": 3}
+
+
+def test_a_problem_names_its_columns_and_what_to_do(sample_report):
+    wrong = Problem("no 'cal'", "r.dl", 6, column=10, end_column=13, code="\tp(x) :- cal(x).", help="did you mean it?")
+    told = log_of(replace(sample_report, problems=(wrong,)))["invocations"][0]["toolExecutionNotifications"][0]
+    assert told["message"]["text"] == "no 'cal'\ndid you mean it?"
+    region = told["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 6, "startColumn": 10, "endColumn": 13}
 
 
 def test_a_complete_run_is_a_success(sample_report):

@@ -114,6 +114,19 @@ def test_a_rule_file_that_is_wrong_costs_only_itself(analyze, repository, text, 
     assert "SQL query built from user-controlled data" in output
 
 
+def test_an_error_in_a_rule_is_shown_with_its_line_and_what_was_meant(scan, repository):
+    (repository / ".analyze/rules").mkdir(parents=True)
+    header = "// @id own/x\n// @name X\n// @severity note\n// @precision low\n// @message x\n"
+    line = 'finding("own/x", c, "") :- cal(c, _, _).'
+    (repository / ".analyze/rules/x.dl").write_text(f"{header}{line}\n")
+    (repository / ".analyze/rules/y.dl").write_text(header.replace("@severity", "@sevrity"))
+    header_wrong, wrong = scan(repository, "--rules", "own/x", code=3)["problems"]
+    first = line.index("cal(") + 1
+    assert (wrong["file"], wrong["line"], wrong["column"]) == (".analyze/rules/x.dl", 6, first)
+    assert (wrong["code"], wrong["help"]) == (line, "did you mean 'call'?")
+    assert (header_wrong["code"], header_wrong["help"]) == ("// @sevrity note", "did you mean '@severity'?")
+
+
 def test_checks_without_a_header_or_of_a_taken_id_cost_only_themselves(analyze, repository):
     header = f"// @id {CHECK}\n// @name X\n// @severity note\n// @precision low\n// @message x\n"
     (repository / ".analyze/rules").mkdir(parents=True)

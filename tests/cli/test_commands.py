@@ -156,6 +156,60 @@ def test_examples_that_are_not_met_fail_with_their_lines(analyze, tmp_path):
     assert "0 passed, 1 failed" in output
 
 
+def test_the_catalogue_is_not_wrapped_in_a_pipe(analyze):
+    rows = json.loads(analyze("rules", "list", "--format", "json").output)
+    lines = analyze("rules", "list").output.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [row["id"] for row in rows]
+    assert all(line.rstrip().endswith(row["name"]) for line, row in zip(lines[1:], rows, strict=True))
+
+
+def test_a_page_is_not_wrapped_in_a_pipe(analyze, tmp_path):
+    (tmp_path / "print.dl").write_text(OWN_CHECK)
+    sentence = "Words of a page that stand on one line there. " * 10
+    (tmp_path / "print.md").write_text(sentence + "\n")
+    assert sentence.rstrip() in analyze("rules", "show", "own/print", "--rules-dir", tmp_path).output
+
+
+RIGHT_EXAMPLE = """\
+# Call of print
+
+```python
+print(shop.basket())  # expect: own/print
+```
+"""
+
+
+@pytest.fixture
+def own_checks(tmp_path):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/print.dl").write_text(OWN_CHECK)
+    (tmp_path / "rules/print.md").write_text(RIGHT_EXAMPLE)
+    return tmp_path / "rules"
+
+
+def test_examples_of_a_directory_of_rules_are_those_that_are_tested(analyze, own_checks):
+    assert analyze("rules", "test", "--rules-dir", own_checks).output == "1 example: 1 passed, 0 failed\n"
+    selected = analyze("rules", "test", "own/print", "weak-hash", "--rules-dir", own_checks).output
+    assert "0 failed" in selected and not selected.startswith("1 example")
+
+
+def test_examples_are_tested_with_models(analyze, own_checks, tmp_path):
+    (own_checks / "print.dl").write_text(OWN_CHECK.replace('calls(c, "builtins.print")', "own_print(c)"))
+    (tmp_path / "own.dl").write_text('.decl own_print(c: Entity)\nown_print(c) :- calls(c, "builtins.print").\n')
+    assert "own_print" in analyze("rules", "test", "--rules-dir", own_checks, code=1).output
+    analyze("rules", "test", "--rules-dir", own_checks, "--models", tmp_path / "own.dl")
+
+
+@pytest.mark.parametrize(
+    ("page", "said"), [(None, "the check has no page: write print.md"), ("# Title\n", "print.md has no example")]
+)
+def test_a_check_without_a_page_or_an_example_fails(analyze, own_checks, page, said):
+    (own_checks / "print.md").unlink()
+    if page:
+        (own_checks / "print.md").write_text(page)
+    assert said in analyze("rules", "test", "--rules-dir", own_checks, code=1).output
+
+
 def test_doctor_finds_this_machine_fit(analyze):
     output = analyze("doctor").output
     assert "Python" in output and "numba" in output and "engine" in output

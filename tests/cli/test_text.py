@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from analyzer.config import Config
-from analyzer.report import Place, Step
+from analyzer.report import Place, Problem, Step
 from analyzer.scan import ScanResult
 from cli.text import printable, render_text
 
@@ -62,6 +62,16 @@ def test_of_many_findings_of_a_check_the_later_ones_take_one_line_each(sample_re
     lines = text_of(replace(sample_report, findings=many), 100).splitlines()
     assert sum("▸" in line for line in lines) == 10
     assert [sum(f"  f{n:02}.py:42:5" in line for line in lines) for n in range(30)] == [1] * 30
+
+
+def test_a_problem_is_shown_with_its_line_and_what_to_do(sample_report):
+    code = "\tp(x) :- cal(x)."
+    wrong = Problem("left out: error[E010]: no 'cal'", "r.dl", 6, column=10, end_column=13, code=code, help="did you?")
+    lines = text_of(replace(sample_report, problems=(wrong,)), 100).splitlines()
+    at = lines.index(" error: r.dl:6:10 left out: error[E010]: no 'cal'")
+    bar, first = lines[at + 1].index("│"), lines[at + 1].index("cal")
+    assert lines[at + 2] == " " * bar + "│" + " " * (first - bar - 1) + "^^^"
+    assert lines[at + 3] == "   help: did you?"
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "a\rb", "\x9b31m", "x\u202ey", "\x07", "\x08"])

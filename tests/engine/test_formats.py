@@ -129,9 +129,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
         lambda: load(tmp_path, text.format("input")),
         lambda: store(tmp_path, text.format("output"), {"r": {(1,)}}),
     ):
-        with pytest.raises(
-            engine.FactsError, match=r"Parquet needs pyarrow; install it with: pip install pyarrow"
-        ):
+        with pytest.raises(engine.FactsError, match=r"Parquet needs pyarrow; install it with: pip install pyarrow"):
             action()
 
 

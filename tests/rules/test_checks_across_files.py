@@ -22,7 +22,7 @@ app.use(async (req, res) => {
 });
 """
 PAGE = 'export const show = (url) => "<p>" + url + "</p>";\nexport const title = (url) => "<p>Title</p>";\n'
-WRITER = 'export const say = (text) => { document.body.innerHTML = text; };\n'
+WRITER = "export const say = (text) => { document.body.innerHTML = text; };\n"
 ASKS = 'import {{ say }} from "{}say.js";\n\nsay(decodeURIComponent(location.hash));\n'
 
 CASES = {

@@ -90,7 +90,8 @@ int main(void) { int A, B; probe("first", same(&A)); probe("second", same(&B)); 
 }
 # Two such containers.
 CONTAINERS = {
-    "main.py": BOX["main.py"] + """
+    "main.py": BOX["main.py"]
+    + """
 def main():
     one = Box()
     two = Box()
@@ -100,7 +101,8 @@ def main():
     probe("second", two.get())
 main()
 """,
-    "Main.java": BOX["Main.java"] + """
+    "Main.java": BOX["Main.java"]
+    + """
 class Main {
     static void probe(String name, Object x) {}
     public static void main(String[] args) {
@@ -113,7 +115,8 @@ class Main {
     }
 }
 """,
-    "main.js": BOX["main.js"] + """
+    "main.js": BOX["main.js"]
+    + """
 function main() {
   const one = new Box();
   const two = new Box();
@@ -141,7 +144,8 @@ func main() {
 }
 # The same where the containers are made by two classes, and by one.
 MADE_BY_TWO_CLASSES = {
-    "main.py": BOX["main.py"] + """
+    "main.py": BOX["main.py"]
+    + """
 class One:
     def run(self):
         box = Box()
@@ -155,7 +159,8 @@ class Two:
 One().run()
 Two().run()
 """,
-    "Main.java": BOX["Main.java"] + """
+    "Main.java": BOX["Main.java"]
+    + """
 class One { void run() { Box box = new Box(); box.set(new A()); Main.probe("first", box.get()); } }
 class Two { void run() { Box box = new Box(); box.set(new B()); Main.probe("second", box.get()); } }
 class Main {
@@ -163,7 +168,8 @@ class Main {
     public static void main(String[] args) { new One().run(); new Two().run(); }
 }
 """,
-    "main.js": BOX["main.js"] + """
+    "main.js": BOX["main.js"]
+    + """
 class One { run() { const box = new Box(); box.set(new A()); probe("first", box.get()); } }
 class Two { run() { const box = new Box(); box.set(new B()); probe("second", box.get()); } }
 new One().run();
@@ -237,12 +243,12 @@ func main() {
 }
 # A function that gives back what it is given, behind another one.
 IDENTITY_BEHIND_ANOTHER = {
-    "main.py": IDENTITY["main.py"].replace("same(x)", "inner(x)", 1).replace(
-        "probe", "def same(x):\n    y = inner(x)\n    z = [y]\n    return z[0]\nprobe", 1
-    ),
-    "main.c": IDENTITY["main.c"].replace("same(int", "inner(int", 1).replace(
-        "int main", "static int *same(int *x) { struct holder h; h.v = inner(x); return h.v; }\nint main"
-    ),
+    "main.py": IDENTITY["main.py"]
+    .replace("same(x)", "inner(x)", 1)
+    .replace("probe", "def same(x):\n    y = inner(x)\n    z = [y]\n    return z[0]\nprobe", 1),
+    "main.c": IDENTITY["main.c"]
+    .replace("same(int", "inner(int", 1)
+    .replace("int main", "static int *same(int *x) { struct holder h; h.v = inner(x); return h.v; }\nint main"),
 }
 # A function defined in one that is called twice keeps what that was given.
 CLOSURE = {

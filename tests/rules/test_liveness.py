@@ -98,7 +98,7 @@ class Oracle:
 @pytest.fixture(scope="module")
 def program():
     text = (library.HERE / "liveness.dl").read_text(encoding="utf-8")
-    lost = ".decl lost(line: number)\nlost(l) :- binds(v, _, _, \"variable\"), location(v, _, l, _, _, _), !live(v)."
+    lost = '.decl lost(line: number)\nlost(l) :- binds(v, _, _, "variable"), location(v, _, l, _, _, _), !live(v).'
     return part_for(engine.compile([schema_text(), text, lost]), ["lost"], GIVEN)
 
 

@@ -89,8 +89,7 @@ NULLS = {
         {"p"},
     ),
     "out of a function that a call enters": (
-        "int *p; struct s { int *a; } *q; void clear(struct s *s) { s->a = NULL; }"
-        "void f(void) { clear(q); p = q->a; }",
+        "int *p; struct s { int *a; } *q; void clear(struct s *s) { s->a = NULL; }void f(void) { clear(q); p = q->a; }",
         {"q->a", "p"},
     ),
     "a number is no null": ("int *p, n; void f(void) { n = 0; p = &n; }", set()),
