@@ -8,10 +8,12 @@ all code between them stays, but where there is an `#else` only one side can. Wh
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+import numpy as np
 from tree_sitter import Node, Tree
 
 from facts.c import attributes, tree
@@ -65,8 +67,10 @@ def parse(text: bytes) -> Parsed:
         if not best.root.has_error:
             break
         tried = base = _better(best, _punctuated(best))
-        for chosen, side in product((_near_errors(base), _at_errors(base)), (0, -1)):
-            tried = _better(tried, _undivided(base, chosen, side))
+        found = _Conditionals(base.source)
+        spans = [(node.start_byte, node.end_byte) for node in _errors(base.root)]
+        for chosen, side in product((_near_errors(found, spans), _at_errors(found, spans)), (0, -1)):
+            tried = _better(tried, _undivided(base, found, chosen, side))
         if tried is best:
             break
         best = tried
@@ -114,8 +118,9 @@ def _punctuated(parsed: Parsed) -> Parsed:
             end = attributes.end_of_call(mask, node.start_byte)
             if end is not None:
                 _put_semicolon(source, end)
+    starts.sort()
     for start, end in attributes.declaring(mask):
-        if any(start <= position < end for position in starts):
+        if bisect_left(starts, start) < bisect_left(starts, end):
             blank(source, start, end)
     for start, end in attributes.names_alone(mask):
         _end_line(source, start, end, parsed.root)
@@ -151,11 +156,12 @@ def _end_line(source: bytearray, start: int, end: int, root: Node) -> None:
 _LISTS = frozenset({"compound_statement", "field_declaration_list", "enumerator_list", "initializer_list"})
 
 
-def _undivided(parsed: Parsed, chosen: list[Group], side: int) -> Parsed:
+def _undivided(parsed: Parsed, found: "_Conditionals", chosen: list[int], side: int) -> Parsed:
     """Return the text without the directives of these conditionals; one `side` of each stays."""
     source, dropped, lost = bytearray(parsed.source), list(parsed.dropped), parsed.lost
-    mask = attributes.masked(parsed.source) if chosen else b""
-    for group in chosen:
+    mask = found.mask
+    for index in chosen:
+        group = found.groups[index]
         sides = group.sides
         left_out = [span for span in sides if len(sides) > 1 and span != sides[side]]
         if sum(end - start for start, end in left_out) > _LONGEST_SIDE:
@@ -167,93 +173,129 @@ def _undivided(parsed: Parsed, chosen: list[Group], side: int) -> Parsed:
     return replace(parsed, source=bytes(source), dropped=dropped, lost=lost)
 
 
-def _divides(mask: bytes, group: Group) -> bool:
-    """Whether some side of a group is no sequence of whole statements; `mask` has no comments and directives."""
-    return any(_is_partial(mask[start:end].strip()) for start, end in group.sides)
+class _Conditionals:
+    """The groups of a text, and what its code says of them; questions cost no more than a search each.
 
+    `mask` is the text without comments and directives. Groups are told by their numbers: inner ones come first.
+    """
 
-def _is_partial(side: bytes) -> bool:
-    if not side:
-        return False
-    uneven = side.count(b"{") != side.count(b"}") or side.count(b"(") != side.count(b")")
-    return uneven or side[-1:] not in b";}:" or side.startswith(_CONTINUING)
+    def __init__(self, text: bytes) -> None:
+        self.groups = groups(text)
+        self.mask = attributes.masked(text) if self.groups else b""
+        octets = np.frombuffer(self.mask, np.uint8)
+        self._code = np.flatnonzero(~np.isin(octets, np.frombuffer(b" \t\n\r\v\f", np.uint8)))
+        self._depth = {
+            pair: np.concatenate(([0], np.cumsum((octets == pair[0]).astype(np.int32) - (octets == pair[1]))))
+            for pair in (b"{}", b"()")
+        }
+        spans = sorted((*span, index) for index, group in enumerate(self.groups) for span in group.directives)
+        self._starts, self._ends, self._owners = zip(*spans, strict=True) if spans else ((), (), ())
+        self.divides = [any(map(self._is_partial, group.sides)) for group in self.groups]
+        self.uneven = [any(self._opens(b"{}", side) for side in group.sides) for group in self.groups]
+
+    def first(self, start: int) -> int:
+        """Return where the first code from a place on stands; the end of the text if there is none."""
+        index = np.searchsorted(self._code, start)
+        return int(self._code[index]) if index < len(self._code) else len(self.mask)
+
+    def last(self, end: int) -> int:
+        """Return where the last code before a place ends; 0 if there is none."""
+        index = np.searchsorted(self._code, end)
+        return int(self._code[index - 1]) + 1 if index else 0
+
+    def touching(self, start: int, end: int) -> set[int]:
+        """Return the groups that have a directive at a span."""
+        return set(self._owners[bisect_left(self._ends, start) : bisect_right(self._starts, end)])
+
+    def around(self, positions: Iterable[int]) -> set[int]:
+        """Return the innermost groups that divide something around each position."""
+        dividing = (index for index, divides in enumerate(self.divides) if divides)
+        waiting = sorted(dividing, key=lambda index: self.groups[index].start, reverse=True)
+        found, opened = set(), []
+        for position in sorted(positions):
+            while waiting and self.groups[waiting[-1]].start <= position:
+                index = waiting.pop()
+                while opened and self.groups[opened[-1]].end < self.groups[index].start:
+                    opened.pop()
+                opened.append(index)
+            while opened and self.groups[opened[-1]].end < position:
+                opened.pop()
+            if opened:
+                found.add(opened[-1])
+        return found
+
+    def goes_on(self, index: int) -> bool:
+        """Whether a statement goes on into a group, from its sides, or behind it."""
+        group = self.groups[index]
+        before = self.mask[max(0, group.start - _NEAR) : group.start].rstrip()
+        unfinished = before[-1:] not in b";{}:" or before.endswith(b"else")
+        behind = self.mask[group.end : group.end + _NEAR].lstrip()
+        return unfinished or self.divides[index] or behind.startswith(b"else")
+
+    def begins_with_else(self, index: int) -> bool:
+        """Whether the first code of a group is an `else`."""
+        return self.mask.startswith(b"else", self.first(self.groups[index].start), self.groups[index].end)
+
+    def _opens(self, pair: bytes, side: tuple[int, int]) -> bool:
+        """Whether a side has more of one bracket than of the other."""
+        start, end = side
+        return self._depth[pair][start] != self._depth[pair][end]
+
+    def _is_partial(self, side: tuple[int, int]) -> bool:
+        """Whether the code of a side is no sequence of whole statements."""
+        first, last = self.first(side[0]), self.last(side[1])
+        if first >= last:
+            return False
+        uneven = self._opens(b"{}", side) or self._opens(b"()", side)
+        return uneven or self.mask[last - 1] not in b";}:" or self.mask.startswith(_CONTINUING, first, last)
 
 
 _CONTINUING = (b"else", b"&", b"|", b",", b")", b"}", b"?", b":", b"=", b"+", b".")
 
 
-def _at_errors(parsed: Parsed) -> list[Group]:
+def _at_errors(found: _Conditionals, spans: list[tuple[int, int]]) -> list[int]:
     """Return the conditionals that have an error at a directive of theirs, and the innermost ones around errors."""
-    found = groups(parsed.source)
-    mask = attributes.masked(parsed.source) if found else b""
-    chosen = {}
-    for node in _errors(parsed.root):
-        small = node.end_byte - node.start_byte < _LARGEST_ERROR
-        ends = (node.start_byte, node.end_byte) if small else (node.start_byte,)
-        for index, group in enumerate(found):
-            if small and any(node.start_byte <= end and start <= node.end_byte for start, end in group.directives):
-                chosen[index] = group
-        for position in ends:
-            around = (
-                index
-                for index, group in enumerate(found)
-                if group.start <= position <= group.end and _divides(mask, group)
-            )
-            index = min(around, key=lambda index: found[index].end - found[index].start, default=None)
-            if index is not None:
-                chosen[index] = found[index]
-    return list(chosen.values())
+    chosen, positions = set(), []
+    for start, end in spans:
+        small = end - start < _LARGEST_ERROR
+        positions += (start, end) if small else (start,)
+        chosen |= found.touching(start, end) if small else set()
+    return sorted(chosen | found.around(positions))
 
 
-def _near_errors(parsed: Parsed) -> list[Group]:
+def _near_errors(found: _Conditionals, spans: list[tuple[int, int]]) -> list[int]:
     """Return the conditionals at errors, and those that divide a statement with only blanks between them and an error.
 
     What one of them opens others of the same condition close, and what one begins an `else` behind it goes on with:
     they are taken together.
     """
-    found = groups(parsed.source)
-    mask = attributes.masked(parsed.source) if found else b""
-    spans = [_with_blanks(mask, node) for node in _errors(parsed.root)] if found else []
-    chosen = [group for group in found if _is_near(group, spans) and _goes_on(mask, group)]
-    chosen += [group for group in _at_errors(parsed) if group not in chosen]
-    conditions = {(group.kind, group.condition) for group in chosen if _is_uneven(mask, group)}
-    chosen += [
-        group
-        for group in found
-        if (group.kind, group.condition) in conditions and _is_uneven(mask, group) and group not in chosen
-    ]
-    for group in chosen:
-        if mask[group.start : group.end].lstrip().startswith(b"else"):
-            chosen += [other for other in found if other not in chosen and _stands_before(mask, other, group)]
-    return chosen
+    near = set().union(*(found.touching(*_with_blanks(found, *span)) for span in spans)) if found.groups else set()
+    chosen = {index for index in near if found.goes_on(index)} | set(_at_errors(found, spans))
+    conditions = {_condition(found.groups[index]) for index in chosen if found.uneven[index]}
+    uneven = (index for index in range(len(found.groups)) if found.uneven[index])
+    chosen |= {index for index in uneven if _condition(found.groups[index]) in conditions}
+    ends = sorted((group.end, index) for index, group in enumerate(found.groups))
+    work = list(chosen)
+    while work:
+        index = work.pop()
+        if not found.begins_with_else(index):
+            continue
+        start = found.groups[index].start
+        # Those with nothing but blanks between their end and this one's start.
+        before = ends[bisect_left(ends, (found.last(start),)) : bisect_right(ends, (start, len(ends)))]
+        fresh = {other for _, other in before} - chosen
+        chosen |= fresh
+        work += fresh
+    return sorted(chosen)
 
 
-def _is_near(group: Group, spans: list[tuple[int, int]]) -> bool:
-    return any(first <= end and start <= last for first, last in spans for start, end in group.directives)
+def _condition(group: Group) -> tuple[bytes, bytes]:
+    return group.kind, group.condition
 
 
-def _stands_before(mask: bytes, group: Group, other: Group) -> bool:
-    """Whether nothing but blanks separates a group from the other one."""
-    return group.end <= other.start and not mask[group.end : other.start].strip()
-
-
-def _goes_on(mask: bytes, group: Group) -> bool:
-    """Whether a statement goes on into a group, from its sides, or behind it."""
-    before = mask[max(0, group.start - _NEAR) : group.start].rstrip()
-    unfinished = before[-1:] not in b";{}:" or before.endswith(b"else")
-    return unfinished or _divides(mask, group) or mask[group.end : group.end + _NEAR].lstrip().startswith(b"else")
-
-
-def _with_blanks(mask: bytes, node: Node) -> tuple[int, int]:
-    """Return the span of a node, and of an `else` before it, with the blanks, comments and directives around it."""
-    window = max(0, node.start_byte - _LONGEST_SIDE)
-    before = mask[window : node.start_byte].rstrip().removesuffix(b"else").rstrip()
-    return window + len(before), _BLANKS.match(mask, node.end_byte).end()
-
-
-_BLANKS = re.compile(rb"\s*")
-
-
-def _is_uneven(mask: bytes, group: Group) -> bool:
-    """Whether a side of a group opens a block and does not close it, or the other way round."""
-    return any(mask.count(b"{", *side) != mask.count(b"}", *side) for side in group.sides)
+def _with_blanks(found: _Conditionals, start: int, end: int) -> tuple[int, int]:
+    """Return a span, and an `else` before it, with the blanks, comments and directives around it."""
+    last = found.last(start)
+    if found.mask.endswith(b"else", 0, last):
+        last = found.last(last - len(b"else"))
+    return max(last, start - _LONGEST_SIDE, 0), found.first(end)

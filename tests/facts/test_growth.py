@@ -14,8 +14,6 @@ DEPTH_TIMES_NAMES = {
     ("python", "conditions of comprehensions"),
     ("python", "clauses"),
     ("python", "branches on own names"),
-    ("c", "conditionals that divide"),
-    ("c", "conditionals in expressions"),
     ("c", "nested functions"),
     ("go", "fors"),
 }

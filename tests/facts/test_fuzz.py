@@ -1,0 +1,14 @@
+"""A few mutated programs of each language; `fuzz.py` makes as many of real files as one has time for."""
+
+import pytest
+from fuzz import examine, mutants
+from growth import SHAPES
+
+PROGRAMS = {language: [shape(3).encode() for shape in shapes.values()] for language, shapes in SHAPES.items()}
+COUNT = 150
+
+
+@pytest.mark.parametrize("language", SHAPES)
+def test_mutated_programs_neither_raise_nor_take_long_nor_differ(language):
+    for number, (_, data) in enumerate(mutants({language: PROGRAMS[language]}, COUNT, seed=0)):
+        assert examine(language, data) == ("", ""), number
