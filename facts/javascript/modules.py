@@ -36,7 +36,7 @@ def _import(unit: Unit, node: Node) -> None:
             name = only_child(child)
             unit.bind(unit.text(name), import_module(unit, module, unit.text(name), name), "import")
         else:
-            for specifier in children(child):
+            for specifier in _specifiers(unit, child):
                 name = field(specifier, "name")
                 import_member(unit, module, _name(unit, name), field(specifier, "alias") or name)
 
@@ -61,6 +61,15 @@ def member_of(unit: Unit, module: str, member: str, label: str, node: Node) -> i
     return value
 
 
+def _specifiers(unit: Unit, clause: Node | None) -> Iterator[Node]:
+    """Yield what a clause imports or exports; what has no name, in broken code, gives no facts."""
+    for specifier in children(clause):
+        if field(specifier, "name") is not None:
+            yield specifier
+        else:
+            unit.facts.unparsed(specifier.start_byte, specifier.end_byte)
+
+
 def _name(unit: Unit, node: Node) -> str:
     """Return the name of an import or export, which may be quoted."""
     return string_text(unit, node) if node.type == "string" else unit.text(node)
@@ -83,7 +92,7 @@ def _export(unit: Unit, node: Node) -> None:
     if source is not None:
         _export_from(unit, node, string_text(unit, source), clause)
     elif clause is not None:
-        for specifier in children(clause):
+        for specifier in _specifiers(unit, clause):
             name = field(specifier, "name")
             export(unit, _name(unit, field(specifier, "alias") or name), unit.text(name), specifier)
     elif declared is not None:
@@ -104,7 +113,7 @@ def _export_from(unit: Unit, node: Node, module: str, clause: Node | None) -> No
     if clause is None:
         name = "*" if namespace is None else _name(unit, only_child(namespace))
         unit.emit("exports_as", MODULE, name, import_module(unit, module, "export " + module, node))
-    for specifier in children(clause):
+    for specifier in _specifiers(unit, clause):
         member = _name(unit, field(specifier, "name"))
         name = _name(unit, field(specifier, "alias") or field(specifier, "name"))
         unit.emit("exports_as", MODULE, name, member_of(unit, module, member, "export " + name, specifier))

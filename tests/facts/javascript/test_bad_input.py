@@ -68,6 +68,12 @@ def test_files_with_next_to_nothing(source, language):
     assert "call" not in extract(source, language).relations
 
 
+def test_what_is_sound_in_a_broken_import_is_imported():
+    found = extract('import { a, b\ne, c } from "m";\n', "tsx")
+    assert {row[-1] for row in render(found)["import_member"]} >= {"a", "c"}
+    assert found.unparsed_lines
+
+
 def test_null_bytes_are_stated():
     assert extract(b"f()\nx = '\0'\ng()\n").unparsed_lines == [2]
     assert names(b"f()\nx = '\0'\ng()\n") == {"f", "g"}
