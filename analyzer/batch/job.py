@@ -14,10 +14,13 @@ from analyzer.scan import ScanRequest
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a repository may take: seconds and bytes for an attempt, and how often it is tried again."""
+    """What a repository may take: seconds and bytes for an attempt, and how often it is tried again.
+
+    Without `memory_bytes` it may take its part of the memory of wherever it is scanned.
+    """
 
     timeout_s: float
-    memory_bytes: int
+    memory_bytes: int | None
     retries: int
 
 
@@ -25,7 +28,7 @@ class Limits:
 class Job:
     """`workspace` and `cache` are directories that all executors reach under the same path.
 
-    `n_lost` attempts have been lost before this one is begun.
+    `n_lost` attempts have been lost before this one is begun. `share_bytes` is a task's part of the executor's memory.
     """
 
     target: Target
@@ -36,13 +39,19 @@ class Job:
     models: tuple[str, ...] = ()
     rules_dirs: tuple[str, ...] = ()
     n_lost: int = 0
+    share_bytes: int = 0
+
+    @property
+    def memory_bytes(self) -> int:
+        return self.limits.memory_bytes or self.share_bytes
 
     def save(self, path: Path) -> None:
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        path.write_text(json.dumps(asdict(self) | {"memory_bytes": self.memory_bytes}), encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path) -> Job:
         fields = json.loads(path.read_text(encoding="utf-8"))
+        del fields["memory_bytes"]
         target, limits = Target(**fields.pop("target")), Limits(**fields.pop("limits"))
         return cls(target=target, limits=limits, **fields)
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,9 @@ from analyzer.rulebook import build_rulebook, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
 from engine.database import EvaluationError
 from engine.spark.evaluate import cause
+from engine.spark.memory import ExecutorMemory, executor_memory
 from engine.spark.session import session
-from engine.storage.memory import machine_bytes
 
-SHARE_OF_MEMORY = 0.8
 LOOK_EVERY_S = 0.5
 
 
@@ -52,7 +52,7 @@ def run(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
         output = request.output.absolute()
         if is_finished(output, plan) and not failed_in(output):
             return summarise(output, output)
-        limits = Limits(request.timeout_s, request.memory_bytes or fair_share(request.master), request.retries)
+        limits = Limits(request.timeout_s, request.memory_bytes, request.retries)
         with opened(output, plan, [limits.timeout_s, limits.memory_bytes, limits.retries]) as workspace:
             took = scan_missing(workspace, request, limits, state.path.parent, watch)
             return completed(workspace, took, began, progress)
@@ -67,15 +67,6 @@ def planned(request: BatchRequest, state: Path, progress: Progress) -> Plan:
     names = digests(request.models, request.rules_dirs)
     targets = resolve_all(listed, state / "clones", request.timeout_s, progress)
     return Plan(tuple(targets), {name: value for name, value in request.flags.items() if value is not None}, names)
-
-
-def fair_share(master: str) -> int:
-    """What a task may take when nothing is said: its part of the machine's memory, in whole GB from 2 on."""
-    cores = len(os.sched_getaffinity(0))
-    inside = master.partition("[")[2].partition("]")[0].split(",")[0]
-    at_once = int(inside) if inside.isdigit() else cores
-    share = int(SHARE_OF_MEMORY * machine_bytes() / max(1, at_once))
-    return share // 2**30 * 2**30 if share >= 2**31 else share
 
 
 def scan_missing(
@@ -128,10 +119,10 @@ def on_spark(master: str, jobs: Sequence[Job]) -> dict[str, Any]:
     try:
         # In a thread, so that Ctrl-C finds this one waiting, and not in the midst of an answer of Spark's.
         with ThreadPoolExecutor(1) as thread, session(master) as spark:
-            started = time.monotonic()
+            started, work = time.monotonic(), partial(run_job, executor_memory(spark))
 
             def stage(part: Sequence[Job]) -> None:
-                thread.submit(spark.sparkContext.parallelize(part, len(part)).foreach, run_job).result()
+                thread.submit(spark.sparkContext.parallelize(part, len(part)).foreach, work).result()
 
             in_rounds(jobs, stage, task.give_up)
             ended = time.monotonic()
@@ -144,14 +135,14 @@ def on_spark(master: str, jobs: Sequence[Job]) -> dict[str, Any]:
     return {"session_s": round(started - began, 3), "tasks_s": round(ended - started, 3), "slots": slots}
 
 
-def run_job(job: Job) -> None:
+def run_job(memory: ExecutorMemory, job: Job) -> None:
     """The task of a repository, with as many threads as Spark gives it cores.
 
     It is the driver that Ctrl-C is for, which ends the tasks.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     context = TaskContext.get()
-    task.run(job, context.cpus() if context else 1)
+    task.run(replace(job, share_bytes=memory.share()), context.cpus() if context else 1)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ OUTCOME = "outcome.json"
 
 def main(threads: int, parent: int) -> None:
     here = Path.cwd()
-    confine(json.loads((here / JOB).read_text())["limits"]["memory_bytes"], parent)
+    confine(json.loads((here / JOB).read_text())["memory_bytes"], parent)
     try:
         outcome = scanned(here, threads)
     except MemoryError:

@@ -26,6 +26,7 @@ from analyzer.state import write_atomically
 
 RUNNING, ATTEMPTS, COSTS = "running", "attempts", "costs"
 MAX_DETAIL = 2000
+OF_ITS_SHARE = "memory than its part of the executor's; --memory gives it more"
 
 
 def run(job: Job, threads: int) -> None:
@@ -47,7 +48,7 @@ def run(job: Job, threads: int) -> None:
                 break
         if reason:
             write_failure(job.target, reason, attempt)
-        save_costs(workspace, name, costs | {"limits": limits_of(job)})
+        save_costs(workspace, name, costs | {"limits": limits_of(job), "memory_bytes": job.memory_bytes})
         publish(attempt, name, workspace)
 
 
@@ -88,7 +89,8 @@ def environment(job: Job) -> dict[str, str]:
 def judged(job: Job, ended: Ended, outcome: dict[str, Any]) -> tuple[str, bool]:
     """Return why an attempt failed ("": it did not), and whether another one would end alike."""
     if outcome.get("out_of_memory"):
-        return f"needs more than {size_text(job.limits.memory_bytes)} of memory", False
+        given = job.limits.memory_bytes
+        return f"needs more {f'than {size_text(given)} of memory' if given else OF_ITS_SHARE}", False
     if error := outcome.get("error"):
         return error, not outcome.get("may_be_tried_again")
     return ended.failure or ("" if outcome else "ended without a result"), False
@@ -106,7 +108,7 @@ def add(costs: dict[str, Any], ended: Ended, outcome: dict[str, Any], reason: st
         costs.setdefault("failed_attempts", []).append({"reason": reason, "stderr": detail})
 
 
-def limits_of(job: Job) -> list[float]:
+def limits_of(job: Job) -> list[float | None]:
     """The limits as a failure remembers them: under others it is worth another try."""
     return [job.limits.timeout_s, job.limits.memory_bytes, job.limits.retries]
 

@@ -116,7 +116,7 @@ def is_finished(output: Path, plan: Plan) -> bool:
 
 
 @contextmanager
-def opened(output: Path, plan: Plan, limits: list[float]) -> Iterator[Workspace]:
+def opened(output: Path, plan: Plan, limits: list[float | None]) -> Iterator[Workspace]:
     """A workspace for a batch, new or continued, ours alone to the end of the block.
 
     Failures are tried again if the batch had ended, or if they were under other limits. Raises AnalyzeError: A003 where
@@ -170,7 +170,7 @@ def agreed(directory: Path, plan: Plan) -> Plan:
     return plan
 
 
-def forget_failures(workspace: Workspace, limits: list[float] | None) -> None:
+def forget_failures(workspace: Workspace, limits: list[float | None] | None) -> None:
     """Forget failures that are to be tried again: all, or those under other limits than these."""
     costs = workspace.costs()
     for target in workspace.plan.targets:
@@ -180,7 +180,7 @@ def forget_failures(workspace: Workspace, limits: list[float] | None) -> None:
                 workspace.forget(target.name, cost or {})
 
 
-def worth_another_try(target: Target, costs: dict[str, Any] | None, limits: list[float]) -> bool:
+def worth_another_try(target: Target, costs: dict[str, Any] | None, limits: list[float | None]) -> bool:
     """Whether a failure may end otherwise: by other limits, or, of what had not even been tried, by a commit."""
     return not target.problem if costs is None else costs.get("limits") != limits
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     "--memory-limit",
     type=Size(),
     metavar="SIZE",
-    help="Memory of the process, such as 2G: beyond it, results move to files (default: 80 % of the machine's).",
+    help="Memory of the process, or of a member on Spark, as 2G: beyond it, results move to files (default: 80 % "
+    "of the machine's).",
 )
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to evaluate.")
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
@@ -79,6 +80,7 @@ def run(
             partition=dict(map(columns_of, partition)),
             checkpoints=checkpoint,
             number_bits=int(number_width),
+            memory_limit=memory_limit,
         )
         for warning in warnings:
             say(f"warning: {warning}", err=True)

@@ -42,6 +42,7 @@ from engine.storage.memory import LEDGER, MemoryLimitReached, release_free_memor
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.snapshot import Snapshot
+from engine.storage.spill import spill_directory
 
 LARGE_ROWS = 1 << 20
 """After a stratum with more rows, freed memory goes back to the system."""
@@ -177,11 +178,12 @@ class Evaluation:
         written = [relation for relation in self.relations.values() if isinstance(relation, Relation)]
         largest = max(written, key=lambda relation: relation.n_bytes)
         n_rows = sum(partition.n for partition in largest.partitions)
+        disk = "" if LEDGER.can_spill else f", set TMPDIR to a directory on disk ({spill_directory()} is in memory)"
         return (
             f"{', '.join(stratum.relations)}: evaluation needs more than the memory limit of "
             f"{size_text(reached.limit_bytes)}; {largest.name} holds {size_text(largest.n_bytes)} of it, "
             f"{n_rows:,} rows with their indexes, and all but relations {size_text(LEDGER.other_bytes)}; "
-            "raise the limit (--memory-limit) or bound what the rules derive"
+            f"raise the limit (--memory-limit){disk} or bound what the rules derive"
         )
 
     def evaluated(self, stratum: Stratum) -> StratumStatistics:

@@ -24,6 +24,7 @@ from engine.local.execution import Options
 from engine.result import Result
 from engine.spark.access import access
 from engine.spark.evaluate import TAGGED, collected
+from engine.spark.memory import executor_memory
 from engine.spark.task import Job, joined
 from engine.symbols import Symbols
 
@@ -54,7 +55,7 @@ def evaluate(
     shared = spark.sparkContext.broadcast(Shared(texts, dict(database.records)))
     try:
         frame = spark.createDataFrame(tagged(database.relations)).repartition(n)
-        job = Job(program, {}, access(spark), COMPLETE_ROWS)
+        job = Job(program, {}, access(spark), executor_memory(spark), COMPLETE_ROWS)
         work = partial(answer, job, shared, tuple(relations), tuple(widenings))
         rows = collected(frame.mapInArrow(work, TAGGED, barrier=True).repartition(n))
     finally:
@@ -91,8 +92,9 @@ def answer(
     given: Shared = shared.value
     group = joined(job)
     try:
-        database = Database(Symbols(given.texts), given.records, relations)
-        done = evaluation.evaluate(job.program, database, group, Options(), job.complete_rows, widenings=widenings)
+        with job.limited(group):
+            database = Database(Symbols(given.texts), given.records, relations)
+            done = evaluation.evaluate(job.program, database, group, Options(), job.complete_rows, widenings=widenings)
     except EvaluationError as error:
         group.fail(error)
         raise

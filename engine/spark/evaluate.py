@@ -26,6 +26,7 @@ from engine.local.execution import Options
 from engine.spark import results, task
 from engine.spark.access import access
 from engine.spark.facts import Source
+from engine.spark.memory import executor_memory
 
 TAGGED = "relation string, rows binary"
 
@@ -43,6 +44,7 @@ def write(
     interval_s: float = 60.0,
     options: Options | None = None,
     homes: Mapping[str, tuple[int, ...]] | None = None,
+    memory_limit: int | None = None,
 ) -> list[task.Report]:
     """Evaluate a program and write its results; return what the members report, in their order.
 
@@ -52,7 +54,9 @@ def write(
     """
     n = members or spark.sparkContext.defaultParallelism
     job, rows = prepared(program, spark, facts, sources, complete_rows)
-    job = replace(job, options=options or Options(), interval_s=interval_s, homes=homes or {})
+    job = replace(
+        job, options=options or Options(), interval_s=interval_s, homes=homes or {}, memory_limit=memory_limit
+    )
     if checkpoints is not None:
         job = replace(job, checkpoints=f"{checkpoints.rstrip('/')}/{fingerprint(program, facts, n)}")
     done = rows.repartition(n).mapInArrow(partial(task.write, job, files), task.REPORT, barrier=True)
@@ -118,7 +122,7 @@ def prepared(
         for name, frame in facts.items()
     ]
     none = spark.range(0).select(lit("").alias("relation"), lit(b"").alias("rows"))
-    job = task.Job(program, sources, access(spark), complete_rows)
+    job = task.Job(program, sources, access(spark), executor_memory(spark), complete_rows)
     return job, reduce(DataFrame.unionAll, tagged, none)
 
 

@@ -40,7 +40,7 @@ class Access:
 
 
 class Mesh:
-    """Member `rank` of `size`, connected with all others.
+    """Member `rank` of `size`, connected with all others; `n_here` of them are on this machine.
 
     `meet` is given the address of this member and returns those of all, in their order. A member that ends without a
     word ends the others: their next exchange raises ConnectionError. Connections of others are dropped.
@@ -53,6 +53,7 @@ class Mesh:
         try:
             with listening(host, access.ports) as listener:
                 addresses = meet(f"{host}:{listener.getsockname()[1]}/{secrets.token_hex(16)}")
+                self.n_here = sum(address.rpartition(":")[0] == host for address in addresses)
                 self._connect(listener, addresses, hashlib.sha256("\n".join(addresses).encode()).digest())
         except NoPort as error:
             raise EvaluationError(f"{error}: give spark.analyze.ports more of them") from None

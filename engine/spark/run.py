@@ -30,6 +30,7 @@ def run(
     checkpoints: str | None = None,
     partition: Mapping[str, Sequence[str]] | None = None,
     number_bits: int = 32,
+    memory_limit: int | None = None,
 ) -> tuple[list[str], list[Report]]:
     """Evaluate a program file; return the lines for standard output, and what the members report.
 
@@ -56,6 +57,7 @@ def run(
                 complete_rows=complete_rows,
                 checkpoints=None if checkpoints is None else absolute(checkpoints),
                 homes=homes,
+                memory_limit=memory_limit,
             )
             complete = f"{unfinished}/{reports[0].token}"
             for name in outputs:

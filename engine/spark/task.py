@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from secrets import token_hex
 from time import perf_counter
@@ -24,13 +25,15 @@ from engine.language.program import CheckedProgram
 from engine.local.execution import Options
 from engine.result import StratumStatistics
 from engine.spark import facts, results
+from engine.spark.memory import ExecutorMemory
 from engine.spark.mesh import Access, Mesh
+from engine.storage.memory import LEDGER
 from engine.symbols import Symbols
 
 
 @dataclass(frozen=True)
 class Job:
-    """What all members are told: the program, where facts come from, and what admits them to one another.
+    """What all members are told: the program, where facts come from, what admits them to one another, and executors.
 
     `checkpoints` is a directory of this run alone; in the middle of a fixpoint one is made each `interval_s` seconds.
     """
@@ -38,11 +41,17 @@ class Job:
     program: CheckedProgram
     sources: dict[str, facts.Source]
     access: Access
+    memory: ExecutorMemory
     complete_rows: int
     checkpoints: str | None = None
     interval_s: float = 60.0
     options: Options = Options()
     homes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    memory_limit: int | None = None
+
+    def limited(self, group: Mesh) -> AbstractContextManager[None]:
+        """Hold this process to the limit of a member: by default its part of the memory of where it runs."""
+        return LEDGER.limited(self.memory_limit or self.memory.share(group.n_here))
 
 
 @dataclass(frozen=True)
@@ -85,13 +94,14 @@ def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Ite
     group = joined(job)
     report = Report(group.rank, group.host)
     try:
-        member, dictionary = evaluate(job, tables, group, report)
-        begin = perf_counter()
-        report.token = of_first(group, token_hex(4))
-        for name in files.relations:
-            content = results.FORMATS[files.format](results.rows_of(member, dictionary, name))
-            save(content, files, f"{report.token}/{name}", group.rank)
-        report.seconds["results"] = perf_counter() - begin
+        with job.limited(group):
+            member, dictionary = evaluate(job, tables, group, report)
+            begin = perf_counter()
+            report.token = of_first(group, token_hex(4))
+            for name in files.relations:
+                content = results.FORMATS[files.format](results.rows_of(member, dictionary, name))
+                save(content, files, f"{report.token}/{name}", group.rank)
+            report.seconds["results"] = perf_counter() - begin
     except (EvaluationError, FactsError) as error:
         report.error = Failure.of(error)
         group.fail(error)
@@ -105,8 +115,10 @@ def answer(job: Job, name: str, batches: Iterable[pyarrow.RecordBatch]) -> Itera
     tables = facts.received(batches)
     group = joined(job)
     try:
-        member, dictionary = evaluate(job, tables, group, Report(group.rank, group.host))
-        yield from results.table(results.rows_of(member, dictionary, name), job.program.number_bits).to_batches()
+        with job.limited(group):
+            member, dictionary = evaluate(job, tables, group, Report(group.rank, group.host))
+            found = results.table(results.rows_of(member, dictionary, name), job.program.number_bits)
+        yield from found.to_batches()
     except (EvaluationError, FactsError) as error:
         group.fail(error)
         raise

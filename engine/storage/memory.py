@@ -14,13 +14,14 @@ import resource
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
 import numpy as np
 
 from engine.database import OutOfMemory
-from engine.storage.spill import Segment, SpillFiles
+from engine.storage.spill import Segment, SpillFiles, is_in_memory, spill_directory
 
 SMALL_BYTES = 1 << 15
 """Smaller arrays are not entered one by one: they count as memory of other kinds."""
@@ -44,6 +45,8 @@ class MemoryLimitReached(OutOfMemory):
 
 class Ledger:
     """What the process holds: `held_bytes` in the arrays entered, and the rest, which is measured.
+
+    Where the directory for spilled arrays is in memory, nothing is spilled: what is there counts as all else does.
 
     Owners of arrays that are quiet, not to be written again for now, offer them to be spilled; the oldest offers go
     first. Safe to share between threads.
@@ -105,10 +108,14 @@ class Ledger:
         with self._lock:
             self._offers.pop(id(owner), None)
 
+    @cached_property
+    def can_spill(self) -> bool:
+        return not is_in_memory(spill_directory())
+
     def _make_room(self, n_bytes: int) -> None:
         release_free_memory()
         self._measure()
-        while self._offers and self._total() + n_bytes > self.limit_bytes * (1 - SLACK):
+        while self._offers and self._total() + n_bytes > self.limit_bytes * (1 - SLACK) and self.can_spill:
             self._spill_one()
         if self._total() + n_bytes > self.limit_bytes:
             gc.collect()
@@ -171,6 +178,8 @@ def for_result(shape: tuple[int, ...], dtype: np.dtype, parts: Sequence[np.ndarr
     try:
         return LEDGER.files.empty(shape, dtype) if any(map(is_spilled, parts)) else empty(shape, dtype)
     except MemoryLimitReached:
+        if not LEDGER.can_spill:
+            raise
         return LEDGER.files.empty(shape, dtype)
 
 

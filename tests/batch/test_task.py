@@ -10,8 +10,10 @@ import pytest
 
 import facts
 from analyzer.batch import results, task
+from analyzer.batch.isolate import Ended
 from analyzer.batch.job import Job, Limits
 from analyzer.batch.listing import parse
+from analyzer.batch.plan import Target
 from analyzer.batch.resolve import resolve
 from analyzer.claims import Claims
 from analyzer.state import FactCache, blob_hash
@@ -95,7 +97,7 @@ def test_what_another_process_extracts_just_now_is_waited_for(run, repositories,
         pool.submit(finish_when_only_that_is_missing)
         row, costs = run("app")
     claims.close()
-    assert (row["status"], row["files_parsed"]) == ("complete", 2)
+    assert (row["status"], row["reason"], row["files_parsed"]) == ("complete", "", 2)
     assert (costs["contents"], costs["extracted"]) == (2, 1)
 
 
@@ -111,12 +113,22 @@ def test_one_that_never_ends_fails_after_its_attempts(run, repositories):
     assert results.read(run.workspace, "endless", "findings") == []
 
 
-def test_one_that_exhausts_its_memory_fails_and_says_so(run, repositories):
+def test_rules_that_exhaust_the_memory_of_a_repository_are_left_out(run, repositories):
     repositories.make("greedy", {"app.py": "print(1)\n", ".analyze/rules/own.dl": GREEDY})
     row, costs = run("greedy", memory_bytes=450 << 20, rules=("x/own",))
-    assert (row["status"], row["reason"]) == ("failed", "needs more than 450M of memory")
+    assert row["status"] == "incomplete" and "they need more memory than there is" in row["reason"]
     # Pages of files, as of libraries, do not count in the limit; the text alone would come to 2 GB.
     assert costs["peak_bytes"] < 700 << 20
+
+
+def test_without_a_limit_of_its_own_it_has_its_part_of_the_executor(tmp_path):
+    """The reason holds no number that differs from executor to executor."""
+    job = Job(Target("a", "a"), str(tmp_path), "", Limits(1.0, None, 0), share_bytes=450 << 20)
+    job.save(tmp_path / "job.json")
+    assert json.loads((tmp_path / "job.json").read_text())["memory_bytes"] == 450 << 20
+    assert Job.load(tmp_path / "job.json").memory_bytes == job.memory_bytes
+    reason, _ = task.judged(job, Ended("", 0.0, 0.0, 0), {"out_of_memory": True})
+    assert reason == "needs more memory than its part of the executor's; --memory gives it more"
 
 
 def test_one_whose_objects_are_damaged_fails_with_the_words_of_git(run, repositories):

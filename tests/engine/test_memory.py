@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.storage import memory
+from engine.storage import memory, spill
 from engine.storage.memory import Ledger, MemoryLimitReached
 from engine.storage.spill import SpillFiles
 
@@ -157,6 +157,24 @@ def test_spilled_arrays_share_unnamed_files(tmp_path, monkeypatch):
     del files, spilled
     gc.collect()
     assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_what_is_spilled_to_memory_counts_as_memory(tmp_path, monkeypatch):
+    """A file in a file system without a disk frees nothing."""
+    device = os.stat(tmp_path).st_dev
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"36 35 {os.major(device)}:{os.minor(device)} / {tmp_path} rw shared:1 - tmpfs tmpfs rw\n")
+    monkeypatch.setattr(spill, "MOUNTS", mounts)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    ledger, owner = Ledger(), Owner(1 << 24)
+    with ledger.limited(memory.resident_bytes() + (1 << 24)):
+        ledger.offer(owner, "rows")
+        with pytest.raises(MemoryLimitReached):
+            ledger.enter(1 << 25)
+        assert not memory.is_spilled(owner.rows)
+        monkeypatch.setattr(memory, "LEDGER", ledger)
+        with pytest.raises(MemoryLimitReached):
+            memory.for_result((1 << 25,), np.dtype(np.int64), [])
 
 
 def test_the_limit_of_a_control_group_counts(tmp_path, monkeypatch):
