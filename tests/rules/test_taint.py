@@ -59,12 +59,13 @@ MODELS = {
     "a function's parameter": ('source_parameter("x", "app.handle", "body").', "def handle(body, other):"),
     "a parameter by name alone": ('source_parameter_name("x", "body").', "def handle(body, other):"),
     "a decorator": (
-        'source_decorated("x", "web.endpoint"). decorated_exempt("other").',
+        'source_decorated("x", "web.endpoint"). decorated_exempt("web.endpoint", "other").',
         "from web import endpoint\n@endpoint('/')\ndef handle(body, other):",
     ),
     "a decorator of unknown class": (
-        'source_decorated("x", "web.App.route"). decorator_method("route", "web.App.route").decorated_exempt("other").',
-        "from somewhere import app\n@app.route('/')\ndef handle(body, other):",
+        'source_decorated("x", "web.App.serve"). decorator_method("serve", "web.App.serve").'
+        'decorated_exempt("web.App.serve", "other").',
+        "from somewhere import app\n@app.serve('/')\ndef handle(body, other):",
     ),
     "an override": (
         'source_override("x", "web.Handler", "handle", "body").',
