@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -91,6 +91,10 @@ class Meter:
             if self.charged:
                 self.left_s -= monotonic() - self.begun_s
             self.charged = ()
+
+    def charges(self, relations: Iterable[Relation]) -> bool:
+        """Whether what a stratum takes is compared with a budget."""
+        return self.budget is not None and any(owner(relation) in self.budget.writers for relation in relations)
 
     def watch(self) -> None:
         """Raise BudgetExceeded or TimeIsUp when the stratum at hand must end."""

@@ -15,6 +15,7 @@ import msgpack
 import numpy as np
 import pyarrow
 
+from engine.budget import BudgetExceeded
 from engine.codec import SURROGATES, WRONG, Codec, Damaged
 from engine.database import EvaluationError, OutOfMemory
 from engine.io.errors import FactsError
@@ -34,17 +35,22 @@ class Failure:
     message: str
     path: str = ""
     line: int = 0
+    sources: tuple[str, ...] = ()
 
     @staticmethod
     def of(error: EvaluationError | FactsError) -> Failure:
         if isinstance(error, FactsError):
             return Failure(FactsError.__name__, error.message, str(error.path), error.line)
+        if isinstance(error, BudgetExceeded):
+            return Failure(BudgetExceeded.__name__, error.reason, sources=tuple(sorted(error.sources)))
         return Failure((OutOfMemory if isinstance(error, OutOfMemory) else EvaluationError).__name__, str(error))
 
     @property
     def error(self) -> EvaluationError | FactsError:
         if self.kind == FactsError.__name__:
             return FactsError(self.path, self.line, self.message)
+        if self.kind == BudgetExceeded.__name__:
+            return BudgetExceeded(self.sources, self.message)
         return (OutOfMemory if self.kind == OutOfMemory.__name__ else EvaluationError)(self.message)
 
 

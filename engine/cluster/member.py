@@ -14,8 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.budget import Budget, BudgetExceeded, Meter
 from engine.cluster.checkpoint import Checkpoints
 from engine.cluster.division import Division
+from engine.cluster.frame import Failure
 from engine.cluster.group import Group, gather, of_first
 from engine.cluster.supersteps import Supersteps
 from engine.database import Columns, Database, Widening
@@ -42,6 +44,10 @@ Saved = tuple[dict[str, tuple[Columns, int, bool]], News, StratumStatistics]
 """Of each relation this member's rows, the number of all rows, and whether it is complete; news; statistics."""
 
 
+Found = tuple[News, dict[str, Columns], StratumStatistics]
+"""What the first member has derived alone: news, rows by relation, statistics."""
+
+
 class Member(Evaluation):
     """The state of one member.
 
@@ -58,8 +64,10 @@ class Member(Evaluation):
         checkpoints: Checkpoints | None,
         homes: Mapping[str, tuple[int, ...]],
         widenings: Sequence[Widening],
+        budget: Budget | None,
     ) -> None:
-        super().__init__(program, database, Execution(1, options), widenings, False)
+        execution = Execution(1, options, meter=Meter(budget, database.symbols))
+        super().__init__(program, database, execution, widenings, False)
         self.group, self.complete_rows, self.checkpoints = group, complete_rows, checkpoints
         self.homes = homes
         self.complete: set[str] = set()
@@ -138,6 +146,8 @@ class Member(Evaluation):
             return "its aggregates depend on the order of evaluation"
         if not self.execution.row_limits.keys().isdisjoint(stratum.relations):
             return "its size is looked at after each iteration"
+        if self.meter.charges(members):
+            return "its rules have a budget"
         if not all(relation.splits for relation in members):
             return "no column partitions an equivalence"
         rules = [self.staging.rules(clause, None, {}) for clause in stratum.clauses]
@@ -187,15 +197,24 @@ class Member(Evaluation):
         given = [(relation.name, gather(self.group, self.given(relation))) for relation in members]
         facts = {name: np.concatenate(parts, axis=1) for name, parts in given}
         self.database = replace(self.database, relations={**self.database.relations, **facts})
-        before, found = self.n_values(), None
-        if self.group.rank == 0:
-            done, widened = self.within_limits(stratum, members)
-            names = (*stratum.relations, *widened)
-            found = self.news(*before), {name: self.relations[name].columns() for name in names}, done
-        news, rows, done = of_first(self.group, found)
+        found = of_first(self.group, self.within_budget(stratum, members) if self.group.rank == 0 else None)
+        if isinstance(found, Failure):
+            raise found.error  # By all members alike.
+        news, rows, done = found
         self.learn(*news)
         self.finish([self.whole(self.relations[name], [rows[name]]) for name in rows], complete=True)
         return done
+
+    def within_budget(self, stratum: Stratum, members: Sequence[Relation]) -> Found | Failure:
+        """Evaluate a stratum here; return what is new, or that it takes more than its budget."""
+        before = self.n_values()
+        try:
+            with self.meter.over(members):
+                done, widened = self.within_limits(stratum, members)
+        except BudgetExceeded as exceeded:
+            return Failure.of(exceeded)
+        names = (*stratum.relations, *widened)
+        return self.news(*before), {name: self.relations[name].columns() for name in names}, done
 
     def within_limits(self, stratum: Stratum, members: Sequence[Relation]) -> tuple[StratumStatistics, set[str]]:
         """Evaluate a stratum here, from the start again whenever it is widened; return by which relations it was."""
@@ -328,14 +347,18 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     homes: Mapping[str, tuple[int, ...]] | None = None,
     widenings: Sequence[Widening] = (),
+    budget: Budget | None = None,
 ) -> Member:
     """Evaluate a program on a member's part of the facts; every member ends with its part of each relation.
 
     Relations with more than `complete_rows` rows are not made complete where a join can do without. `homes` are columns
-    to partition relations by, of those that tell their rows apart; for others they are chosen.
+    to partition relations by, of those that tell their rows apart; for others they are chosen. Strata with a `budget`
+    are evaluated by the first member, so that it is met by the same rows as on one machine; beyond it all raise
+    BudgetExceeded.
     """
     program = transfer_constraints(program)
-    member = Member(program, database, group, options or Options(), complete_rows, checkpoints, homes or {}, widenings)
+    options = options or Options()
+    member = Member(program, database, group, options, complete_rows, checkpoints, homes or {}, widenings, budget)
     for stratum in member.program.strata:
         member.statistics.append(member.once(stratum))
     return member

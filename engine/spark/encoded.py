@@ -15,8 +15,9 @@ import pyarrow
 from pyspark.broadcast import Broadcast
 from pyspark.sql import SparkSession
 
+from engine.budget import Budget
 from engine.cluster import member as evaluation
-from engine.cluster.frame import pack, unpack
+from engine.cluster.frame import Failure, pack, unpack
 from engine.cluster.member import COMPLETE_ROWS
 from engine.database import Columns, Database, EvaluationError, Widening
 from engine.language.program import CheckedProgram
@@ -25,10 +26,11 @@ from engine.result import Result
 from engine.spark.access import access
 from engine.spark.evaluate import TAGGED, collected
 from engine.spark.memory import executor_memory
+from engine.spark.session import members_of
 from engine.spark.task import Job, joined
 from engine.symbols import Symbols
 
-NEWS = "@news"
+NEWS, FAILED = "@news", "@failed"
 ROWS_AT_ONCE = 1 << 18
 
 
@@ -47,16 +49,17 @@ def evaluate(
     relations: Collection[str],
     *,
     widenings: Sequence[Widening] = (),
+    budget: Budget | None = None,
     members: int | None = None,
 ) -> Result:
-    """Evaluate a program on Spark; return some of its relations. Raises EvaluationError."""
-    n = members or spark.sparkContext.defaultParallelism
+    """Evaluate a program on Spark; return some of its relations. Raises EvaluationError, and BudgetExceeded."""
+    n = members_of(spark, members)
     texts = database.symbols.texts(range(len(database.symbols)))
     shared = spark.sparkContext.broadcast(Shared(texts, dict(database.records)))
     try:
         frame = spark.createDataFrame(tagged(database.relations)).repartition(n)
         job = Job(program, {}, access(spark), executor_memory(spark), COMPLETE_ROWS)
-        work = partial(answer, job, shared, tuple(relations), tuple(widenings))
+        work = partial(answer, job, shared, tuple(relations), tuple(widenings), budget)
         rows = collected(frame.mapInArrow(work, TAGGED, barrier=True).repartition(n))
     finally:
         shared.destroy()
@@ -81,9 +84,13 @@ def answer(
     shared: Broadcast,
     names: Sequence[str],
     widenings: Sequence[Widening],
+    budget: Budget | None,
     batches: Iterable[pyarrow.RecordBatch],
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Evaluate with the other tasks; yield this member's part of some relations, and what the first has made."""
+    """Evaluate with the other tasks; yield this member's part of some relations, and what the first has made.
+
+    Or why there is nothing: a task that raised would be tried again.
+    """
     parts: dict[str, list[Columns]] = {}
     for batch in batches:
         for name, rows in zip(batch["relation"].to_pylist(), batch["rows"].to_pylist(), strict=True):
@@ -94,10 +101,13 @@ def answer(
     try:
         with job.limited(group):
             database = Database(Symbols(given.texts), given.records, relations)
-            done = evaluation.evaluate(job.program, database, group, Options(), job.complete_rows, widenings=widenings)
+            done = evaluation.evaluate(
+                job.program, database, group, Options(), job.complete_rows, widenings=widenings, budget=budget
+            )
     except EvaluationError as error:
         group.fail(error)
-        raise
+        yield row(FAILED, pack(Failure.of(error)))
+        return
     finally:
         group.close()
     if group.rank == 0:
@@ -116,10 +126,12 @@ def row(name: str, content: bytes) -> pyarrow.RecordBatch:
 
 
 def result(program: CheckedProgram, given: Sequence[str], rows: Sequence, names: Collection[str]) -> Result:
-    """Put together what the members have sent; `given` are the texts that they were given."""
-    parts: dict[str, list[Columns]] = {name: [] for name in (NEWS, *names)}
+    """Put together what the members have sent; `given` are the texts that they were given. Raises EvaluationError."""
+    parts: dict[str, list[Columns]] = {name: [] for name in (NEWS, FAILED, *names)}
     for row in rows:
         parts[row.relation].append(unpack(row.rows))
+    for failure in parts.pop(FAILED):
+        raise failure.error
     ((texts, records, statistics),) = parts.pop(NEWS)
     none = {name: np.empty((program.relations[name].arity, 0), np.int32) for name in names}
     relations = {name: np.concatenate([none[name], *found], axis=1) for name, found in parts.items()}
