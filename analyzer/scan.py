@@ -42,7 +42,7 @@ class ScanRequest:
     """What a user asked for on the command line; `flags` override the configuration of the scanned tree.
 
     `config` takes the place of the tree's. `master` names a master of Spark to scan on, if it is not to be this
-    machine. A `question` is all that is answered. `limits` bound what the scan takes.
+    machine, `conf` its settings. A `question` is all that is answered. `limits` bound what the scan takes.
     """
 
     path: Path
@@ -54,6 +54,7 @@ class ScanRequest:
     question: Question | None = None
     config: Config | None = None
     limits: Limits = Limits()
+    conf: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_flags(cls, path: Path, revision: str | None, flags: Mapping[str, Any]) -> ScanRequest:
@@ -62,6 +63,7 @@ class ScanRequest:
         at = rest.pop("at", None)
         question = Question.parse(at) if at is not None else None
         models, rules_dirs, master = rest.pop("models", ()), rest.pop("rules_dir", ()), rest.pop("master", None)
+        conf = rest.pop("conf", {})
         given = {name: rest.pop(name, None) for name in ("rule_rows", "rule_s", "timeout_s")}
         limits = Limits(**{name: value for name, value in given.items() if value is not None})
         rest["rules"] = tuple(
@@ -73,7 +75,7 @@ class ScanRequest:
             models = (*models, *(file.parent / name for name in config.models))
             rules_dirs = (*rules_dirs, *(file.parent / name for name in config.rules_dir))
             config = replace(config, models=(), rules_dir=())
-        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question, config, limits)
+        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question, config, limits, conf)
 
 
 @dataclass(slots=True)
@@ -120,7 +122,7 @@ def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> I
         from analyzer.batch.cluster import cluster
     except ImportError as error:
         raise AnalyzeError("A004", f"Spark needs {error.name}", help=INSTALL_SPARK) from None
-    with cluster(request.master) as machine:
+    with cluster(request.master, request.conf) as machine:
         yield machine
 
 

@@ -27,6 +27,20 @@ class Size(click.ParamType):
         return n_bytes
 
 
+def settings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Take apart settings of Spark, KEY=VALUE each."""
+    found = {}
+    for value in values:
+        name, separator, text = value.partition("=")
+        if not separator or not name.startswith("spark."):
+            raise click.BadParameter(f"{value!r} is no KEY=VALUE such as spark.executor.memory=4g")
+        found[name] = text
+    return found
+
+
+CONF = click.option(
+    "--conf", multiple=True, callback=settings, metavar="KEY=VALUE", help="A setting of Spark's, as of spark-submit."
+)
 CONTEXT = click.option(
     "--context", metavar="POLICY", help="Tell calls apart: 1-call, 2-call, 1-object, … (default: insensitive)."
 )

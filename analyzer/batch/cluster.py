@@ -5,7 +5,7 @@ The driver reads the tree, gives facts their places and makes the report, as for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -52,14 +52,14 @@ class Cluster:
         widenings: Sequence[engine.Widening],
         budget: Budget | None,
     ) -> engine.Result:
-        return encoded.evaluate(program, self.spark, database, READ, widenings=widenings)
+        return encoded.evaluate(program, self.spark, database, READ, widenings=widenings, budget=budget)
 
 
 @contextmanager
-def cluster(master: str) -> Iterator[Cluster]:
+def cluster(master: str, conf: Mapping[str, str]) -> Iterator[Cluster]:
     """A cluster while the block runs. Raises AnalyzeError where there can be no session."""
     try:
-        entered = session(master)
+        entered = session(master, conf)
         with entered as spark:
             yield Cluster(spark)
     except engine.EvaluationError as error:

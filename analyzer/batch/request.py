@@ -19,7 +19,10 @@ Watch = Callable[[int, int, Mapping[str, float]], None]
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """`flags` are those of a scan; without `memory_bytes`, tasks that run together share most of a machine's memory."""
+    """`flags` are those of a scan; without `memory_bytes`, tasks that run together share most of an executor's memory.
+
+    `conf` are settings of Spark.
+    """
 
     listing: Path
     output: Path
@@ -31,6 +34,7 @@ class BatchRequest:
     flags: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[Path, ...] = ()
     rules_dirs: tuple[Path, ...] = ()
+    conf: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_batch(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:

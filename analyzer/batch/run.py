@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -89,7 +89,7 @@ def scan_missing(
         rules_dirs=tuple(str(path.absolute()) for path in request.rules_dirs),
     )
     with watched(workspace, len(workspace.plan.targets), watch):
-        took = on_spark(request.master, missing_jobs(workspace, common))
+        took = on_spark(request.master, request.conf, missing_jobs(workspace, common))
     left = sorted({target.name for target in missing} - workspace.finished())
     if left:
         message = f"Spark has ended, and left no result of {', '.join(left[:5])}{', …' * (len(left) > 5)}"
@@ -112,13 +112,13 @@ def publish_failure(workspace: Path, target: Target) -> None:
         publish(attempt, target.name, workspace)
 
 
-def on_spark(master: str, jobs: Sequence[Job]) -> dict[str, Any]:
+def on_spark(master: str, conf: Mapping[str, str], jobs: Sequence[Job]) -> dict[str, Any]:
     """Run a task for each job, in this order as slots become free, in rounds. Raises AnalyzeError B007."""
     os.environ["PYTHONSAFEPATH"] = "1"  # Spark's own children inherit it.
     began = time.monotonic()
     try:
         # In a thread, so that Ctrl-C finds this one waiting, and not in the midst of an answer of Spark's.
-        with ThreadPoolExecutor(1) as thread, session(master) as spark:
+        with ThreadPoolExecutor(1) as thread, session(master, conf) as spark:
             started, work = time.monotonic(), partial(run_job, executor_memory(spark))
 
             def stage(part: Sequence[Job]) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from cli.options import Size, scan_options
+from cli.options import CONF, Size, scan_options
 
 
 @click.command()
 @click.argument("repos", type=click.Path(path_type=Path))
 @click.option("--master", default="local[*]", metavar="URL", help="Spark's master (default: local[*], this machine).")
+@CONF
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where results go.")
 @click.option("--cache", type=click.Path(path_type=Path), metavar="DIR", help="Facts shared by all (default: yours).")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=1800, metavar="SECONDS", help="For one repository.")
@@ -24,6 +25,7 @@ from cli.options import Size, scan_options
 def batch(
     repos: Path,
     master: str,
+    conf: dict[str, str],
     output: Path,
     cache: Path | None,
     timeout: float,
@@ -43,7 +45,7 @@ def batch(
 
     scan = ScanRequest.from_flags(repos, None, flags)
     request = BatchRequest(
-        repos, output, master, cache, timeout, memory, retries, scan.flags, scan.models, scan.rules_dirs
+        repos, output, master, cache, timeout, memory, retries, scan.flags, scan.models, scan.rules_dirs, conf
     )
     with BatchBars() as bars:
         summary = run_batch(request, bars.phase, bars.watch)

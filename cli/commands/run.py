@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.options import JOBS, Size
+from cli.options import CONF, JOBS, Size
 from cli.terminal import say
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to evaluate.")
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
+@CONF
 @click.option("--members", type=click.IntRange(1), help="Spark tasks that evaluate together (default: one a core).")
 @click.option("--format", type=click.Choice(["parquet", "tsv"]), help="What Spark writes (default: parquet).")
 @click.option("--partition", multiple=True, metavar="NAME=COLUMNS", help="Columns that Spark partitions a relation by.")
@@ -53,6 +54,7 @@ def run(
     memory_limit: int | None,
     engine: str,
     master: str | None,
+    conf: dict[str, str],
     members: int | None,
     format: str | None,
     partition: tuple[str, ...],
@@ -65,7 +67,7 @@ def run(
     With --engine spark, directories may be any that Spark reads, and each output is a directory NAME.parquet of parts.
     """
     on_spark = {"--master": master, "--members": members, "--format": format, "--checkpoint": checkpoint}
-    on_spark |= {"--partition": partition or None, "--stats": stats or None}
+    on_spark |= {"--partition": partition or None, "--stats": stats or None, "--conf": conf or None}
     if engine == "spark":
         refuse("not with --engine spark", {"--query": query, "--explain": explain or None, "--profile": profile})
         from analyzer.run import run_program_on_spark
@@ -81,6 +83,7 @@ def run(
             checkpoints=checkpoint,
             number_bits=int(number_width),
             memory_limit=memory_limit,
+            conf=conf,
         )
         for warning in warnings:
             say(f"warning: {warning}", err=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cli.options import OUTPUT, report_options
+from cli.options import CONF, OUTPUT, report_options
 
 
 @click.command()
@@ -29,6 +29,7 @@ from cli.options import OUTPUT, report_options
 )
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to scan.")
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
+@CONF
 def scan(
     path: Path,
     rev: str | None,
@@ -37,13 +38,16 @@ def scan(
     db: Path | None,
     engine: str,
     master: str | None,
+    conf: dict[str, str],
     **flags: Any,
 ) -> None:
     """Report findings in PATH, a directory or a file (default: the current directory)."""
     if engine == "local" and master is not None:
         raise click.UsageError("--master goes only with --engine spark")
+    if engine == "local" and conf:
+        raise click.UsageError("--conf goes only with --engine spark")
     if engine == "spark":
-        flags["master"] = master or "local[2]"
+        flags |= {"master": master or "local[2]", "conf": conf}
     from analyzer.scan import ScanRequest, scan
     from cli.output import deliver
     from cli.progress import Bars

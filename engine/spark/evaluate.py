@@ -6,13 +6,15 @@ starts it again by itself when a task, a worker process or an executor is lost.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, reduce
 
 import pyarrow
+from py4j.protocol import Py4JError
 from pyarrow import fs
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
@@ -27,6 +29,7 @@ from engine.spark import results, task
 from engine.spark.access import access
 from engine.spark.facts import Source
 from engine.spark.memory import executor_memory
+from engine.spark.session import members_of
 
 TAGGED = "relation string, rows binary"
 
@@ -52,7 +55,7 @@ def write(
     facts and the number of members are the same. Raises FactsError for facts that do not fit, EvaluationError for what
     is wrong with the program, and where Spark gives up.
     """
-    n = members or spark.sparkContext.defaultParallelism
+    n = members_of(spark, members)
     job, rows = prepared(program, spark, facts, sources, complete_rows)
     job = replace(
         job, options=options or Options(), interval_s=interval_s, homes=homes or {}, memory_limit=memory_limit
@@ -99,7 +102,7 @@ def query(
 ) -> DataFrame:
     """Return a relation of a program as a DataFrame, which is evaluated when its rows are asked for."""
     job, rows = prepared(program, spark, facts, None, complete_rows)
-    n = members or spark.sparkContext.defaultParallelism
+    n = members_of(spark, members)
     found = rows.repartition(n).mapInArrow(
         partial(task.answer, job, relation),
         results.schema(program.relations[relation], program.number_bits),
@@ -156,14 +159,24 @@ def collected(frame: DataFrame) -> list:
     """Return the rows of a DataFrame. Raises EvaluationError with the cause in one line where Spark gives up."""
     try:
         return frame.collect()
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise EvaluationError(f"Spark gave up: {cause(str(error))}") from error
 
 
 def cause(text: str) -> str:
     """The line of a report of Spark's that says what went wrong."""
-    if "No module named 'engine'" in text or "No module named 'pyarrow'" in text:
-        return "the executors lack the package; install 'datalyze[spark]' there, or send it along (see docs/spark.md)"
+    if found := re.search(r"No module named '([\w.]+)'", text):
+        return (
+            f"the executors lack the package (no module '{found[1]}'); install 'datalyze[spark]' there, "
+            "or send it along (see docs/spark.md)"
+        )
+    if found := re.search(r'No FileSystem for scheme "?(\w+)|fs\.(s3)a\.S3AFileSystem not found', text):
+        scheme = found[1] or found[2]
+        names = "write s3a://…, and add" if scheme.startswith("s3") else "add"
+        return (
+            f"Spark has no file system for {scheme}://; {names} what reads it, as for S3 "
+            "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:3.4.2, in the version of Spark's Hadoop"
+        )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     raised = [line for line in lines if "Error" in line and not line.startswith(("at ", "File "))]
     return (raised or lines)[0 if not raised else -1][:500]
@@ -188,7 +201,7 @@ def frames(
             raise FactsError(path, 0, f"{directive.relation}: Spark reads Parquet, and text without headers or quotes")
         try:
             found[directive.relation] = readers[kind](path)
-        except AnalysisException as error:
+        except (PySparkException, Py4JError) as error:
             message = f"cannot read the facts of {directive.relation}: {cause(str(error))}"
             raise FactsError(path, 0, message) from None
         sources[directive.relation] = Source(path, parameters if kind == "file" else None)

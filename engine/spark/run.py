@@ -14,7 +14,7 @@ from engine.io.errors import FactsError
 from engine.language.program import CheckedProgram
 from engine.run import compile_file
 from engine.spark import evaluate
-from engine.spark.session import session
+from engine.spark.session import NO_SETTINGS, session
 from engine.spark.task import Files, Report
 
 
@@ -31,6 +31,7 @@ def run(
     partition: Mapping[str, Sequence[str]] | None = None,
     number_bits: int = 32,
     memory_limit: int | None = None,
+    conf: Mapping[str, str] = NO_SETTINGS,
 ) -> tuple[list[str], list[Report]]:
     """Evaluate a program file; return the lines for standard output, and what the members report.
 
@@ -44,7 +45,7 @@ def run(
     refuse_present(system, root, [f"{name}.{format}" for name in outputs])
     hidden = f".unfinished-{token_hex(4)}"
     unfinished = f"{root}/{hidden}"
-    with session(master) as spark:
+    with session(master, conf) as spark:
         frames, sources = evaluate.frames(checked, spark, absolute(facts))
         try:
             reports = evaluate.write(

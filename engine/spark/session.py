@@ -8,11 +8,18 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from logging import getLogger
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from engine.database import EvaluationError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 OLDEST_JAVA = 17
 SETTINGS = {
@@ -28,15 +35,28 @@ SETTINGS = {
     # No module of the directory that an executor runs in is imported.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+WAIT = "spark.analyze.wait"
+WAIT_S = 600.0
+"""How long executors are waited for, unless `WAIT` says another number of seconds."""
+PATIENCE_S = 10.0
+"""After so long it is said what is waited for."""
+LOOK_EVERY_S = 0.1
 ATTEMPTS = 4
 """How often a task may fail on this machine: as often as on a cluster."""
 
 
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+
+
 @contextmanager
-def session(master: str) -> Iterator[object]:
-    """A session on a master, ended with the block. Raises EvaluationError that says what is missing."""
+def session(master: str, conf: Mapping[str, str] = NO_SETTINGS) -> Iterator[SparkSession]:
+    """A session on a master that has executors, ended with the block; `conf` overrides our settings.
+
+    Raises EvaluationError that says what is missing.
+    """
     need_java()
     need_master(master)
+    wait_s = seconds(conf.get(WAIT, f"{WAIT_S}"))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYTHONSAFEPATH"] = "1"  # On this machine workers inherit it.
     logging = Path(__file__).with_name("log4j2.properties")
@@ -46,7 +66,7 @@ def session(master: str) -> Iterator[object]:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(lasting(master)).appName("analyze")
-    for name, value in SETTINGS.items():
+    for name, value in {**SETTINGS, **conf}.items():
         builder = builder.config(name, value)
     try:
         spark = builder.getOrCreate()
@@ -54,9 +74,51 @@ def session(master: str) -> Iterator[object]:
         told = [line for line in str(error).splitlines() if "Exception: " in line] or [str(error)]
         raise EvaluationError(f"no Spark session on {master}: {told[0].strip()[:300]}") from None
     try:
+        await_executors(spark, master, wait_s)
         yield spark
     finally:
         spark.stop()
+
+
+def seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise EvaluationError(f"{WAIT}={text} is no number of seconds") from None
+
+
+def await_executors(spark: SparkSession, master: str, wait_s: float) -> None:
+    """Return when there is an executor; say so when that takes long. Raises EvaluationError when it takes too long."""
+    began, is_told = time.monotonic(), False
+    while not n_slots(spark):
+        waited_s = time.monotonic() - began
+        reason = f"no executor on {master} yet: other applications hold its cores, or it has less than is asked for"
+        help = "end these, or ask for less (--conf spark.executor.memory=…, spark.cores.max=…)"
+        if waited_s > wait_s:
+            raise EvaluationError(f"{reason}; {help}, or wait longer (--conf {WAIT}=SECONDS)")
+        if waited_s > PATIENCE_S and not is_told:
+            getLogger(__name__).warning("%s; waiting for up to %g s", reason, wait_s)
+            is_told = True
+        time.sleep(LOOK_EVERY_S)
+
+
+def n_slots(spark: SparkSession) -> int:
+    """Return how many tasks the executors that there are can run at once, busy or not."""
+    context = spark.sparkContext._jsc.sc()
+    return context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
+
+
+def members_of(spark: SparkSession, members: int | None) -> int:
+    """Return how many members a group has: all that can run at once, unless told. Raises EvaluationError.
+
+    Spark would wait for the slots that are missing, and then end the stage, and with it the context of a notebook.
+    """
+    slots = n_slots(spark)
+    if not slots or members is not None and members > slots:
+        wanted = f"{members} members need as many cores at once" if members else "members need a core each"
+        message = f"{wanted}, and the executors have {slots}: take fewer (--members), or more executors"
+        raise EvaluationError(message)
+    return members or slots
 
 
 def lasting(master: str) -> str:

@@ -3,11 +3,14 @@
 import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from engine import EvaluationError
-from engine.spark.session import lasting, need_java, need_master
+from engine.spark import session
+from engine.spark.evaluate import cause
+from engine.spark.session import lasting, members_of, need_java, need_master
 
 
 def test_a_master_that_does_not_answer_is_named():
@@ -64,6 +67,61 @@ def test_java_that_is_too_old_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EvaluationError, match="is Java 11; set JAVA_HOME to a newer one"):
         need_java()
+
+
+class Executors:
+    """A session of Spark whose executors have so many slots, one number after another."""
+
+    def __init__(self, *slots):
+        self.slots = list(slots)
+        self.sparkContext = SimpleNamespace(_jsc=SimpleNamespace(sc=lambda: self))
+
+    def resourceProfileManager(self):
+        return SimpleNamespace(defaultResourceProfile=lambda: None)
+
+    def maxNumConcurrentTasks(self, profile):
+        return self.slots.pop(0) if len(self.slots) > 1 else self.slots[0]
+
+
+def test_executors_are_waited_for_and_that_is_said(monkeypatch, caplog):
+    monkeypatch.setattr(session, "PATIENCE_S", 0.0)
+    session.await_executors(Executors(0, 0, 2), "spark://h:7077", 60)
+    (told,) = caplog.messages
+    assert told.startswith("no executor on spark://h:7077 yet: other applications hold its cores")
+    assert told.endswith("waiting for up to 60 s")
+
+
+def test_a_cluster_that_stays_occupied_is_told_with_what_to_do():
+    with pytest.raises(EvaluationError, match=r"no executor on yarn yet.*or wait longer \(--conf spark.analyze.wait="):
+        session.await_executors(Executors(0), "yarn", 0)
+    with pytest.raises(EvaluationError, match="spark.analyze.wait=soon is no number of seconds"):
+        session.seconds("soon")
+
+
+def test_more_members_than_cores_are_refused_before_spark_waits_for_them():
+    assert members_of(Executors(4), None) == 4
+    assert members_of(Executors(4), 3) == 3
+    with pytest.raises(
+        EvaluationError, match="5 members need as many cores at once, and the executors have 4"
+    ):
+        members_of(Executors(4), 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("ModuleNotFoundError: No module named 'analyzer'", "the executors lack the package (no module 'analyzer'); "),
+        ("ModuleNotFoundError: No module named 'numpy.core'", "the executors lack the package"),
+        (
+            'org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "s3"\n\tat org',
+            "Spark has no file system for s3://; write s3a://…, and add what reads it",
+        ),
+        ("Class org.apache.hadoop.fs.s3a.S3AFileSystem not found", "Spark has no file system for s3://"),
+        ('No FileSystem for scheme "gs"', "Spark has no file system for gs://; add what reads it"),
+    ],
+)
+def test_what_spark_says_is_told_in_one_line_with_what_to_do(text, told):
+    assert cause(text).startswith(told) and "\n" not in cause(text)
 
 
 DIES_ONCE = """
