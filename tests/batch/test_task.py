@@ -90,7 +90,7 @@ def test_what_another_process_extracts_just_now_is_waited_for(run, repositories,
         deadline = time.monotonic() + 60
         while not own.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        extract(state_directory, "python", blob_hash(data), data)
+        FactCache(state_directory, facts.version()).save("python", blob_hash(data), extract("python", data))
         claims.release(("python", blob_hash(data)))
 
     with ThreadPoolExecutor() as pool:
@@ -111,6 +111,12 @@ def test_one_that_never_ends_fails_after_its_attempts(run, repositories):
     log = json.loads((run.workspace / "sarif" / "endless.sarif").read_text())
     assert not log["runs"][0]["invocations"][0]["executionSuccessful"]
     assert results.read(run.workspace, "endless", "findings") == []
+
+
+def test_one_that_exhausts_its_memory_fails_and_says_so(run, repositories):
+    repositories.make("app", {"app.py": "print(1)\n"})
+    row, costs = run("app", memory_bytes=64 << 20)
+    assert (row["status"], row["reason"]) == ("failed", "needs more than 64M of memory")
 
 
 def test_rules_that_exhaust_the_memory_of_a_repository_are_left_out(run, repositories):
