@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 import facts
+from analyzer.advice import unheeded_settings
 from analyzer.config import Config
 from analyzer.ignore import IgnoreRules
 from analyzer.report import Problem
@@ -46,6 +47,9 @@ def discover(tree: Tree, config: Config) -> Discovery:
     entries = tree.entries()
     found.problems += tree.problems()
     ignore = _ignore_rules(tree, config, [entry.path for entry in entries], found.problems)
+    own = (entry.path for entry in entries if entry.kind not in ("submodule", *KIND_REASONS))
+    settings = (path for path in own if not (ignore.ignores(path) or _is_vendored(path)))
+    found.problems += unheeded_settings(tree, settings, (*config.models, *config.rules_dir))
     for entry in entries:
         if entry.kind == "submodule":
             found.skip("submodule", entry.path.rstrip("/"))
@@ -55,7 +59,7 @@ def discover(tree: Tree, config: Config) -> Discovery:
             continue
         if ignore.ignores(entry.path):
             found.skip("ignored", entry.path)
-        elif not config.include_vendored and not VENDORED.isdisjoint(posixpath.dirname(entry.path).split("/")):
+        elif not config.include_vendored and _is_vendored(entry.path):
             found.skip("vendored", entry.path)
         elif entry.kind in KIND_REASONS:
             found.skip(KIND_REASONS[entry.kind], entry.path)
@@ -66,6 +70,10 @@ def discover(tree: Tree, config: Config) -> Discovery:
         else:
             found.files.append((entry.path, language))
     return found
+
+
+def _is_vendored(path: str) -> bool:
+    return not VENDORED.isdisjoint(posixpath.dirname(path).split("/"))
 
 
 def is_binary(data: bytes) -> bool:

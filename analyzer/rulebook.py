@@ -13,6 +13,7 @@ from pathlib import Path
 
 import engine
 import facts
+from analyzer.advice import kinds_read, other_ids, unread_kinds
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.report import Check, Problem
 from analyzer.trees import Tree, upwards
@@ -75,6 +76,7 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> 
     book.sources.append(engine.Source("facts/schema.dl", facts.schema_text()))
     book.sources += [engine.Source(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())]
     checks = list(catalogue.checks())
+    user_files = list(user_files)
     for file in user_files:
         if file.is_check:
             checks += _read_user_check(file, {check.id for check in checks}, book)
@@ -82,6 +84,9 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> 
             book.sources.append(engine.Source(file.name, file.text, trusted=False))
             book.user.add(file.name)
     book.known = {check.id for check in checks}
+    read = kinds_read(check.file.text for check in checks)
+    for file in user_files:
+        book.problems += unread_kinds(file.name, file.text, read)
     for check in select(checks, selectors):
         trusted = check.file.name not in book.user
         book.sources.append(engine.Source(check.file.name, check.file.text, trusted=trusted))
@@ -103,6 +108,7 @@ def _read_user_check(file: UserFile, taken: set[str], book: Rulebook) -> list[ca
         book.problems.append(Problem(f"check left out: {error}", file.name, error.line, code=line, help=error.help))
         return []
     book.user.add(file.name)
+    book.problems += other_ids(file.name, file.text, check.id)
     return [check]
 
 
