@@ -23,6 +23,17 @@ def run(command):
     os.system("ls " + command)
 """
 
+ENDLESS = """// @id own
+// @name own
+// @severity note
+// @precision low
+// @message m
+.decl n(x: number)
+n(0).
+n(x + 1) :- n(x).
+suspect("own", c, "") :- call(c, _, _), n(_).
+"""
+
 
 @pytest.fixture
 def run(analyze):
@@ -40,11 +51,14 @@ def test_a_scan_on_spark_gives_the_same_bytes(run, tmp_path, state_directory):
     (repository / "app.py").write_text(APP)
     (repository / "helper.py").write_text(HELPER)
     (repository / "broken.py").write_text("def f(:\n  x = \n")
-    arguments = ("scan", repository, "--format", "sarif", "-o")
+    (repository / ".analyze" / "rules").mkdir(parents=True)
+    (repository / ".analyze" / "rules" / "own.dl").write_text(ENDLESS)
+    arguments = ("scan", repository, "--rule-rows", "1000", "--format", "sarif", "-o")
     run(*arguments, tmp_path / "spark.sarif", "--engine", "spark", "--master", "local[2]", code=3)
     assert any((state_directory / "facts").rglob("*"))
     run(*arguments, tmp_path / "here.sarif", code=3)
     assert (tmp_path / "spark.sarif").read_bytes() == (tmp_path / "here.sarif").read_bytes()
+    assert b"they derive more than 1,000 rows" in (tmp_path / "here.sarif").read_bytes()
     assert b"sql-injection" in (tmp_path / "here.sarif").read_bytes()
     assert b"command-injection" in (tmp_path / "here.sarif").read_bytes()
 

@@ -35,12 +35,11 @@ def run(spawn, tmp_path):
 
 
 def told(done):
-    """The line that a command ends with."""
+    """The line that a command ends with; another one may say where."""
     assert done.returncode == 2, done.stdout + done.stderr
-    (line,) = [
-        line for line in done.stderr.splitlines() if not line.startswith(("spark: ", "WARNING: Using incubator"))
-    ]
-    return line
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(("spark: ", "WARNING: Using inc"))]
+    assert [line.startswith("  --> ") for line in lines] in ([False], [False, True])
+    return lines[0]
 
 
 def test_too_many_members(run):
@@ -52,9 +51,9 @@ def test_too_many_members(run):
 
 
 def test_facts_where_spark_has_no_file_system(run):
-    assert "Spark has no file system for s3://; write s3a://…" in told(
-        run("--master", "local[2]", facts="s3://b/facts")
-    )
+    done = run("--master", "local[2]", facts="s3://b/facts")
+    assert "Spark has no file system for s3://; write s3a://…" in told(done)
+    assert done.stderr.splitlines()[-1] == "  --> s3://b/facts/arc.facts"
 
 
 def test_an_executor_that_never_comes(run, cluster):
