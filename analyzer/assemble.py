@@ -23,6 +23,7 @@ from analyzer.statements import Statements
 from analyzer.suppress import judged, mistakes, parse_suppression
 from analyzer.texts import Texts
 from analyzer.trees import Tree
+from analyzer.unmatched import unmatched_models
 from analyzer.widen import INTO
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def assemble(
     )
     problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
     problems += (problem for comment in comments for problem in mistakes(*comment, book.known))
+    for source in book.sources:
+        if source.name in book.user:
+            problems += unmatched_models(source.name, source.text, collected.mounted)
     ran = {check.id for check in book.checks}
     return Report(
         target=tree.target,

@@ -2,10 +2,12 @@
 
 import pytest
 
+import facts
 from analyzer.config import Config
 from analyzer.discover import discover
 from analyzer.rulebook import UserFile, build_rulebook
 from analyzer.trees import MemoryTree
+from analyzer.unmatched import unmatched_models
 from rules import catalogue
 
 HEADER = "// @id own/x\n// @name X\n// @severity note\n// @precision low\n// @message x\n"
@@ -79,3 +81,31 @@ def test_settings_and_rules_that_count_are_not_told():
 def test_of_many_such_files_the_first_are_named_and_the_rest_counted():
     told = discover(MemoryTree({f"{n:02}/.analyze.toml": b"" for n in range(13)}), Config()).problems
     assert len(told) == 11 and told[-1].message.startswith("3 more files")
+
+
+CODE = "import shop.db\nfrom shop import web\nshop.db.run(web.Request().form)\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ('sink_argument("sql", "shop.db.runn", "0").', ("shop.db", "runn", "did you mean 'run'?")),
+        ('source_attribute("http", "shop.web.Request", "formm").', ("shop", "formm", "did you mean 'form'?")),
+        ('source_value("http", "shop.web.zzz").', ("shop", "zzz", "")),
+        ('sink_argument("sql", "shop.db.run", "0").', None),
+        ('source_attribute("http", "shop.web.Request", "form").', None),
+        ('source_attribute("http", "shop.web.Unsaid", "form").', None),
+        ('sink_argument("sql", "other.db.runn", "0").', None),
+        ('source_parameter_name("http", "shop.db.runn").', None),
+    ],
+)
+def test_a_model_that_matches_nothing_in_a_tree_with_its_library_is_told(model, said):
+    mounted = facts.mount([("app.py", facts.extract(CODE.encode(), "python"))])
+    told = [
+        (problem.line, problem.message, problem.help) for problem in unmatched_models("m.dl", f"\n{model}\n", mounted)
+    ]
+    if said is None:
+        assert told == []
+    else:
+        library, name, help = said
+        assert told == [(2, f"this matches nothing: {library} is imported, but no code says '{name}'", help)]
