@@ -55,16 +55,19 @@ class SemiJoin(Operator):
             runs = np.zeros((len(rows), 4), np.int32)
             runs[:, START] = starts[rows] + tried
             runs[:, LENGTH] = np.minimum(lengths[rows] - tried, step)
-            for m in self.expanded(by, chunk[:, rows], runs, out):
+            for m in self.expanded(worker, by, chunk[:, rows], runs, out):
                 yield out, m
             tried, step = tried + step, 8 * step
             rows = rows[~passed[rows] & (lengths[rows] > tried)]
 
-    def expanded(self, by: Readable | Narrowed, chunk: Columns, runs: np.ndarray, out: Columns) -> Iterator[int]:
+    def expanded(
+        self, worker: Worker, by: Readable | Narrowed, chunk: Columns, runs: np.ndarray, out: Columns
+    ) -> Iterator[int]:
         join, n, i, j = self.join, len(runs), 0, 0
         while i < n:
             m, i, j = expand(
                 np.arange(n, dtype=np.int32), n, i, j, runs, LENGTH, chunk, join.take, by.arena, join.payload, out
             )
+            worker.watch()
             if m:
                 yield m

@@ -170,7 +170,7 @@ def test_what_is_spilled_to_memory_counts_as_memory(tmp_path, monkeypatch):
     with ledger.limited(memory.resident_bytes() + (1 << 24)):
         ledger.offer(owner, "rows")
         with pytest.raises(MemoryLimitReached):
-            ledger.enter(1 << 25)
+            ledger.enter(1 << 28)
         assert not memory.is_spilled(owner.rows)
         monkeypatch.setattr(memory, "LEDGER", ledger)
         with pytest.raises(MemoryLimitReached):

@@ -81,9 +81,8 @@ def test_flipped_bits_are_told_and_the_results_are_right(place, tmp_path, suffix
         content = path.read_bytes()
         at = choose.choice([at for at, byte in enumerate(content) if byte] if number % 2 else range(len(content)))
         flip(path, at, choose.randrange(8))
-        done = keep_up(
-            place / "program.dl", state, tmp_path / "out", delta=place / "delta", facts=place / "facts", threads=1
-        )
+        given = {"delta": place / "delta", "facts": place / "facts", "policy": "update", "threads": 1}
+        done = keep_up(place / "program.dl", state, tmp_path / "out", **given)
         assert outputs(tmp_path / "out") == expected, (number, at)
         assert done.damage == ("damaged" in done.reason) == (done.strategy == "bootstrap"), (number, at, done.reason)
         told.append(done.damage)
