@@ -8,6 +8,13 @@ import pytest
     [
         (["--master", "local[2]"], "--master goes only with --engine spark"),
         (["--members", "2"], "--members goes only with --engine spark"),
+        (["--conf", "spark.cores.max=2"], "--conf goes only with --engine spark"),
+        (["--engine", "spark", "--conf", "cores=2"], "'cores=2' is no KEY=VALUE such as spark.executor.memory=4g"),
+        (["--engine", "spark", "--conf", "spark.cores.max"], "'spark.cores.max' is no KEY=VALUE"),
+        (
+            ["--engine", "spark", "--conf", "spark.analyze.wait=soon", "--master", "local[1]", "-D", "out"],
+            "spark.analyze.wait=soon is no number of seconds",
+        ),
         (["--stats"], "--stats goes only with --engine spark"),
         (["--engine", "spark", "--partition", "p"], "--partition is NAME=COLUMN,COLUMN…, not 'p'"),
         (["--engine", "spark", "--partition", "q=x"], "the program declares no relation 'q'"),
@@ -16,7 +23,8 @@ import pytest
         (["--engine", "spark", "--query", "p(1)"], "--query goes not with --engine spark"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(analyze, tmp_path, arguments, told):
+def test_options_that_do_not_go_together_are_refused(analyze, tmp_path, monkeypatch, arguments, told):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "p.dl").write_text(".decl p(x: number)\np(1).\n")
     assert told in analyze("run", tmp_path / "p.dl", *arguments, code=2).stderr
 
