@@ -30,6 +30,7 @@ NO_FLOWS = {
     "sanitizer_any": "def f(untrusted):\n    db.run(text.identifier(untrusted))\n",
     "summary_other": "def f(untrusted):\n    db.run(text.join(untrusted, 1))\n",
     "harmless": "def f(x):\n    db.run(x)\n",
+    "guard_call": "from shop import files\ndef f(untrusted):\n    files.is_inside(untrusted)\n",
     "no_flow": "def f(untrusted):\n    db.run(metrics.count(untrusted))\n",
 }
 OWN = {
@@ -37,6 +38,7 @@ OWN = {
     "api": "from shop import db\n\ndef create_order(payload):\n    db.run(payload)\n",
     "context": "user_agent = None\n",
     "db": "def run(query): ...\ndef quote(text): return text\ndef connect(): ...\n",
+    "files": "def is_inside(path): ...\n",
     "mail": "def header(name, value): ...\n",
     "metrics": "def count(text): return text\n",
     "requests": "def current_basket(): ...\n",
