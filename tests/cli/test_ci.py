@@ -42,6 +42,7 @@ def test_a_sink_that_another_file_makes_reachable_is_new_and_the_change_is_named
     assert (compared["new"][0]["cause"]["file"], compared["new"][0]["cause"]["line"]) == ("helper.py", 2)
 
 
+@pytest.mark.slow
 def test_what_a_finding_depends_on_is_named_though_its_path_does_not_show_it(ci, history):
     app = SINK.replace("from helper import clean", "from choice import chosen as clean")
     files = {"app.py": app, "choice.py": "from safe import clean as chosen\n", "safe.py": HARMLESS, "raw.py": HARMFUL}
@@ -52,6 +53,7 @@ def test_what_a_finding_depends_on_is_named_though_its_path_does_not_show_it(ci,
     assert (new["cause"]["file"], new["cause"]["line"]) == ("choice.py", 2)
 
 
+@pytest.mark.slow
 def test_renamed_files_and_moved_lines_bring_nothing_new_and_deleted_files_fix(ci, history):
     base = history.commit({"app.py": SINK, "helper.py": HARMFUL, "old.py": OTHER})
     history.commit({"app.py": None, "web.py": "# one\n# two\n\n" + SINK, "old.py": None})
@@ -101,6 +103,7 @@ def test_a_file_that_does_not_parse_makes_the_answer_incomplete(ci, history):
     assert ci(history.path, base, code=3)["complete"] is False
 
 
+@pytest.mark.slow
 def test_objects_are_read_and_neither_the_working_tree_nor_the_index(ci, history):
     base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
     history.commit({"helper.py": HARMFUL})

@@ -39,6 +39,7 @@ def test_a_base_that_is_not_there_is_where_the_branch_began(ci, cloned, base):
     assert f"compared with {main[:12]}, where the head has left refs/remotes/origin/main" in said
 
 
+@pytest.mark.slow
 def test_on_the_default_branch_itself_all_is_new_unless_told(ci, analyze, cloned):
     clone, *_ = cloned
     clone.git(clone.path, "checkout", "-q", "--detach", "origin/main")
@@ -50,6 +51,7 @@ def test_on_the_default_branch_itself_all_is_new_unless_told(ci, analyze, cloned
     assert output.startswith("error[G002]")
 
 
+@pytest.mark.slow
 def test_a_shallow_clone_without_the_base_says_that_all_is_new(ci, history):
     first = history.commit({"old.py": SINK})
     history.commit({"new.py": OTHER})

@@ -143,6 +143,7 @@ def test_an_edited_check_is_evaluated_alone(evaluated, history, tmp_path, monkey
     assert contents(history, first, second, third) < kept(states)  # Others are of commits under the settings of others.
 
 
+@pytest.mark.slow
 def test_commits_share_what_is_equal(ci, history, tmp_path):
     commits = [history.commit({"app.py": SINK, "helper.py": HARMLESS})]
     for text in (HARMFUL, HARMLESS + "# again\n", HARMFUL + "# again\n"):
@@ -161,6 +162,7 @@ def test_commits_share_what_is_equal(ci, history, tmp_path):
     assert found["problems"] == [] and places(found["fixed"]) == ["app.py:7"]
 
 
+@pytest.mark.slow
 def test_states_are_shared_where_files_cannot_have_two_names(ci, history, tmp_path, monkeypatch):
     base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
     head = history.commit({"helper.py": HARMFUL})
@@ -203,6 +205,7 @@ def test_who_cannot_wait_for_a_state_works_without(ci, history, tmp_path, monkey
     assert ci(history.path, base, "--state", states, code=1)["problems"] == []
 
 
+@pytest.mark.slow
 def test_states_beyond_the_limit_are_dropped_the_oldest_first(state_directory, tmp_path):
     states = States(tmp_path, 250)
     for number, name in enumerate(["rules/old", "rules/used", "other/new"]):
@@ -214,6 +217,7 @@ def test_states_beyond_the_limit_are_dropped_the_oldest_first(state_directory, t
     assert kept(tmp_path) == {"old", "new"}
 
 
+@pytest.mark.slow
 def test_what_states_share_counts_once_and_goes_with_the_last(state_directory, tmp_path):
     states = States(tmp_path, 300)
     for number in range(4):

@@ -123,6 +123,7 @@ def test_edits_are_gone_on_to_and_reported_as_a_scan_of_the_index_does(hook, sta
         assert (sarif, uris(sarif)) == (scanned(top), found)
 
 
+@pytest.mark.slow
 def test_what_was_dear_is_found_again_when_it_has_been_committed(hook, staging, going_on, monkeypatch):
     staging({"app.py": SINK, "helper.py": HARMLESS}, commit=True)
     hook()
@@ -144,6 +145,7 @@ def test_the_relations_that_ci_leaves_are_gone_on_from(analyze, hook, staging, g
     assert hook() == scanned(top) != ""
 
 
+@pytest.mark.slow
 def test_a_state_that_another_process_uses_stops_nobody(hook, staging, state_directory, monkeypatch):
     top = staging({"app.py": OTHER}, commit=True)
     hook()
@@ -156,6 +158,7 @@ def test_a_state_that_another_process_uses_stops_nobody(hook, staging, state_dir
     assert any("another process has been using" in text for text in warnings(sarif))
 
 
+@pytest.mark.slow
 def test_states_that_cannot_be_written_stop_nobody(hook, staging, state_directory):
     top = staging({"app.py": OTHER}, commit=True)
     (state_directory / "commits").write_text("not a directory")
@@ -175,6 +178,7 @@ def test_a_damaged_state_is_told_and_made_again(hook, staging, state_directory):
     assert (hook(), warnings(hook())) == (scanned(top), [])
 
 
+@pytest.mark.slow
 def test_another_configuration_or_other_rules_are_heeded(hook, staging):
     top = staging({"app.py": OTHER}, commit=True)
     hook()
@@ -190,6 +194,7 @@ def test_another_configuration_or_other_rules_are_heeded(hook, staging):
     assert warnings(found) == ["taken away by what is staged: .analyze/models/own.dl is added"]
 
 
+@pytest.mark.slow
 def test_where_relations_cannot_be_gone_on_from_the_index_is_scanned(hook, staging, monkeypatch):
     top = staging({"app.py": OTHER}, commit=True)
     hook()
@@ -202,6 +207,7 @@ def test_where_relations_cannot_be_gone_on_from_the_index_is_scanned(hook, stagi
     assert (hook(), uris(hook())) == (scanned(top), ["app.py"])
 
 
+@pytest.mark.slow
 def test_objects_that_are_gone_are_not_gone_on_from(hook, staging):
     """What was staged once, and never committed, git removes in time: nobody knows what its facts were then."""
     top = staging({"app.py": SINK, "helper.py": HARMFUL})
@@ -228,6 +234,7 @@ def test_of_a_conflict_our_side_is_analysed(hook, staging, going_on):
     assert hook() == scanned(top)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_only_meant_to_be_added_holds_nothing_yet(hook, staging, going_on):
     top = staging({"app.py": OTHER}, commit=True)
     hook()
@@ -237,6 +244,7 @@ def test_a_file_that_is_only_meant_to_be_added_holds_nothing_yet(hook, staging, 
     assert (hook(), uris(hook())) == (scanned(top), ["app.py"])
 
 
+@pytest.mark.slow
 def test_submodules_are_not_looked_into(hook, staging, going_on, tmp_path):
     top = staging({"app.py": OTHER}, commit=True)
     hook()
@@ -247,6 +255,7 @@ def test_submodules_are_not_looked_into(hook, staging, going_on, tmp_path):
     assert (sarif, uris(sarif)) == (scanned(top), [])
 
 
+@pytest.mark.slow
 def test_variables_of_a_hook_in_a_worktree_name_its_index(hook, staging, going_on, monkeypatch, tmp_path):
     top = staging({"app.py": OTHER}, commit=True)
     hook()

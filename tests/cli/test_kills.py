@@ -25,11 +25,13 @@ def load_kills():
 kills = load_kills()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", kills.COMMANDS)
 def test_a_killed_command_leaves_nothing_that_misleads_the_next(name, shared_state):
     kills.kills(name, 2, 15, shared_state)  # Fails by itself.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scan", "update"])
 def test_four_processes_on_one_cache_give_the_same(name, shared_state, tmp_path):
     subject = kills.subject(name, tmp_path / name, shared_state)
@@ -42,6 +44,7 @@ def test_four_processes_on_one_cache_give_the_same(name, shared_state, tmp_path)
     assert subject.run() == expected
 
 
+@pytest.mark.slow
 def test_two_versions_side_by_side_keep_apart_what_they_keep(shared_state, tmp_path):
     """The other version has other extractors, compiled rules and states, by their digests."""
     subject = kills.subject("ci", tmp_path / "ci", shared_state)
@@ -61,6 +64,7 @@ def test_two_versions_side_by_side_keep_apart_what_they_keep(shared_state, tmp_p
     assert subject.run() == expected
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_written_costs_a_warning(shared_state, tmp_path):
     """Root may write anywhere, but not below a file."""
     subject = kills.subject("scan", tmp_path / "scan", shared_state)

@@ -58,6 +58,7 @@ def nasty(history):
     return history
 
 
+@pytest.mark.slow
 def test_no_command_prints_what_a_terminal_acts_upon(nasty, analyze, attack, monkeypatch, tmp_path):
     top = nasty.path
     monkeypatch.chdir(top)

@@ -57,6 +57,7 @@ def kinds(taken, *wanted):
     return [(kind, severity, file) for kind, severity, file, _ in taken if not wanted or kind in wanted]
 
 
+@pytest.mark.slow
 def test_settings_of_the_head_do_not_judge_it_and_are_listed(review, attack, analyze, history):
     head = {
         ".analyze.toml": 'exclude = ["app.py"]\nfail-on = "never"\nfail-on-weakened = "never"\n',
@@ -83,6 +84,7 @@ def test_settings_of_the_head_do_not_judge_it_and_are_listed(review, attack, ana
     assert len(told) == len(taken)
 
 
+@pytest.mark.slow
 def test_settings_alone_fail_by_what_they_take_away(review, attack, analyze, history, tmp_path):
     code, new, taken = review({"app.py": SINK}, {".analyze.toml": 'exclude = ["later/"]\n'})
     attack("an exclude of what is to come", expected=(1, [], 1), got=(code, new, len(taken)))
@@ -106,6 +108,7 @@ def test_a_configuration_that_cannot_be_read_does_not_judge_and_fails(review, at
     attack("a change that breaks the configuration", expected=expected, got=(code, new, kinds(taken)))
 
 
+@pytest.mark.slow
 def test_rules_of_the_base_are_used(review, attack):
     names = {"gone": "print", "milder": "len", "broken": "repr", "deselected": "hash"}
     rules = {f".analyze/rules/{name}.dl": own_check(name, function) for name, function in names.items()}
@@ -147,6 +150,7 @@ def test_suppressions_of_the_change_hide_nothing_from_its_review(review, attack,
     assert status["was.py"][0].get("status") is None and status["new.py"][0]["status"] == "underReview"
 
 
+@pytest.mark.slow
 def test_a_line_that_comes_below_a_comment_of_the_base_is_not_covered_by_it(review, attack):
     base = SINK.replace(LINE, COMMENT + "    cursor.close()\n" + LINE)
     head = base.replace(COMMENT, COMMENT + '    cursor.execute("SELECT " + request.args["column"])\n')
@@ -154,6 +158,7 @@ def test_a_line_that_comes_below_a_comment_of_the_base_is_not_covered_by_it(revi
     attack("a new line below an old comment", expected=[("suppression", "error", "app.py")], got=kinds(taken))
 
 
+@pytest.mark.slow
 def test_files_that_become_unreadable_to_the_analysis_are_listed(review, attack, history):
     names = ("large.py", "link.py", "moved.py", "whole.py")
     history.commit(dict.fromkeys(names, SINK))
@@ -169,6 +174,7 @@ def test_files_that_become_unreadable_to_the_analysis_are_listed(review, attack,
     attack("files too large, a link, vendored", expected=expected, got=(code, got))
 
 
+@pytest.mark.slow
 def test_a_file_that_calls_itself_generated_since_is_listed(review, attack):
     unused = "def area(width):\n    result = width * 2\n    return width * 2\n"
     head = {"app.py": "# @generated\n" + unused, "tool.py": "# @generated\n" + unused.replace("area", "length")}
