@@ -23,8 +23,6 @@ class Statements:
 
         The lines of functions and classes within them are not among them.
         """
-        if not self._mounted.relations.keys() >= {"location", *EXPRESSIONS, *DEFINITIONS}:
-            return set(range(place.line, place.end_line + 1))  # An update from another commit has no such facts.
         expressions, definitions = self._regions(place.file)
         here = np.array([place.line, place.column, place.end_line, place.end_column])
         around = definitions[_within(here, definitions) & (definitions != here).any(axis=1)]

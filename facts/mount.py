@@ -25,7 +25,7 @@ class Mounted:
 
     symbols: list[str]
     entities: Columns
-    relations: dict[str, Columns]
+    relations: Mapping[str, Columns]
 
 
 LAID_OUT = ("module", "submodule", "resolves")

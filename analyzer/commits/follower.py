@@ -6,7 +6,7 @@ determines is compared as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,11 +132,30 @@ class Follower:
         self.view.bound.max_rows = max_rows(snapshot.n_entities)
 
     def collected(self) -> Collected:
-        """Return what a scan would have collected; of its facts those that a report is made from."""
+        """Return what a scan would have collected."""
         view, snapshot = self.view, self.snapshot
-        read = {name: view.columns(name) for name in ("directive_comment", "unparsed")}
-        mounted = facts.Mounted(view.symbols.texts(range(len(view.symbols))), view.records["Entity"].columns, read)
+        symbols, entities = view.symbols.texts(range(len(view.symbols))), view.records["Entity"].columns
+        mounted = facts.Mounted(symbols, entities, GivenFacts(view))
         return Collected(snapshot.files, mounted, snapshot.skipped, snapshot.problems, self.extracted)
+
+
+class GivenFacts(Mapping[str, Columns]):
+    """The facts that a view was given, by relation of the schema, put together when asked for."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._read: dict[str, Columns] = {}
+
+    def __getitem__(self, name: str) -> Columns:
+        if name not in self._read:
+            self._read[name] = self._view.relations[name].facts()
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(schema.relations())
+
+    def __len__(self) -> int:
+        return len(schema.relations())
 
 
 def differences(rows: Mapping[str, Columns], others: Mapping[str, Columns]) -> dict[str, Columns]:

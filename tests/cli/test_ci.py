@@ -27,6 +27,9 @@ def user():
 HARMLESS = "def clean(value):\n    return 'x'\n"
 HARMFUL = "def clean(value):\n    return value\n"
 OTHER = SINK.replace("clean(", "str(").replace("user", "customer")
+OVER_LINES = SINK.replace("helper", "helper.part").replace(
+    "    cursor.execute(", "    print(  # analyze: ignore[sql-injection] a test\n        1,\n        cursor.execute("
+).replace("]) + \"'\")", "]) + \"'\"),\n    )")
 
 
 def places(findings):
@@ -134,6 +137,7 @@ TREES = [
     {"app.py": SINK, "helper/__init__.py": HARMFUL, "bad.py": "def broken(:\n", "binary.py": "\0"},
     {"pkg/__init__.py": "", "pkg/helper.py": HARMFUL, "pkg/app.py": SINK, "bad.py": OTHER},
     {"helper/part.py": HARMFUL, "app.py": SINK.replace("helper", "helper.part").replace("user", "first_user")},
+    {"helper/part.py": HARMFUL, "app.py": OVER_LINES},
 ]
 
 
