@@ -29,7 +29,7 @@ def access(spark: SparkSession) -> Access:
     try:
         return Access(ports=ports, pem=certificate())
     except ImportError as error:
-        message = f"encrypted connections of members need {error.name}: pip install 'datalyze[spark]'"
+        message = f"encrypted connections of members need {error.name}: pip install cryptography"
         raise EvaluationError(message) from None
 
 

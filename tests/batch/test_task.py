@@ -101,6 +101,7 @@ def test_what_another_process_extracts_just_now_is_waited_for(run, repositories,
     assert (costs["contents"], costs["extracted"]) == (2, 1)
 
 
+@pytest.mark.slow
 def test_one_that_never_ends_fails_after_its_attempts(run, repositories):
     repositories.make("endless", {"app.py": "print(1)\n", ".analyze/rules/own.dl": ENDLESS})
     began = time.monotonic()

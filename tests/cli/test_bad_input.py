@@ -96,6 +96,7 @@ def test_a_revision_outside_a_repository_is_an_error(analyze, repository):
     assert output.startswith("error[G001]") and "not in a git repository" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -90,6 +90,7 @@ def test_the_text_names_what_is_new_and_fixed(analyze, history):
     assert " New        1 error" in output and " Unchanged  0" in output
 
 
+@pytest.mark.slow
 def test_the_base_decides_what_is_scanned_unless_the_head_is_to(analyze, history):
     base = history.commit({"a/app.py": OTHER, "b/app.py": OTHER})
     (history.path / ".analyze.toml").write_text('exclude = ["b/"]\n')

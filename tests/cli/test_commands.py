@@ -146,6 +146,7 @@ finding("own/print", c, "") :- calls(c, "builtins.print").
 """
 
 
+@pytest.mark.slow
 def test_examples_that_are_not_met_fail_with_their_lines(analyze, tmp_path):
     (tmp_path / "print.dl").write_text(OWN_CHECK)
     (tmp_path / "print.md").write_text(WRONG_EXAMPLES)
@@ -187,12 +188,14 @@ def own_checks(tmp_path):
     return tmp_path / "rules"
 
 
+@pytest.mark.slow
 def test_examples_of_a_directory_of_rules_are_those_that_are_tested(analyze, own_checks):
     assert analyze("rules", "test", "--rules-dir", own_checks).output == "1 example: 1 passed, 0 failed\n"
     selected = analyze("rules", "test", "own/print", "weak-hash", "--rules-dir", own_checks).output
     assert "0 failed" in selected and not selected.startswith("1 example")
 
 
+@pytest.mark.slow
 def test_examples_are_tested_with_models(analyze, own_checks, tmp_path):
     (own_checks / "print.dl").write_text(OWN_CHECK.replace('calls(c, "builtins.print")', "own_print(c)"))
     (tmp_path / "own.dl").write_text('.decl own_print(c: Entity)\nown_print(c) :- calls(c, "builtins.print").\n')
@@ -200,6 +203,7 @@ def test_examples_are_tested_with_models(analyze, own_checks, tmp_path):
     analyze("rules", "test", "--rules-dir", own_checks, "--models", tmp_path / "own.dl")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "said"), [(None, "the check has no page: write print.md"), ("# Title\n", "print.md has no example")]
 )

@@ -67,6 +67,7 @@ def test_a_check_may_ask_for_a_policy(scan, jobs):
     assert sorted(found) == [("apart", 7), ("plain", 7), ("plain", 8)]
 
 
+@pytest.mark.slow
 def test_a_call_graph_under_a_policy_has_no_call_that_it_rules_out(spawn, tmp_path):
     (tmp_path / "app.py").write_text(
         "def f(): pass\ndef g(): pass\ndef same(x):\n    held = [x]\n    return held[0]\n"

@@ -1,8 +1,8 @@
-"""A few mutated programs of each language; `fuzz.py` makes as many of real files as one has time for."""
+"""A few mutated programs of each language; `mutants.py` makes as many of real files as one has time for."""
 
 import pytest
-from fuzz import examine, mutants
 from growth import SHAPES
+from mutants import examine, mutants
 
 PROGRAMS = {language: [shape(3).encode() for shape in shapes.values()] for language, shapes in SHAPES.items()}
 COUNT = 150

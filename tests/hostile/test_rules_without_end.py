@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from analyzer.limits import Limits
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.trees import MemoryTree
@@ -89,6 +91,7 @@ def test_rules_without_end_are_left_out_whole_and_all_else_is_found(attack):
     attack("rules: findings beside these", expected="exit 3, app.py, more.py", got=got)
 
 
+@pytest.mark.slow
 def test_rules_that_take_too_long_to_read_are_left_out(attack):
     report, reasons = scan(TOO_MUCH_TO_READ.values())
     for name, reason in zip(TOO_MUCH_TO_READ, reasons, strict=True):
@@ -98,6 +101,7 @@ def test_rules_that_take_too_long_to_read_are_left_out(attack):
     attack("rules: findings beside these, too", expected="exit 3, 1 finding", got=got)
 
 
+@pytest.mark.slow
 def test_what_honest_rules_derive_is_within_the_defaults():
     """Pairs of places that are near each other."""
     rules = "call_edge(f, g) :- location(_, f, x, _, _, _), location(_, g, y, _, _, _), x = y + 1."

@@ -388,6 +388,7 @@ def probed(evaluated):
     return {policy: referred(result) for policy, result in evaluated[0].items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "file"), SINGLE)
 def test_policies_separate_what_they_are_known_to(case, file, probed):
     separating = CASES[case][1]

@@ -1,6 +1,6 @@
 """Mutates source files and extracts them: nothing may raise, take long for its size, or differ from run to run.
 
-    python tests/facts/fuzz.py FOLDER… [--count N] [--seed S] [--keep FOLDER]
+    python tests/facts/mutants.py FOLDER… [--count N] [--seed S] [--keep FOLDER]
 
 Prints what it found by class, and a summary; files that show something are kept.
 """
