@@ -155,7 +155,7 @@ def test_a_second_run_waits_and_says_so(place):
         first, second = place.update("--wait", 0.1, code=2).splitlines()
     assert first == f"another run is using {place.top}/state; waiting for its end"
     assert second == f"error[S003]: another process has been using {place.top}/state for more than 0.1 s"
-    # The thread that waited in this process is given the lock now, and lets it go: the next run may have to wait for it.
+    # The thread that waited in this process is given the lock now, and lets it go: the next run may have to wait.
     assert "tc\t3" in report(place.update())
 
 
