@@ -52,8 +52,9 @@ def assemble(
 
     texts = Texts(tree)
     results = {"": result, **others}
-    collected_findings = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
-    findings = [finding for each in collected_findings for finding in each.collect() if concerns(finding.place.file)]
+    searched = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
+    entities = searched[0].entities
+    findings = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
     presented = present(findings, suppressions, texts, Statements(collected.mounted))
@@ -62,9 +63,9 @@ def assemble(
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
     problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
     problems += cut_short(results.values(), book)
-    problems += truncations(result, [place for each in collected_findings for place in each.abandoned])
+    problems += truncations(result, entities, [place for each in searched for place in each.abandoned])
     coverage = replace(
-        coverage_of(collected, result, concerns), generated=Counter(item.place.file for item in left_out)
+        coverage_of(collected, result, entities, concerns), generated=Counter(item.place.file for item in left_out)
     )
     problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
     problems += (problem for comment in comments for problem in mistakes(*comment, book.known))
@@ -96,9 +97,9 @@ def cut_short(results: Iterable[engine.Result], book: Rulebook) -> Iterator[Prob
         yield Problem("no time was left for parts of the analysis: paths of findings and counts of calls lack some")
 
 
-def truncations(result: engine.Result, abandoned: Collection[Place]) -> Iterator[Problem]:
+def truncations(result: engine.Result, entities: Entities, abandoned: Collection[Place]) -> Iterator[Problem]:
     """Yield what was cut off, beyond bounds on what analyses and searches may take."""
-    wide = places_of(Entities(result), result.relation(INTO)[0].tolist())
+    wide = places_of(entities, result.relation(INTO)[0].tolist())
     if wide:
         text = f"points-to analysis was cut: objects are not followed through {len(wide):,} values that have too many"
         yield Problem(f"{text}, at {shown(wide)}")
@@ -117,10 +118,9 @@ def shown(places: Sequence[Place]) -> str:
     return ", ".join(map(str, places[:MAX_PLACES])) + (", …" if len(places) > MAX_PLACES else "")
 
 
-def coarsened_of(result: engine.Result) -> dict[str, Coarsened]:
+def coarsened_of(result: engine.Result, entities: Entities) -> dict[str, Coarsened]:
     """Return by kind how often the analyses are coarser than elsewhere, and where first."""
-    rows, entities = result.relation("coarsened"), Entities(result)
-    found = {}
+    rows, found = result.relation("coarsened"), {}
     for kind in np.unique(rows[0]).tolist():
         places = places_of(entities, np.unique(rows[1, rows[0] == kind]).tolist())
         found[entities.text(kind)] = Coarsened(len(places), tuple(places[:MAX_PLACES]))
@@ -149,7 +149,9 @@ def directive_comments(mounted: facts.Mounted) -> list[tuple[str, int, str]]:
     return sorted((symbols[file], line, symbols[text]) for file, line, text in rows)
 
 
-def coverage_of(collected: Collected, result: engine.Result, concerns: Callable[[str], bool]) -> Coverage:
+def coverage_of(
+    collected: Collected, result: engine.Result, entities: Entities, concerns: Callable[[str], bool]
+) -> Coverage:
     """Return the coverage; of partly parsed files only those that concern the report."""
     lines: dict[str, set[int]] = defaultdict(set)
     for file, line in collected.mounted.relations["unparsed"].T.tolist():
@@ -164,5 +166,5 @@ def coverage_of(collected: Collected, result: engine.Result, concerns: Callable[
         calls_resolved=calls.resolved,
         calls_by_name=calls.by_name,
         calls_unresolved=calls.unresolved,
-        coarsened=coarsened_of(result),
+        coarsened=coarsened_of(result, entities),
     )

@@ -40,14 +40,15 @@ class CallCoverage:
 class Findings:
     """The rows of `finding`, turned into findings of the checks that ran.
 
-    `abandoned` are the places of those whose path was not found in the states that a search may look at.
+    `entities` are those of the evaluation, `abandoned` the places of findings whose path was not found in the states
+    that a search may look at.
     """
 
     def __init__(self, result: engine.Result, checks: Sequence[Check], texts: Texts) -> None:
         self._rows = result.relation("finding").T.tolist()
         self._checks: Mapping[str, Check] = {check.id: check for check in checks}
-        self._entities = Entities(result)
-        self._paths = Paths(result, self._entities)
+        self.entities = Entities(result)
+        self._paths = Paths(result, self.entities)
         self._texts = texts
         self.abandoned: list[Place] = []
 
@@ -68,24 +69,24 @@ class Findings:
         return _numbered(list(unique.values()))
 
     def _finding(self, check_symbol: int, entity: int, detail_symbol: int) -> Finding | None:
-        check = self._checks.get(self._entities.text(check_symbol))
-        place = self._entities.place(entity)
+        check = self._checks.get(self.entities.text(check_symbol))
+        place = self.entities.place(entity)
         if check is None or place is None:
             return None
-        detail = self._entities.text(detail_symbol)
+        detail = self.entities.text(detail_symbol)
         found = self._paths.find(check_symbol, entity)
         if found is None:
             self.abandoned.append(place)
-        hops = without_repeats(found or [], self._entities)
+        hops = without_repeats(found or [], self.entities)
         source = self._quote(hops[0]) if hops else "untrusted data"
         message = check.message.replace("{detail}", detail).replace("{source}", source)
-        content = "\0".join([check.id, self._entities.chain(entity), detail])
+        content = "\0".join([check.id, self.entities.chain(entity), detail])
         digest = hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
         return Finding(check.id, message, place, self._steps(hops, place), fingerprint=digest)
 
     def _steps(self, hops: Sequence[Hop], sink: Place) -> tuple[Step, ...]:
         """Return the path as places; it ends where the finding is reported."""
-        steps = [Step(place, WAYS[hop.way]) for hop in hops if (place := self._entities.place(hop.value))]
+        steps = [Step(place, WAYS[hop.way]) for hop in hops if (place := self.entities.place(hop.value))]
         if steps and steps[-1].place != sink:
             steps.append(Step(sink, ""))
         if steps:
@@ -94,7 +95,7 @@ class Findings:
 
     def _quote(self, hop: Hop) -> str:
         """Return the source's own text, shortened."""
-        place = self._entities.place(hop.value)
+        place = self.entities.place(hop.value)
         assert place is not None
         text = self._texts.region(place)
         return f"'{text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1] + '…'}'"
