@@ -8,7 +8,10 @@ import pytest
 
 @pytest.fixture(scope="module")
 def spark(cluster):
-    """Applications of other modules would wait as long as this one holds all cores."""
+    """A session that has both executors: Spark waits for as many cores as are asked for.
+
+    Applications of other modules wait as long as this one holds all cores.
+    """
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -17,6 +20,7 @@ def spark(cluster):
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.executor.memory", "1g")
+        .config("spark.cores.max", "2")
         .config("spark.executorEnv.PYTHONPATH", os.environ.get("PYTHONPATH", ""))
         .config("spark.eventLog.enabled", "true")
         .config("spark.eventLog.dir", cluster.events.as_uri())
