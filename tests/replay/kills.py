@@ -2,9 +2,10 @@
 
     python tests/replay/kills.py [--runs N] [--seed S] [COMMAND …]
 
-Each of `scan`, `ci`, `hook` and `update` is started N times in a process group of its own and killed with SIGKILL after
-a part of the time that a whole run takes, drawn from the seed. The run after it, on what the killed one has left, must
-print what a run on nothing prints, and end with the same exit code; an output file is the old one or the new one.
+Each of `scan`, `ci`, `hook`, `update` and `batch` is started N times in a process group of its own and killed with
+SIGKILL after a part of the time that a whole run takes, drawn from the seed. The run after it, on what the killed one
+has left, must print what a run on nothing prints, and end with the same exit code; an output file is the old one or the
+new one, and the output directory of a batch is whole or not there.
 """
 
 from __future__ import annotations
@@ -41,15 +42,16 @@ path(x, z) :- path(x, y), edge(y, z).
 .output path
 """
 REPORT = ("--rules", "sql-injection", "--format", "json")
-COMMANDS = ("scan", "ci", "hook", "update")
+COMMANDS = ("scan", "ci", "hook", "update", "batch")
 OLD = b"the old report\n"
+DIFFERENT_EACH_TIME = ("timings.json", "summary.html")
 
 
 @dataclass
 class Subject:
     """A command on a small repository or program, with all that it keeps below `top`.
 
-    `kept` are the directories that a run leaves something in, `output` is the file that it writes,
+    `kept` are the directories that a run leaves something in, `output` is the file or directory that it writes,
     None if it prints.
     """
 
@@ -72,7 +74,7 @@ class Subject:
         printed, errors = process.communicate()
         if b"Traceback" in errors or process.returncode not in (0, 1):
             raise AssertionError(f"{self.name} ended with {process.returncode}: {errors.decode()}")
-        return process.returncode, self.output.read_bytes() if self.output else printed
+        return process.returncode, self.written() if self.output else printed
 
     def kill(self, after_s: float) -> bool:
         """Run it and kill it and all its children after so many seconds; return whether it was running then."""
@@ -86,9 +88,30 @@ class Subject:
         process.communicate()
         return running
 
+    def age(self) -> None:
+        """Put what an earlier run may have written where this one writes."""
+        if self.output:
+            self.output.write_bytes(OLD)
+
+    def written(self) -> bytes:
+        return self.output.read_bytes() if self.output else OLD
+
     def forget(self) -> None:
         for directory in self.kept:
             shutil.rmtree(directory, ignore_errors=True)
+
+
+class Batch(Subject):
+    """A command whose output is a directory that must not be there before."""
+
+    def age(self) -> None:
+        shutil.rmtree(self.output, ignore_errors=True)
+
+    def written(self) -> bytes:
+        """Return all files that are the same each time, with their names; OLD if the directory is not there."""
+        files = sorted(path for path in self.output.rglob("*") if path.is_file())
+        lasting = [path for path in files if path.name not in DIFFERENT_EACH_TIME]
+        return b"".join(str(path).encode() + path.read_bytes() for path in lasting) or OLD
 
 
 def git(top: Path, *arguments: str) -> str:
@@ -120,7 +143,8 @@ def subject(name: str, place: Path, shared: Path) -> Subject:
     (cache / "analyze").mkdir(parents=True, mode=0o700)
     for directory in ("kernels", "programs"):
         (cache / "analyze" / directory).symlink_to(shared / directory)
-    made = Subject(name, place / "repo", cache, kept=[cache / "analyze" / "facts", cache / "analyze" / "commits"])
+    kind = Batch if name == "batch" else Subject
+    made = kind(name, place / "repo", cache, kept=[cache / "analyze" / "facts", cache / "analyze" / "commits"])
     if name == "update":
         made.top.mkdir()
         (made.top / "closure.dl").write_text(PROGRAM)
@@ -132,6 +156,13 @@ def subject(name: str, place: Path, shared: Path) -> Subject:
         made.kept, made.output = [made.top / "state"], made.top / "out" / "path.csv"
         return made
     first = repository(made.top)
+    if name == "batch":
+        listing = place / "list"
+        listing.write_text(f"{made.top}\nbefore={made.top}@{first}\n")
+        made.output = place / "findings"
+        made.kept.append(place / "findings.unfinished")
+        made.arguments = ["batch", str(listing), "--master", "local[1]", "-o", str(made.output), *REPORT[:2]]
+        return made
     made.arguments = [*{"scan": ["scan", "."], "ci": ["ci", "--base", first], "hook": ["hook"]}[name], *REPORT]
     if name != "hook":
         made.output = place / "report.json"
@@ -150,19 +181,20 @@ def kills(name: str, runs: int, seed: int, shared: Path) -> tuple[int, int]:
         tried = subject(name, Path(place) / name, shared)
         tried.run()
         tried.forget()
+        tried.age()
         begin = time.monotonic()
         expected = tried.run()
         whole_s = time.monotonic() - begin
         for number in range(runs):
             if number % 2:
                 tried.forget()
-            if tried.output:
-                tried.output.write_bytes(OLD)
+            tried.age()
             n_running += tried.kill(choose.uniform(0, whole_s * 1.1))
-            left = tried.output.read_bytes() if tried.output else OLD
+            left = tried.written()
             if left not in (OLD, expected[1]):
                 raise AssertionError(f"{name}, kill {number}: the output is neither the old nor the new one")
             n_old += left == OLD
+            tried.age()
             found = tried.run()
             if found != expected:
                 raise AssertionError(f"{name}, kill {number}: {found} instead of {expected}")
