@@ -21,10 +21,13 @@ from engine.budget import Budget, BudgetExceeded
 from engine.codec import Codec, Damaged
 from engine.database import OutOfMemory
 from engine.incremental.prepared import PREPARED, Prepared, prepared
-from engine.language.stored import PROGRAM
+from engine.language.compiler import check_sources
+from engine.language.stored import PROGRAM, UNITS, Units
+from engine.language.unit import Unit
 from engine.plan.apart import apart
 from engine.plan.part import part_for, part_on
 from facts import schema
+from rules import catalogue, library
 
 Made = TypeVar("Made")
 
@@ -49,15 +52,45 @@ def compile_cached(
     """Return the checked program of all sources together, cut to what is given and what the wanted relations depend on.
 
     Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
-    the front end; `tell` is told of one that is damaged, and is made again.
+    the front end; `tell` is told of one that is damaged, and is made again. So are the units of bundled sources, so
+    that rules beside them that change cost what they are.
     """
     name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
     untrusted = {source.name for source in sources if not source.trusted}
 
     def make() -> engine.CheckedProgram:
-        return part_for(apart(engine.compile(sources), untrusted), wanted, given)
+        units = _units(_layers(sources), directory, tell)
+        return part_for(apart(engine.compile(sources, units=units), untrusted), wanted, given)
 
     return _cached(directory, name, PROGRAM, make, tell)
+
+
+def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
+    """Return what is bundled of the sources, but for what changes last: the analysis, and more with each layer."""
+    models = {(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())}
+    layers: list[list[engine.Source]] = []
+    known = {("facts/schema.dl", facts.schema_text())}
+    for more in (library.analysis(), models, ((check.file.name, check.file.text) for check in catalogue.checks())):
+        known.update(more)
+        layer = [source for source in sources if (source.name, source.text) in known]
+        if len(layer) > sum(map(len, layers[-1:])):
+            layers.append(layer)
+    return layers if layers and len(layers[-1]) < len(sources) else layers[:-1]
+
+
+def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tell) -> dict[engine.Source, Unit]:
+    """Return the units of all sources in the layers, each layer's kept by itself. Raises engine.ProgramError."""
+    units: dict[engine.Source, Unit] = {}
+    for layer in layers:
+        new = [at for at, source in enumerate(layer) if source not in units]
+
+        def make(layer=layer, new=new) -> tuple[Unit, ...]:
+            checked = check_sources(layer, units=units)
+            return tuple(checked.units[at] for at in new)
+
+        made = _cached(directory, _fingerprint(layer, (), ("language",)), UNITS, make, tell)
+        units.update(zip((layer[at] for at in new), made, strict=True))
+    return units
 
 
 def prepare_cached(
@@ -70,7 +103,7 @@ def prepare_cached(
     )
 
 
-def _cached(directory: Path, name: str, codec: Codec[Made], make: Callable[[], Made], tell: Tell) -> Made:
+def _cached(directory: Path, name: str, codec: Codec[Made] | Units, make: Callable[[], Made], tell: Tell) -> Made:
     """Return what is kept under a name. What is not, or is damaged, is made, and kept unless it nests too deep."""
     entry = directory / "programs" / name
     try:

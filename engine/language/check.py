@@ -1,9 +1,10 @@
-"""Checking: an expanded program becomes a CheckedProgram, or every error in it is reported."""
+"""Checking: expanded sources become units, and units a CheckedProgram, or every error in them is reported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from engine.language.anonymous import resolve_anonymous_records
 from engine.language.check_clauses import check_bound, check_names, check_wildcards
@@ -13,39 +14,88 @@ from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.directives import check_directives
 from engine.language.head_aggregates import resolve_aggregates
 from engine.language.infer import Inference
-from engine.language.inline import inline_relations, is_inlined
+from engine.language.inline import Inliner, is_inlined
 from engine.language.lower import Lowering, is_false
 from engine.language.premappable import check_premappable
 from engine.language.program import CheckedClause, CheckedProgram, Relation
 from engine.language.scopes import name_bindings, resolve_scopes
 from engine.language.stratify import stratify
-from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, Program
+from engine.language.surface import Item, Pragma
+from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, TypeDeclaration
 from engine.language.typesystem import TypeSystem
+from engine.language.unit import Unit
 from engine.language.verticalise import verticalise
 from engine.language.walk import all_literals, literal_terms, subterms
 
+Kind = TypeVar("Kind")
 
-def check(program: Program, report: Report, number_bits: int = 32) -> CheckedProgram:
-    """Return the checked program. Raises ProgramError with everything wrong in it, the report's findings included."""
-    types = TypeSystem(program.types, report)
-    relations = check_declarations(program.declarations, types, report)
-    check_directives(program.directives, relations, report)
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A program whose clauses are right by themselves: one unit a source, and what `link` needs to join them.
+
+    `used` are the clauses of inlined relations that are looked up all the same.
+    """
+
+    units: tuple[Unit, ...]
+    used: tuple[CheckedClause, ...]
+    items: tuple[Item, ...]
+    types: TypeSystem
+    relations: Mapping[str, Declaration]
+    report: Report
+    number_bits: int
+
+
+def check(parts: Sequence[Sequence[Item] | Unit], report: Report, number_bits: int = 32) -> Checked:
+    """Return the parts of a program checked, in order: items, and units that have been checked with part of them.
+
+    Raises ProgramError with everything wrong in it, the report's findings included.
+    """
+    items = tuple(item for part in parts for item in (part.items if isinstance(part, Unit) else part))
+    types = TypeSystem(of(TypeDeclaration, items), report)
+    relations = check_declarations(of(Declaration, items), types, report)
+    directives = of(Directive, items)
+    check_directives(directives, relations, report)
     checker = ClauseChecker(types, relations, report, number_bits)
-    vertical = verticalise(program.clauses, relations, report)
-    for clause in vertical:
-        declaration = relations.get(clause.head.relation)
-        if declaration is not None and is_inlined(declaration):
-            checker.check(clause, is_inlined=True)
-    raw = inline_relations(vertical, relations, program.directives, report)
-    clauses = [checked for clause in raw for checked in checker.check(clause)]
+    inliner = Inliner(relations)
+    inlined = [clause for clause in of(Clause, items) if is_head_inlined(clause, relations)]
+    definitions = verticalise(inlined, relations, report)
+    for clause in definitions:
+        checker.check(clause, is_inlined=True)
+    inliner.define_all(definitions, directives, report)
+    units = tuple(part if isinstance(part, Unit) else unit_of(part, checker, inliner, report) for part in parts)
+    looked_up = dict.fromkeys(name for unit in units for name in unit.looked_up)
+    used = tuple(checked for clause in inliner.used(looked_up) for checked in checker.check(clause))
     report.raise_if_errors()
-    strata = stratify(list(relations), clauses, report)
+    return Checked(units, used, items, types, relations, report, number_bits)
+
+
+def unit_of(items: Sequence[Item], checker: ClauseChecker, inliner: Inliner, report: Report) -> Unit:
+    """Return the unit of the items of one source. What is wrong is reported."""
+    kept, clauses = [], []
+    looked_up: dict[str, None] = {}
+    for item in items:
+        if not isinstance(item, Clause) or is_head_inlined(item, checker.relations):
+            kept.append(item)
+            continue
+        for vertical in verticalise([item], checker.relations, report):
+            for clause in inliner.clause(vertical):
+                looked_up |= dict.fromkeys(inliner.inlined_in(clause))
+                clauses += checker.check(clause)
+    return Unit(tuple(kept), tuple(clauses), tuple(looked_up))
+
+
+def link(checked: Checked) -> CheckedProgram:
+    """Return the program that checked clauses make up. Raises ProgramError where they contradict each other."""
+    report, types, directives = checked.report, checked.types, of(Directive, checked.items)
+    clauses = (*(clause for unit in checked.units for clause in unit.clauses), *checked.used)
+    strata = stratify(list(checked.relations), clauses, report)
     report.raise_if_errors()
-    declared = {name: _relation(declaration, types) for name, declaration in relations.items()}
-    inputs = {directive.relation for directive in program.directives if directive.kind == "input"}
+    declared = {name: _relation(declaration, types) for name, declaration in checked.relations.items()}
+    inputs = {directive.relation for directive in directives if directive.kind == "input"}
     declared, strata = resolve_aggregates(declared, strata, inputs, report)
     report.raise_if_errors()
-    strata = check_premappable(strata, declared, inputs, number_bits, report)
+    strata = check_premappable(strata, declared, inputs, checked.number_bits, report)
     report.raise_if_errors()
     return CheckedProgram(
         types={name: types.resolved(name) for name in types.names()},
@@ -55,13 +105,22 @@ def check(program: Program, report: Report, number_bits: int = 32) -> CheckedPro
             replace(stratum, clauses=tuple(draw_counters(clause, declared) for clause in stratum.clauses))
             for stratum in strata
         ),
-        inputs=_of_kind("input", program.directives),
-        outputs=_of_kind("output", program.directives),
-        printsizes=_of_kind("printsize", program.directives),
-        limitsizes=_of_kind("limitsize", program.directives),
-        pragmas=program.pragmas,
-        number_bits=number_bits,
+        inputs=_of_kind("input", directives),
+        outputs=_of_kind("output", directives),
+        printsizes=_of_kind("printsize", directives),
+        limitsizes=_of_kind("limitsize", directives),
+        pragmas=tuple((pragma.key, pragma.value) for pragma in of(Pragma, checked.items)),
+        number_bits=checked.number_bits,
     )
+
+
+def of(kind: type[Kind], items: Iterable[Item]) -> tuple[Kind, ...]:
+    return tuple(item for item in items if isinstance(item, kind))
+
+
+def is_head_inlined(clause: Clause, relations: Mapping[str, Declaration]) -> bool:
+    declaration = relations.get(clause.head.relation)
+    return declaration is not None and is_inlined(declaration)
 
 
 def _of_kind(kind: str, directives: Iterable[Directive]) -> tuple[Directive, ...]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from types import MappingProxyType
 
-from engine.language.check import check
+from engine.language.check import Checked, check, link
 from engine.language.components import expand
-from engine.language.diagnostics import Report
+from engine.language.diagnostics import ProgramError, Report
 from engine.language.parse import parse
 from engine.language.program import CheckedProgram
-from engine.language.surface import Component, Include, Item, Pragma
-from engine.language.syntax import Clause, Declaration, Directive, Program, TypeDeclaration
+from engine.language.surface import Component, Include, Init, Item
+from engine.language.syntax import Directive
+from engine.language.unit import Unit, is_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +30,54 @@ Resolver = Callable[[str, Source], Source | None]
 
 
 def compile(
-    sources: Iterable[Source | str], *, resolve: Resolver | None = None, number_bits: int = 32
+    sources: Iterable[Source | str],
+    *,
+    resolve: Resolver | None = None,
+    number_bits: int = 32,
+    units: Mapping[Source, Unit] = MappingProxyType({}),
 ) -> CheckedProgram:
     """Return the checked program made of all sources together; their order does not matter.
 
     `resolve(path, including)` returns the source that an `.include` means, or None; without it there are no includes.
-    Raises ProgramError with every error found.
+    `units` are sources that need not be checked again. Raises ProgramError with every error found.
     """
     named = [Source("<text>", source) if isinstance(source, str) else source for source in sources]
+    checked = check_sources(named, resolve, number_bits, units)
+    try:
+        return link(checked)
+    except ProgramError:
+        if not units:
+            raise
+        # Units do not keep the places that messages name.
+        return link(check_sources(named, resolve, number_bits))
+
+
+def check_sources(
+    sources: Sequence[Source],
+    resolve: Resolver | None = None,
+    number_bits: int = 32,
+    units: Mapping[Source, Unit] = MappingProxyType({}),
+) -> Checked:
+    """Return the sources checked, each by itself but for the declarations of all. Raises ProgramError."""
     report = Report({})
-    items = [item for source in named for item in read(source, report, resolve, ())]
-    program = assemble(expand(items, report))
-    return check(program, report, number_bits)
+    parts = [known(source, units[source], report) if source in units else read(source, report, resolve, ())
+             for source in sources]  # fmt: skip
+    old = [item for part in parts if isinstance(part, Unit) for item in part.items]
+    new = [part for part in parts if not isinstance(part, Unit)]
+    expanded = [[*filter(is_expanded, items), *rest] for items, rest in zip(new, expand(new, old, report), strict=True)]
+    if old and not is_apart(chain(*expanded), old):
+        return check_sources(sources, resolve, number_bits)
+    fresh = iter(expanded)
+    return check([part if isinstance(part, Unit) else next(fresh) for part in parts], report, number_bits)
+
+
+def is_expanded(item: Item) -> bool:
+    return isinstance(item, Component | Init)
+
+
+def known(source: Source, unit: Unit, report: Report) -> Unit:
+    report.add_source(source.name, source.text)
+    return unit
 
 
 def read(source: Source, report: Report, resolve: Resolver | None, including: tuple[str, ...]) -> list[Item]:
@@ -79,14 +118,3 @@ def check_untrusted(items: Iterable[Item], report: Report) -> None:
         elif isinstance(item, Include) or (isinstance(item, Directive) and item.kind in ("input", "output")):
             name = "include" if isinstance(item, Include) else item.kind
             report.error("E006", f"'.{name}' is not allowed in this source, which is not trusted", item.span)
-
-
-def assemble(items: Iterable[Item]) -> Program:
-    """Return the program that expanded items make up."""
-    items = list(items)
-
-    def of(kind: type) -> tuple:
-        return tuple(item for item in items if isinstance(item, kind))
-
-    pragmas = tuple((pragma.key, pragma.value) for pragma in of(Pragma))
-    return Program(of(TypeDeclaration), of(Declaration), of(Directive), of(Clause), pragmas)

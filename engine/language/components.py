@@ -6,7 +6,7 @@ the component's own relation or type if there is one, else that of the place whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.language.diagnostics import Report, did_you_mean, plural
@@ -45,14 +45,17 @@ class Content:
     overridable: dict[str, bool] = field(default_factory=dict)
 
 
-def expand(items: Iterable[Item], report: Report) -> list[Item]:
-    """Return the items without components: declarations, types, directives, clauses and pragmas only."""
-    items = list(items)
-    scope = Scope(_declared(items))
+def expand(groups: Sequence[Iterable[Item]], known: Iterable[Item], report: Report) -> list[list[Item]]:
+    """Return each group of items without components: declarations, types, directives, clauses and pragmas only.
+
+    The `known` items are components, too, and are right by themselves.
+    """
+    items = [item for group in groups for item in group]
+    scope = Scope(_declared([*known, *items]))
     check_clashes(items, report)
     expander = Expander(report)
     expander.check_components(scope)
-    return list(expander.expand(((item, scope, {}) for item in items), ()))
+    return [list(expander.expand(((item, scope, {}) for item in group), ())) for group in groups]
 
 
 def _declared(items: Iterable[Item]) -> dict[str, Component]:

@@ -46,33 +46,6 @@ REMOVE = "remove the qualifier 'inline' from its declaration"
 Alternatives = list[tuple[Literal, ...]]
 
 
-def inline_relations(
-    clauses: Sequence[Clause], relations: Mapping[str, Declaration], directives: Iterable[Directive], report: Report
-) -> list[Clause]:
-    """Return the clauses of the relations that remain, with the others inlined."""
-    inlined = [name for name, declaration in relations.items() if is_inlined(declaration)]
-    if not inlined:
-        return list(clauses)
-    for directive in directives:
-        if directive.relation in inlined:
-            message = f"relation '{directive.relation}' is inlined and cannot have '.{directive.kind}'"
-            report.error("E054", message, directive.span, REMOVE)
-    for declaration in map(relations.__getitem__, inlined):
-        if declaration.choice or "eqrel" in declaration.qualifiers:
-            has = "a choice domain" if declaration.choice else "the qualifier 'eqrel'"
-            message = f"relation '{declaration.name}' is inlined and cannot have {has}"
-            report.error("E054", message, declaration.span, REMOVE)
-    definitions: dict[str, list[Clause]] = {name: [] for name in inlined}
-    rest: list[Clause] = []
-    for clause in clauses:
-        definitions.get(clause.head.relation, rest).append(clause)
-    inliner = Inliner(relations)
-    for name in _order(definitions, relations, report):
-        inliner.define(name, definitions[name])
-    expanded = [new for clause in rest for new in inliner.clause(clause)]
-    return expanded + inliner.kept()
-
-
 def is_inlined(declaration: Declaration) -> bool:
     return "inline" in declaration.qualifiers and "no_inline" not in declaration.qualifiers
 
@@ -107,8 +80,26 @@ class Inliner:
     def __init__(self, relations: Mapping[str, Declaration]) -> None:
         self.relations = relations
         self.definitions: dict[str, list[Clause]] = {}
-        self.used: dict[str, None] = {}
         self.n_names = 0
+
+    def define_all(self, clauses: Iterable[Clause], directives: Iterable[Directive], report: Report) -> None:
+        """Take the clauses of all relations to inline."""
+        definitions: dict[str, list[Clause]] = {
+            name: [] for name, declaration in self.relations.items() if is_inlined(declaration)
+        }
+        for directive in directives:
+            if directive.relation in definitions:
+                message = f"relation '{directive.relation}' is inlined and cannot have '.{directive.kind}'"
+                report.error("E054", message, directive.span, REMOVE)
+        for declaration in map(self.relations.__getitem__, definitions):
+            if declaration.choice or "eqrel" in declaration.qualifiers:
+                has = "a choice domain" if declaration.choice else "the qualifier 'eqrel'"
+                message = f"relation '{declaration.name}' is inlined and cannot have {has}"
+                report.error("E054", message, declaration.span, REMOVE)
+        for clause in clauses:
+            definitions[clause.head.relation].append(clause)
+        for name in _order(definitions, self.relations, report):
+            self.define(name, definitions[name])
 
     def define(self, name: str, clauses: Iterable[Clause]) -> None:
         """Take the clauses of a relation to inline. One with a wrong number of arguments is an error by itself."""
@@ -116,23 +107,28 @@ class Inliner:
         fitting = (clause for clause in clauses if len(clause.head.arguments) == arity)
         self.definitions[name] = [new for clause in fitting for new in self.clause(clause)]
 
-    def kept(self) -> list[Clause]:
-        """Return the clauses of inlined relations that are still used, directly or by one another."""
+    def used(self, names: Iterable[str]) -> list[Clause]:
+        """Return the clauses of inlined relations that are looked up, and of those that these look up."""
         kept: list[Clause] = []
-        pending, seen = list(self.used), set(self.used)
+        pending = list(names)
+        seen = set(pending)
         while pending:
             clauses = self.definitions[pending.pop()]
             kept += clauses
-            names = {atom.relation for clause in clauses for atom in all_atoms(clause)[1:]} & self.definitions.keys()
-            pending += sorted(names - seen)
-            seen |= names
+            found = {name for clause in clauses for name in self.inlined_in(clause)}
+            pending += sorted(found - seen)
+            seen |= found
         return kept
+
+    def inlined_in(self, clause: Clause) -> list[str]:
+        """Return the relations to inline that a clause reads."""
+        return [atom.relation for atom in all_atoms(clause)[1:] if self.is_inlined(atom)]
 
     def clause(self, clause: Clause) -> list[Clause]:
         """Return the clauses that result from inlining in the body of one."""
-        names = {atom.relation for atom in all_atoms(clause)[1:]}
-        if not names & self.definitions.keys():
+        if not self.inlined_in(clause):
             return [clause]
+        self.n_names = 0
         head = map_atom(clause.head, self.term)
         return [replace(clause, head=head, body=body, plan=()) for body in self.body(clause.body)]
 
@@ -141,7 +137,7 @@ class Inliner:
         for literal in body:
             alternatives = self.literal(literal)
             if n_literals(result) * len(alternatives) + len(result) * n_literals(alternatives) > MAX_LITERALS:
-                alternatives = self.looked_up(literal)
+                alternatives = [(literal,)]
             result = [chosen + alternative for chosen in result for alternative in alternatives]
         return result
 
@@ -156,16 +152,9 @@ class Inliner:
         for clause in self.definitions[atom.relation]:
             literals, has_own_variables = self.instantiate(clause, atom)
             if has_own_variables or len(result) * len(literals) > MAX_ALTERNATIVES:
-                return self.looked_up(literal)
+                return [(literal,)]
             result = [chosen + (negate_literal(part),) for chosen in result for part in literals]
         return result
-
-    def looked_up(self, literal: Literal) -> Alternatives:
-        """Leave a literal as it is; a relation that it reads is computed."""
-        atom = literal.atom if isinstance(literal, Negation) else literal
-        if isinstance(atom, Atom) and self.is_inlined(atom):
-            self.used[atom.relation] = None
-        return [(literal,)]
 
     def is_inlined(self, atom: Atom) -> bool:
         is_defined = atom.relation in self.definitions
@@ -176,13 +165,7 @@ class Inliner:
         if not isinstance(term, Aggregate):
             return map_children(term, self.term)
         alternatives = self.body(term.body)
-        if len(alternatives) == 1:
-            return replace(term, body=alternatives[0])
-        for literal in all_literals(term.body):
-            atom = literal.atom if isinstance(literal, Negation) else literal
-            if isinstance(atom, Atom) and self.is_inlined(atom):
-                self.used[atom.relation] = None
-        return term
+        return replace(term, body=alternatives[0]) if len(alternatives) == 1 else term
 
     def instantiate(self, clause: Clause, atom: Atom) -> tuple[tuple[Literal, ...], bool]:
         """Return the body of a clause as it holds for an atom, and whether it has variables that the atom has not."""

@@ -203,14 +203,3 @@ class Directive:
     relation: str
     parameters: tuple[tuple[str, str], ...] = ()
     span: Span = span_field()
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A whole program after includes, components and disjunctions have been expanded away."""
-
-    types: tuple[TypeDeclaration, ...]
-    declarations: tuple[Declaration, ...]
-    directives: tuple[Directive, ...]
-    clauses: tuple[Clause, ...]
-    pragmas: tuple[tuple[str, str], ...] = ()
