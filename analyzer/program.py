@@ -66,7 +66,7 @@ def compile_cached(
 
 
 def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
-    """Return what is bundled of the sources, but for what changes last: the analysis, and more with each layer."""
+    """Return what is bundled of the sources: of the analysis, then with the other models, then with checks."""
     models = {(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())}
     layers: list[list[engine.Source]] = []
     known = {("facts/schema.dl", facts.schema_text())}
@@ -75,7 +75,7 @@ def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
         layer = [source for source in sources if (source.name, source.text) in known]
         if len(layer) > sum(map(len, layers[-1:])):
             layers.append(layer)
-    return layers if layers and len(layers[-1]) < len(sources) else layers[:-1]
+    return layers
 
 
 def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tell) -> dict[engine.Source, Unit]:

@@ -2,12 +2,15 @@
 
 import pickle
 import random
+from types import SimpleNamespace
 
 import pytest
 
 import engine
+from analyzer import program
 from analyzer.program import compile_cached, prepare_cached
 from analyzer.state import save_entry
+from engine.language import compiler
 
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
 
@@ -45,3 +48,61 @@ def test_flipped_bits_are_told_and_the_program_is_compiled_anew(make, tmp_path):
         assert told
         told.clear()
         assert make(SOURCES, tmp_path, ("q",), tell=told.append) == expected and told == []
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The names of the sources that are parsed."""
+    names = []
+
+    def parse(name, text, report):
+        names.append(name)
+        return parsed(name, text, report)
+
+    parsed = compiler.parse
+    monkeypatch.setattr(compiler, "parse", parse)
+    return names
+
+
+@pytest.fixture
+def small_bundle(monkeypatch):
+    """A schema, an analysis, a model and a check that stand for the bundled ones."""
+    files = {
+        "facts/schema.dl": ".decl fact(x: number)\nfact(1).\n",
+        "rules/lib/a.dl": ".decl a(x: number)\na(x) :- fact(x).\n",
+        "rules/models/m.dl": ".decl m(x: number)\nm(x) :- a(x).\n",
+        "rules/checks/c.dl": ".decl c(x: number)\nc(x) :- m(x), !a(2).\n",
+    }
+    schema, analysis, model, check = (SimpleNamespace(name=name, text=text) for name, text in files.items())
+    monkeypatch.setattr(program.facts, "schema_text", lambda: schema.text)
+    monkeypatch.setattr(program.library, "analysis", lambda: [(analysis.name, analysis.text)])
+    monkeypatch.setattr(program.catalogue, "library", lambda: (analysis,))
+    monkeypatch.setattr(program.catalogue, "models", lambda: (model,))
+    monkeypatch.setattr(program.catalogue, "checks", lambda: (SimpleNamespace(file=check),))
+    return [engine.Source(*file) for file in files.items()]
+
+
+def test_bundled_rules_are_read_once_for_all_programs_with_them(small_bundle, read, tmp_path):
+    def relations(sources, *wanted):
+        read.clear()
+        return set(compile_cached(sources, tmp_path, wanted, ("fact",)).relations)
+
+    assert relations(small_bundle, "c") == {"fact", "a", "m", "c"}
+    assert sorted(read) == sorted(source.name for source in small_bundle)
+    assert relations(small_bundle[:3], "m") == {"fact", "a", "m"}
+    assert read == []
+    for text in (".decl own(x: number)\nown(x) :- a(x).\n", ".decl own(x: number)\nown(x) :- a(x), x > 0.\n"):
+        assert relations([*small_bundle, engine.Source("own.dl", text, trusted=False)], "own") == {"fact", "a", "own"}
+        read.remove("own.dl")
+    assert read == []
+    assert relations([small_bundle[0], engine.Source("rules/lib/a.dl", ".decl a(x: number)\n")], "a") == {"fact", "a"}
+    assert read == ["rules/lib/a.dl"]
+
+
+def test_units_that_are_damaged_are_told_and_made_again(small_bundle, tmp_path):
+    own = engine.Source("own.dl", ".decl own(x: number)\nown(x) :- c(x).\n")
+    expected, told = compile_cached([*small_bundle, own], tmp_path, ("own",), ("fact",)), []
+    for entry in (tmp_path / "programs").iterdir():
+        save_entry(entry, pickle.dumps(Mischief(tmp_path / "ran")))
+    assert compile_cached([*small_bundle, own], tmp_path, ("own",), ("fact",), told.append) == expected
+    assert len(told) == 4 and not (tmp_path / "ran").exists()
