@@ -79,7 +79,7 @@ def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
 
 
 def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tell) -> dict[engine.Source, Unit]:
-    """Return the units of all sources in the layers, each layer's kept by itself. Raises engine.ProgramError."""
+    """Return the units of the sources in the layers, each layer's kept by itself, up to one that cannot stand alone."""
     units: dict[engine.Source, Unit] = {}
     for layer in layers:
         new = [at for at, source in enumerate(layer) if source not in units]
@@ -88,7 +88,10 @@ def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tel
             checked = check_sources(layer, units=units)
             return tuple(checked.units[at] for at in new)
 
-        made = _cached(directory, _fingerprint(layer, (), ("language",)), UNITS, make, tell)
+        try:
+            made = _cached(directory, _fingerprint(layer, (), ("language",)), UNITS, make, tell)
+        except engine.ProgramError:
+            break
         units.update(zip((layer[at] for at in new), made, strict=True))
     return units
 
