@@ -1,10 +1,13 @@
-"""How many of seeded mutations the tests catch, by area.
+"""How many of seeded mutations the tests catch, by area: first by those of `make test`, then by the slow ones.
 
-    python tests/mutation/run.py --count 100 --seed 1 [--marker "not slow"] [-o RESULT.json]
+    OUTCOMES=outcomes.jsonl python -m pytest -n 2 -m "not slow" --cov --cov-context=test -p tests.mutation.outcomes
+    python tests/mutation/run.py --count 100 --seed 1 --outcomes outcomes.jsonl --coverage .coverage -o RESULT.jsonl
 
-Each mutation is made in a copy of the checkout; the tests of its area run first, then all others, up to the first
-failure. A run that takes longer than --timeout counts as a failure: a mutation may well loop. Results are appended as
-they come, and a run that was interrupted goes on.
+Each mutation is made in a copy of the checkout. The tests that run its line come first, or else those of its area:
+the quickest before the others, up to a minute of them. Those mutations that survive are made all at once, and
+all tests run: a test that fails then is run with each of them alone, and catches those with which it fails. That goes
+on until none is caught: a mutation that hides behind another counts as missed. A test that does not end counts as
+failed, since a mutation may well loop. Results are appended as they come; a run that was interrupted goes on.
 """
 
 import argparse
@@ -15,75 +18,204 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from queue import SimpleQueue
 
+import coverage
 from mutate import AREAS, Mutation, sample
 
 TOP = Path(__file__).resolve().parents[2]
-FIRST = {
-    "planner": ["tests/engine"],
-    "update": ["tests/incremental", "tests/schedule"],
-    "kernels": ["tests/engine", "tests/incremental"],
-    "extractors": ["tests/facts"],
-    "rules": ["tests/rules"],
-    "reports": ["tests/analyzer", "tests/cli"],
+OF_AREA = {
+    "planner": ("tests/engine/",),
+    "update": ("tests/incremental/", "tests/schedule/"),
+    "kernels": ("tests/engine/", "tests/incremental/"),
+    "extractors": ("tests/facts/",),
+    "rules": ("tests/rules/", "tests/cli/test_commands.py"),
+    "reports": ("tests/analyzer/", "tests/cli/"),
 }
 PACKAGES = ("analyzer", "cli", "docs", "engine", "facts", "rules", "tests")
 FILES = ("README.md", "pyproject.toml", "Makefile", ".pre-commit-hooks.yaml", "LICENSE", "constraints.txt")
+FAST, SLOW = "not slow", "slow"
+NEAR_S = 60.0
+"""How many seconds of tests that run a mutated line are tried before mutations are tried together."""
+ALONE_S, TOGETHER_S = 300.0, 2400.0
+SUSPECTS = 12
+"""How many failed tests, the quickest, are tried with each mutation alone."""
 
 
-def copied(directory: Path) -> Path:
-    """Copy what tests need."""
-    for name in PACKAGES:
-        shutil.copytree(TOP / name, directory / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in FILES:
-        shutil.copy(TOP / name, directory / name)
-    return directory
+class Copy:
+    """A copy of the checkout, in which tests run with mutations made."""
 
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        for name in PACKAGES:
+            shutil.copytree(TOP / name, top / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in FILES:
+            shutil.copy(TOP / name, top / name)
 
-def is_caught(mutation: Mutation, marker: str, timeout_s: float) -> bool:
-    with tempfile.TemporaryDirectory() as scratch:
-        top = copied(Path(scratch))
-        mutation.apply(top)
-        environment = os.environ | {"PYTHONPATH": str(top), "PYTHONDONTWRITEBYTECODE": "1"}
-        for paths in (FIRST[mutation.area], ["tests"]):
-            command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-m", marker, *paths]
+    @contextmanager
+    def mutated(self, mutations: Iterable[Mutation]) -> Iterator[None]:
+        """Make mutations from the end of each file to its beginning, and take them back."""
+        made = sorted(mutations, key=lambda mutation: mutation.start, reverse=True)
+        try:
+            for mutation in made:
+                mutation.apply(self.top)
+            yield
+        finally:
+            for file in {mutation.file for mutation in made}:
+                shutil.copy(TOP / file, self.top / file)
+
+    def failing(self, tests: Sequence[str], marker: str, *options: str, timeout_s: float = ALONE_S) -> list[str] | None:
+        """Return the tests that fail, the quickest first; None if they do not end, or cannot begin."""
+        with tempfile.NamedTemporaryFile(dir=self.top.parent) as outcomes:
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutation.outcomes", "-m", marker, *options]
+            environment = {**os.environ, "PYTHONPATH": str(self.top), "PYTHONDONTWRITEBYTECODE": "1"}
+            environment["OUTCOMES"] = outcomes.name
+            process = subprocess.Popen(
+                [*command, *tests], cwd=self.top, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )  # fmt: skip
             try:
-                done = subprocess.run(command, cwd=top, env=environment, capture_output=True, timeout=timeout_s)
+                code = process.wait(timeout_s)
             except subprocess.TimeoutExpired:
-                return True
-            if done.returncode:
-                return True
-    return False
+                os.killpg(process.pid, 9)
+                process.wait()
+                return None
+            rows = sorted(read_outcomes(Path(outcomes.name)), key=lambda row: row[2])
+            failed = [test for test, has_failed, _ in rows if has_failed]
+        return failed if failed or code in (0, 5) else None  # 5: none of the tests has the marker.
+
+
+def read_outcomes(path: Path) -> Iterator[tuple[str, bool, float]]:
+    return map(json.loads, path.read_text().splitlines())
+
+
+class Near:
+    """The tests that are tried first with a mutation: those that run its line."""
+
+    def __init__(self, database: Path, outcomes: Path) -> None:
+        self.seconds = {test: seconds for test, _, seconds in read_outcomes(outcomes)}
+        self.data = coverage.CoverageData(str(database))
+        self.data.read()
+
+    def tests(self, mutation: Mutation) -> list[str]:
+        """Return up to a minute of tests, the quickest first: of the area if no test is known to run the line."""
+        contexts = self.data.contexts_by_lineno(str(TOP / mutation.file)).get(mutation.line, ())
+        running = {context.partition("|")[0] for context in contexts} & self.seconds.keys()
+        of_area = {test for test in self.seconds if test.startswith(OF_AREA[mutation.area])}
+        chosen, spent_s = [], 0.0
+        for test in sorted(running or of_area, key=lambda test: (self.seconds[test], test)):
+            spent_s += self.seconds[test]
+            if spent_s > NEAR_S and chosen:
+                break
+            chosen.append(test)
+        return chosen
+
+
+def caught_together(copy: Copy, mutations: list[Mutation], marker: str) -> set[Mutation]:
+    """Return the mutations that any of all tests catches, found with as few runs of all tests as it takes."""
+    if not mutations:
+        return set()
+    with copy.mutated(mutations):
+        failed = copy.failing(["tests"], marker, "-n", "2", "--dist", "loadgroup", timeout_s=TOGETHER_S)
+    if failed is None:
+        middle = len(mutations) // 2
+        if not middle:
+            return {*mutations}
+        return caught_together(copy, mutations[:middle], marker) | caught_together(copy, mutations[middle:], marker)
+    caught = set()
+    for mutation in mutations if failed else ():
+        with copy.mutated([mutation]):
+            if copy.failing(failed[:SUSPECTS], marker, "-x", timeout_s=TOGETHER_S) != []:
+                caught.add(mutation)
+    left = [mutation for mutation in mutations if mutation not in caught]
+    return caught | caught_together(copy, left, marker) if caught else caught
+
+
+class Log:
+    """What is known of mutations, by what caught them: "fast", "slow" or None; kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        rows = map(json.loads, path.read_text().splitlines()) if path.exists() else ()
+        self.known: dict[tuple[str, str], bool] = {(row["key"], row["stage"]): row["caught"] for row in rows}
+
+    def get(self, mutation: Mutation, stage: str) -> bool | None:
+        return self.known.get((self.key(mutation), stage))
+
+    def add(self, mutation: Mutation, stage: str, caught: bool) -> None:
+        self.known[self.key(mutation), stage] = caught
+        with self.path.open("a") as file:
+            file.write(json.dumps({"key": self.key(mutation), "stage": stage, "caught": caught}) + "\n")
+        word = "caught" if caught else "missed"
+        print(f"{stage}: {word}  {mutation.area:10}  {mutation.file}:{mutation.line}  {mutation.text!r}", flush=True)
+
+    @staticmethod
+    def key(mutation: Mutation) -> str:
+        return json.dumps(asdict(mutation), sort_keys=True)
+
+
+def try_alone(mutations: Sequence[Mutation], copies: Sequence[Copy], near: Near, log: Log) -> None:
+    """Run the tests near to each mutation, with as many at a time as there are copies."""
+    free: SimpleQueue[Copy] = SimpleQueue()
+    for copy in copies:
+        free.put(copy)
+
+    def is_caught(mutation: Mutation, tests: list[str]) -> bool:
+        copy = free.get()
+        try:
+            with copy.mutated([mutation]):
+                return copy.failing(tests, FAST, "-x") != []
+        finally:
+            free.put(copy)
+
+    todo = [mutation for mutation in mutations if log.get(mutation, "near") is None]
+    with ThreadPoolExecutor(len(copies)) as pool:
+        tests = map(near.tests, todo)
+        for mutation, caught in zip(todo, pool.map(is_caught, todo, tests), strict=True):
+            log.add(mutation, "near", caught)
+
+
+def survivors(mutations: Sequence[Mutation], log: Log) -> list[Mutation]:
+    return [mutation for mutation in mutations if not any(log.get(mutation, stage) for stage in STAGES)]
+
+
+STAGES = ("near", "fast", "slow")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--marker", default="not slow")
-    parser.add_argument("--timeout", type=float, default=1200)
+    parser.add_argument("--outcomes", type=Path, required=True)
+    parser.add_argument("--coverage", type=Path, default=TOP / ".coverage")
+    parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("-o", "--output", type=Path, default=Path("mutations.jsonl"))
     options = parser.parse_args()
-    known = {}
-    if options.output.exists():
-        rows = map(json.loads, options.output.read_text().splitlines())
-        known = {row["key"]: row["caught"] for row in rows if row["marker"] == options.marker}
-    caught, made = Counter(), Counter()
-    for mutation in sample(TOP, options.seed, options.count):
-        key = json.dumps(asdict(mutation), sort_keys=True)
-        if key not in known:
-            known[key] = is_caught(mutation, options.marker, options.timeout)
-            with options.output.open("a") as file:
-                file.write(json.dumps({"key": key, "marker": options.marker, "caught": known[key]}) + "\n")
-        made[mutation.area] += 1
-        caught[mutation.area] += known[key]
-        word = "caught" if known[key] else "missed"
-        print(f"{word}  {mutation.area:10}  {mutation.file}:{mutation.line}  {mutation.text!r}", flush=True)
+    mutations, log = sample(TOP, options.seed, options.count), Log(options.output)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
+        copies = [Copy(Path(scratch) / str(i)) for i in range(options.at_once)]
+        try_alone(mutations, copies, Near(options.coverage, options.outcomes), log)
+        for stage, marker in (("fast", FAST), ("slow", SLOW)):
+            left = [mutation for mutation in survivors(mutations, log) if log.get(mutation, stage) is None]
+            caught = caught_together(copies[0], left, marker)
+            for mutation in left:
+                log.add(mutation, stage, mutation in caught)
+    print_table(mutations, log)
+
+
+def print_table(mutations: Sequence[Mutation], log: Log) -> None:
+    made = Counter(mutation.area for mutation in mutations)
+    fast = Counter(m.area for m in mutations if log.get(m, "near") or log.get(m, "fast"))
+    full = fast + Counter(m.area for m in mutations if log.get(m, "slow"))
+    print(f"{'area':10}  made  fast  full")
     for area in AREAS:
-        print(f"{area:10}  {caught[area]:3} of {made[area]:3}")
-    print(f"all         {caught.total():3} of {made.total():3}")
+        print(f"{area:10}  {made[area]:4}  {fast[area]:4}  {full[area]:4}")
+    print(f"{'all':10}  {made.total():4}  {fast.total():4}  {full.total():4}")
 
 
 if __name__ == "__main__":
