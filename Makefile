@@ -1,6 +1,7 @@
 # Two commands: `make scan REPO=path/to/repo` and `make test`. Both set up .venv first, and again only when
 # pyproject.toml or constraints.txt has changed. `make test` is what a change is tried with, minutes; `make test-all` adds
-# the tests marked slow: clusters, processes that are killed, every strategy on one program.
+# the tests marked slow (clusters, processes that are killed, every strategy on one program) and tries four times as
+# many examples of each property.
 VENV := .venv
 READY := $(VENV)/.ready
 TEST_JOBS ?= 2
@@ -20,7 +21,7 @@ test-slow: $(READY)
 	$(PYTEST) -m slow $(ARGS)
 
 test-all: $(READY)
-	$(PYTEST) $(ARGS)
+	EXAMPLES=60 $(PYTEST) $(ARGS)
 
 # Lines that no test runs, and rules by which none derives anything.
 coverage: $(READY)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, settings
 
 from analyzer.report import Check, Coverage, Finding, Place, Problem, Report, SourceFile, Step, Suppression
 from cli import cli
@@ -21,6 +22,16 @@ TOP = Path(__file__).resolve().parents[1]
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 HOST = "127.0.0.1"
 EXECUTOR = "CoarseGrainedExecutorBackend"
+
+# Of each property so many examples, or multiples; the same in each run. More of them: `EXAMPLES=1000 pytest FILE`.
+settings.register_profile(
+    "ours",
+    max_examples=int(os.environ.get("EXAMPLES", 15)),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+settings.load_profile("ours")
 
 
 @pytest.fixture(scope="session")

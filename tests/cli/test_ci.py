@@ -27,9 +27,14 @@ def user():
 HARMLESS = "def clean(value):\n    return 'x'\n"
 HARMFUL = "def clean(value):\n    return value\n"
 OTHER = SINK.replace("clean(", "str(").replace("user", "customer")
-OVER_LINES = SINK.replace("helper", "helper.part").replace(
-    "    cursor.execute(", "    print(  # analyze: ignore[sql-injection] a test\n        1,\n        cursor.execute("
-).replace("]) + \"'\")", "]) + \"'\"),\n    )")
+OVER_LINES = (
+    SINK.replace("helper", "helper.part")
+    .replace(
+        "    cursor.execute(",
+        "    print(  # analyze: ignore[sql-injection] a test\n        1,\n        cursor.execute(",
+    )
+    .replace(']) + "\'")', ']) + "\'"),\n    )')
+)
 
 
 def places(findings):

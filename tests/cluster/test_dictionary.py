@@ -11,7 +11,7 @@ from engine.cluster.dictionary import Dictionary
 words = st.lists(st.text(alphabet="ab\x00ä𝄞", max_size=3), max_size=8)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(words, min_size=1, max_size=4), st.lists(st.sampled_from(["", "a", "zz"]), unique=True))
 def test_ids_are_dense_and_agree(parts, constants):
     def work(seat):

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from meeting import results, run, together
 
 import engine
@@ -35,7 +35,6 @@ nodes = st.sets(st.integers(1, 30), max_size=12)
 others = st.sets(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=12)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sets(st.sampled_from(RULES)), nodes, nodes, others, st.integers(1, 5))
 def test_members_answer_as_the_oracle_on_a_graph_with_a_hub(rules, before, after, others, size):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.kernels.runs import LENGTH, OLD
@@ -26,7 +26,6 @@ def found(by, chunk, upto):
     return [by.arena[0, s : s + n].tolist() for s, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
 
 
-@settings(deadline=None)
 @given(st.integers(0, 1000), st.lists(st.sampled_from(SPREADS), min_size=1, max_size=6))
 def test_the_matches_of_a_key_are_those_of_a_dictionary(seed, spreads):
     by, known, before = Arrangement((0,), 2, np.dtype(np.int32)), defaultdict(list), defaultdict(list)

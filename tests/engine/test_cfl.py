@@ -114,7 +114,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("backend", ["one thread", "tiny, two threads", "dws"])
-@settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=2 * settings.default.max_examples, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(problem=problems())
 def test_random_grammars_on_random_graphs_equal_the_definition(tmp_path_factory, backend, problem):
     productions, edges = problem
@@ -128,7 +128,7 @@ def test_random_grammars_on_random_graphs_equal_the_definition(tmp_path_factory,
         assert triples == {tuple(str(p) for p in triple if p is not None) for triple in expected[symbol]}, symbol
 
 
-@settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(problem=problems())
 def test_asking_for_one_symbol_changes_nothing(tmp_path_factory, problem):
     productions, edges = problem
@@ -170,7 +170,7 @@ def pointer_edges(draw):
 
 
 @pytest.mark.parametrize("name", MIRRORS)
-@settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=2 * settings.default.max_examples, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(edges=pointer_edges())
 def test_what_is_restricted_joins_the_same(tmp_path_factory, name, edges):
     """The wanted symbol alone, by the restricted plan, and among all symbols, by the productions: the definition's."""

@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
@@ -69,7 +69,7 @@ def plans(plan):
 def test_random_cyclic_bodies_answer_as_the_oracle():
     intersected = []
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=2 * settings.default.max_examples)
     @given(cycles(), FACTS)
     def check(text, facts):
         intersected.append(answers_as_the_oracle(text, facts))

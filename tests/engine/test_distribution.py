@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.local import recent
@@ -43,7 +43,6 @@ def chunks_of(rows, width, dtype):
     return [np.ascontiguousarray(part) for part in np.array_split(columns, 3, axis=1)]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(small, small, small), max_size=60), st.sampled_from([1, 2, 3]))
 def test_plain_rows_all_arrive_at_one_fragment_each(rows, width):
     rows = [row[:width] for row in rows]
@@ -58,7 +57,6 @@ def test_plain_rows_all_arrive_at_one_fragment_each(rows, width):
 
 @pytest.mark.parametrize("kind", ["min", "max"])
 @pytest.mark.parametrize("n_group, n_keys", [(1, 0), (2, 0), (1, 1)])
-@settings(deadline=None)
 @given(rows=st.lists(st.tuples(small, small, small), max_size=60))
 def test_the_best_of_each_group_arrives(kind, n_group, n_keys, rows):
     width = n_group + 1 + n_keys

@@ -31,7 +31,7 @@ def rows_of(blocks) -> list[tuple[int, int]]:
     return [tuple(row) for rows, lo, hi in blocks for row in rows[:, lo:hi].T.tolist()]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(EDGES, min_size=1, max_size=6), st.sampled_from([np.int32, np.int64]))
 def test_batches_add_the_pairs_of_the_closure_and_no_others(batches, dtype):
     """The old pairs, the delta and all pairs, after each batch, also as joins see them."""
@@ -66,7 +66,6 @@ def answer(text: str, facts: dict[str, set[tuple]]) -> dict[str, set[tuple]]:
     return expected
 
 
-@settings(max_examples=40, deadline=None)
 @given(EDGES, EDGES, EDGES)
 def test_recursion_through_equivalences(first, second, third):
     """Equivalences that feed each other, negated, counted, scanned, joined on either side or both, and as a product."""

@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from backends import ROUNDS, TINY
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
@@ -178,7 +178,7 @@ def folds(draw, x: str, bound: dict[str, list[str]], lower: dict[str, str]) -> s
     return f"{target} = {aggregate} : {{ {name}({', '.join(terms)}) }}, {target} < 9"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(cases(), st.data())
 def test_random_queries_answer_as_the_oracle(case, data):
     text, facts = case
@@ -203,7 +203,7 @@ def test_random_queries_answer_as_the_oracle(case, data):
         assert result.relation(name).shape[1] == len(rows)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(cases(), st.sampled_from([Options(), TINY]))
 def test_random_programs_on_facts_that_change(case, options):
     """On a session: half of the facts, then the others too but for every third one."""
@@ -225,7 +225,7 @@ SEEN: list[tuple[bool, list[bool], int]] = []
 """Of each program run: is it recursive, which derived relations have rows, how many iterations did recursion take."""
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(cases(), exchanges())
 def test_random_programs_answer_as_the_oracle(case, exchange):
     text, facts = case
@@ -246,7 +246,7 @@ def test_random_programs_answer_as_the_oracle(case, exchange):
 
 def test_random_programs_are_worth_running():
     """The mix above: mostly recursive, mostly with results, with recursion that takes a few iterations."""
-    if len(SEEN) < 100:
+    if len(SEEN) < 4 * settings.default.max_examples:
         pytest.fail("runs after the random programs")
     recursive = [iterations for is_recursive, _, iterations in SEEN if is_recursive]
     assert len(recursive) >= 0.5 * len(SEEN)

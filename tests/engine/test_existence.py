@@ -1,6 +1,5 @@
 """Atoms that bind nothing wanted are tests of existence: the rows they cost, and the answers of random programs."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from backends import BACKENDS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import engine
 from engine import reference, tuples
@@ -106,7 +105,6 @@ def test_what_depends_on_iterations_is_left_alone():
     assert split_existence(program).relations == program.relations
 
 
-EXAMPLES = int(os.environ.get("EXAMPLES", 25))
 NAMES = "uvwxyz"
 HEADS = ("p({0})", "p({0})", "q({0}, {1})", "go()", "p(3)", "p({0} + 1)", "s({0}, {1})", "n(count<{0}>)", "m(min<{0}>)")
 ATOMS = ("a({0})", "b({0})", "e({0}, {1})", "e({0}, _)", "e(_, {0})", "e(1, {0})", "a(_)", "f({0}, {1}, {2})", "k({0})")
@@ -161,10 +159,8 @@ FEW = st.fixed_dictionaries({
     "e": st.sets(st.tuples(small, small), max_size=9),
     "f": st.sets(st.tuples(small, small, small), max_size=4),
 })  # fmt: skip
-OPTIONS = {"max_examples": EXAMPLES, "deadline": None, "suppress_health_check": list(HealthCheck), "derandomize": True}
 
 
-@settings(**OPTIONS)
 @given(st.lists(rules(), min_size=2, max_size=5), FEW)
 def test_any_way_of_evaluating_answers_as_the_oracle(clauses, facts):
     program = engine.compile([DECLARED + MORE + "\n".join(clauses)])
@@ -176,7 +172,6 @@ def test_any_way_of_evaluating_answers_as_the_oracle(clauses, facts):
         assert tuples.decode(program, result, program.relations) == expected, name
 
 
-@settings(**OPTIONS)
 @given(st.lists(rules(), min_size=2, max_size=5), FEW)
 def test_members_answer_as_the_oracle(clauses, facts):
     program = engine.compile([DECLARED + MORE + "\n".join(clauses)])
@@ -194,7 +189,6 @@ def numbers(view):
     return {relation.name: supports.stored(relation) for relation in view.tracked() if relation.name != "k"}
 
 
-@settings(**OPTIONS)
 @given(st.lists(rules(), min_size=2, max_size=5), FEW, st.lists(st.tuples(FEW, FEW), max_size=2))
 def test_an_update_leaves_what_a_bootstrap_makes(clauses, facts, updates):
     program = engine.compile([DECLARED + MORE + "\n".join(clauses)])

@@ -4,7 +4,7 @@ import backends
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import engine
 from engine import reference, tuples
@@ -61,7 +61,6 @@ def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_engine_agrees_with_the_oracle(backend, case):
     text, facts = case

@@ -40,7 +40,7 @@ class Store:
                 self.rows = np.concatenate([self.rows, np.empty_like(self.rows)], axis=1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(batches())
 def test_rows_keep_the_ids_that_they_are_given(given):
     found, take = given
@@ -55,7 +55,7 @@ def test_rows_keep_the_ids_that_they_are_given(given):
     assert ids == [expected.get(tuple(row), -1) for row in asked.T.tolist()]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(batches(), st.data())
 def test_old_rows_are_dropped_and_new_ones_counted(given, data):
     found, take = given

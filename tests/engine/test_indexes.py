@@ -23,7 +23,7 @@ def widest_antichain(signatures):
     return 0
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(SIGNATURES)
 def test_chains_are_as_few_as_the_widest_antichain(signatures):
     chains = minimum_chains(signatures)
@@ -71,7 +71,6 @@ def test_one_arrangement_serves_a_chain_of_searches():
     assert evaluated(facts) == [("a",)]
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.data())
 def test_narrowed_searches_answer_as_the_oracle(data):
     facts = {

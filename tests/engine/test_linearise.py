@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import pytest
 from backends import BACKENDS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import engine
 from engine import reference, tuples
@@ -98,7 +98,6 @@ def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_a_composition_answers_as_the_oracle(backend, case):
     text, facts = case

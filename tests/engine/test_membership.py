@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import pytest
 from backends import BACKENDS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import engine
 from engine import reference, tuples
@@ -25,7 +25,6 @@ NODES = st.integers(-1, 5)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(edges=st.sets(st.tuples(NODES, NODES), min_size=2, max_size=30))
 def test_rows_asked_for_in_their_own_recursion_are_those_of_the_oracle(backend, edges):
     threads, policy, options = BACKENDS[backend]

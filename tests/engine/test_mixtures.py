@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 from backends import BACKENDS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
@@ -76,7 +76,7 @@ FACTS = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.sets(st.sampled_from(RECURSIVE), min_size=6, max_size=18), st.sets(st.sampled_from(FINAL)), FACTS)
 def test_mixtures_answer_as_the_oracle(recursive, final, facts):
     rules = [rule for rule in (*RECURSIVE, *FINAL) if rule in recursive | final]

@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import engine
 from engine import reference, tuples
@@ -102,7 +102,6 @@ def test_total_order_by_choice_is_total():
 EDGES = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=30)
 
 
-@settings(max_examples=25, deadline=None)
 @given(EDGES, EDGES)
 def test_spanning_forest_by_choice_is_one(first, second):
     text = """

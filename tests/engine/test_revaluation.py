@@ -5,7 +5,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
@@ -76,7 +76,7 @@ def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 4)
 @given(case=cases())
 def test_engine_agrees_with_the_oracle(backend, case):
     text, facts = case

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from backends import ROUNDS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
@@ -14,7 +14,7 @@ from engine.io import load, store
 from engine.storage import memory
 from engine.storage.arrangement import Arrangement, Block
 
-RANDOM = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+RANDOM = settings(max_examples=2 * settings.default.max_examples)
 
 
 def assert_as_the_oracle(text, facts):
@@ -114,13 +114,13 @@ def spilling_at_once(monkeypatch):
     assert ledger.files.spilled_bytes > before
 
 
-@settings(RANDOM, max_examples=12)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(skewed_graphs())
 def test_skewed_graphs_when_all_that_is_quiet_is_spilled(spilling_at_once, arcs):
     assert_as_the_oracle(GRAPH, {"arc": arcs | {(i, i + 1) for i in range(16)}})
 
 
-@settings(RANDOM, max_examples=12)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(wide_cases())
 def test_wide_relations_when_all_that_is_quiet_is_spilled(spilling_at_once, case):
     assert_as_the_oracle(*case)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import engine
 from engine import reference, tuples
@@ -100,7 +100,6 @@ FACTS = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.lists(wide_rules(), min_size=2, max_size=5), FACTS)
 def test_wide_bodies_cut_wherever_they_can_be_answer_as_the_oracle(rules, facts):
     program = engine.compile([DECLARED + "\n".join(rules)])

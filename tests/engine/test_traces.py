@@ -51,7 +51,7 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(ROWS, EDITS, st.sampled_from([*EFFORTS]))
 def test_every_reader_sees_the_version_that_it_opened(first, edits, effort):
     trace, now, readers = trace_of(first, effort=EFFORTS[effort]), set(first), []
@@ -160,7 +160,6 @@ WIDE = ".decl w(a: number, b: number, c: number, d: number)\n"
 QUERY = WIDE + ".decl q(a: number, d: number)\nq(a, d) :- w(a, b, c, _), w(b, c, _, d), !w(a, a, _, _)."
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.lists(st.sets(st.tuples(*[st.integers(0, 3)] * 4), min_size=1, max_size=30), min_size=2, max_size=5))
 def test_queries_on_changing_wide_relations(batches):
     session = engine.Session(engine.Database(relations={"w": columns_of(batches[0], 4)}), threads=1)

@@ -3,10 +3,10 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from supports import check
 from test_bounds import WIDTHS, wide_values
-from test_update import ANEW, DECLARED, EXAMPLES, RULES, TINY, applied, columns, facts, state, update
+from test_update import ANEW, DECLARED, RULES, TINY, applied, columns, facts, state, update
 
 import engine
 from engine import reference, tuples
@@ -37,12 +37,7 @@ def made(program, rows, **options):
     return view
 
 
-@settings(
-    max_examples=EXAMPLES // 6,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
+@settings(max_examples=settings.default.max_examples // 4, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     programs=st.lists(st.tuples(rules, st.sampled_from([(), ANEW]), update), min_size=2, max_size=4),
     facts=facts,

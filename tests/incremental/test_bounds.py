@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import engine
 from engine.database import Database
@@ -68,7 +68,7 @@ few = st.fixed_dictionaries(
 updates = st.lists(st.tuples(few, few, st.integers(-2, 2)), max_size=4)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4 * settings.default.max_examples)
 @given(facts, updates, st.integers(5, 40))
 def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, limit):
     bound = Bound("reach", limit, "wide", [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS])

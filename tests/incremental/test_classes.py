@@ -1,10 +1,8 @@
 """Equivalences that are kept up to date: by classes, not by pairs."""
 
-import os
-
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from supports import check, stored
 
 import engine
@@ -13,7 +11,6 @@ from engine.database import Database
 from engine.incremental.view import View
 from engine.local.execution import Options
 
-EXAMPLES = int(os.environ.get("EXAMPLES", 25))
 TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
 DECLARED = """
 .decl link(x: number, y: number)
@@ -57,7 +54,6 @@ def columns(program, rows):
     }
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.sets(st.sampled_from(RULES), min_size=1), facts, st.lists(st.tuples(facts, facts), max_size=3), st.booleans())
 def test_an_update_leaves_the_classes_that_a_bootstrap_makes(rules, facts, updates, exact):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])

@@ -97,7 +97,7 @@ epochs = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(epochs)
 def test_all_epochs_take_at_most_a_constant_times_the_better_choices(epochs):
     machine, maintainer = begun(Predicted())
@@ -108,7 +108,7 @@ def test_all_epochs_take_at_most_a_constant_times_the_better_choices(epochs):
         assert machine.now_s <= (2 + SKIPS) * best_s + TICK_S * len(epochs)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(epochs)
 def test_a_single_epoch_takes_at_most_twice_a_bootstrap(epochs):
     machine, maintainer = begun(Predicted())

@@ -7,7 +7,7 @@ import threading
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from supports import check
 from test_update import ANEW, DECLARED, RULES, TINY, applied, chosen_rules, columns, facts, state, update
 
@@ -20,7 +20,6 @@ from engine.kernels.ranks import ABSENT
 from engine.local.execution import Options
 from engine.schedule.run import SCHEDULERS
 
-RANDOM = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 N_APART = 12
 APART = engine.compile(
     [
@@ -43,7 +42,6 @@ def threads_take_turns_often():
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@RANDOM
 @given(chosen_rules, facts, st.lists(update, max_size=3), st.booleans(), st.integers(2, 4))
 def test_iterations_and_counts_are_those_of_one_thread(scheduler, rules, facts, updates, exact, threads):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
@@ -62,7 +60,6 @@ def test_iterations_and_counts_are_those_of_one_thread(scheduler, rules, facts, 
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@RANDOM
 @given(chosen_rules, facts, st.lists(update, max_size=2))
 def test_the_whole_language_is_what_it_means(scheduler, rules, facts, updates):
     """With texts and records made by several strata at a time."""

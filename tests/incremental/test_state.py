@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from supports import check
 from test_update import ANEW, DECLARED, RULES, TINY, applied, columns, facts, state, update
 
@@ -32,7 +32,6 @@ def reopened(saved):
     return opened(saved.directory, saved.program, exact=saved.exact)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rules=st.sets(st.sampled_from(RULES), min_size=1),
     anew=st.sampled_from([(), ANEW]),

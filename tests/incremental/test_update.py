@@ -1,13 +1,8 @@
-"""Updates: the same tuples, iterations and counts as a bootstrap on the final facts.
-
-For more examples: `EXAMPLES=5000 pytest tests/incremental/test_update.py`.
-"""
-
-import os
+"""Updates: the same tuples, iterations and counts as a bootstrap on the final facts."""
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from supports import check, stored
 
 import engine
@@ -17,7 +12,6 @@ from engine.incremental.policy import BootstrapOnly, Elastic, Maintainer, Predic
 from engine.incremental.view import View
 from engine.local.execution import Options
 
-EXAMPLES = int(os.environ.get("EXAMPLES", 150))
 TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
 
 DECLARED = """
@@ -99,7 +93,7 @@ def assert_changes(program, changes, before, after):
             assert (found or [(0, 0)]) == [(len(after[name] - before[name]), len(before[name] - after[name]))]
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4 * settings.default.max_examples)
 @given(chosen_rules, facts, st.lists(update, max_size=3), st.booleans(), st.integers(1, 2))
 def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, threads):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
@@ -141,7 +135,7 @@ ANEW = (
 )
 
 
-@settings(max_examples=EXAMPLES // 2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     chosen_rules,
     facts,

@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from supports import atoms_first, instantiations, stored
 
 import engine
@@ -51,7 +51,6 @@ def by_brute_force(view):
     return found
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(edges, marks, edges, edges)
 def test_supports_are_those_of_brute_force(first, marked, come, gone):
     program = engine.compile([engine.Source("p", PROGRAM)])

@@ -6,7 +6,7 @@ union of in of what follows.
 """
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
@@ -107,7 +107,7 @@ def lost_lines(program, evaluate):
     return lambda name, code: set(evaluate(program, {name: code}).relation("lost")[0].tolist())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2 * settings.default.max_examples)
 @given(STATEMENTS)
 def test_lost_values_are_those_of_the_dataflow_equations(lost_lines, statements):
     code = "\n".join(["def f(a, b, c, g):", *written(statements), "    return a"])

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
@@ -319,7 +319,7 @@ def copied(statements):
 # Several programs are one file: most of the time goes into starting an evaluation.
 FILES = st.lists(PROGRAMS, min_size=1, max_size=20)
 STARTS = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=4)
-SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=settings.default.max_examples // 4)
 
 
 @SETTINGS

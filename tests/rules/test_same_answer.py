@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import engine
 from engine import tuples
@@ -61,7 +61,7 @@ def test_any_strategy_derives_the_same(answer):
     expected = answer(threads=1)
     assert expected["call_edge"] and expected["points_to"]
 
-    @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=settings.default.max_examples // 4)
     @given(st.integers(1, 3), POLICIES, SIZES)
     def check(threads, policy, options):
         found = answer(threads=threads, policy=policy, options=options)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_traces import critical_path, longest_of_levels, traces
 from simulation import Trace, race, simulate
 from traces import of_table_1, tight
@@ -18,7 +18,7 @@ from engine.schedule.signals import SignalPropagation
 
 pytestmark = pytest.mark.slow
 
-RANDOM = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+RANDOM = settings(max_examples=4 * settings.default.max_examples)
 WORKERS = st.integers(1, 5)
 
 

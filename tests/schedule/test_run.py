@@ -6,7 +6,7 @@ import time
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_traces import ancestors, traces
 
 import engine
@@ -99,7 +99,7 @@ def test_strata_brought_up_to_date_as_scheduled_are_those_of_a_full_run(strata, 
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 * settings.default.max_examples)
 @given(trace=traces())
 def test_on_threads_each_activated_node_runs_once_after_its_active_ancestors(name, trace):
     lock, begun, ended = threading.Lock(), {}, {}
@@ -177,7 +177,6 @@ def test_an_interrupt_of_the_waiting_thread_ends_what_runs_beside_it():
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(trace=traces(), paying=st.sets(st.integers(0, 13)), n_workers=st.integers(1, 4))
 def test_of_the_nodes_that_do_not_pay_one_runs_at_a_time(name, trace, paying, n_workers):
     lock, alone, n_at_once = threading.Lock(), threading.Lock(), []

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_traces import ancestors, traces
 from simulation import Simulation
 
@@ -25,7 +25,7 @@ ALL = {
     "hybrid": Hybrid,
     "hybrid with look-ahead": lambda dag: Hybrid(dag, lambda d, states: LookAhead(d, states, 2)),
 }
-RANDOM = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+RANDOM = settings(max_examples=4 * settings.default.max_examples)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -101,9 +101,7 @@ def test_a_cluster_that_stays_occupied_is_told_with_what_to_do():
 def test_more_members_than_cores_are_refused_before_spark_waits_for_them():
     assert members_of(Executors(4), None) == 4
     assert members_of(Executors(4), 3) == 3
-    with pytest.raises(
-        EvaluationError, match="5 members need as many cores at once, and the executors have 4"
-    ):
+    with pytest.raises(EvaluationError, match="5 members need as many cores at once, and the executors have 4"):
         members_of(Executors(4), 5)
 
 

@@ -149,7 +149,7 @@ CLAUSES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(st.lists(CLAUSES, max_size=3))
 def test_written_clauses_parse_to_themselves(clauses):
     assert items("\n".join(map(write, clauses))) == clauses
