@@ -53,7 +53,7 @@ class Body(Graph):
 
     def seal(self, block: Block) -> None:
         """State that every predecessor of `block` is known."""
-        self.variables.seal(block)
+        block.sealed = True
 
     def start(self, block: Block, *, sealed: bool = True) -> None:
         """Add what follows to `block`. A loop's head is sealed later, by `seal`."""
@@ -254,9 +254,7 @@ class Body(Graph):
         """Emit the body's control flow and merges."""
         if self.block is not None:
             self._store_pending()
+        self.variables.resolve(self.blocks, self.flow())
         self.entry.instructions[:0] = self._loads.values()
-        for block in self.blocks:
-            if not block.sealed:
-                self.seal(block)
         self.emit_flow()
-        self.variables.finish()
+        self.variables.emit_merges()

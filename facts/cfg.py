@@ -7,9 +7,13 @@ from facts.dominators import immediate_dominators
 
 
 class Block:
-    """A straight run of instructions. Variables' values at its end stand in `definitions`."""
+    """A straight run of instructions, the `number`-th block of its body.
+
+    Values of variables at its end, as far as they are known, stand in `definitions`.
+    """
 
     __slots__ = (
+        "number",
         "entity",
         "predecessors",
         "successors",
@@ -17,22 +21,20 @@ class Block:
         "instructions",
         "definitions",
         "sealed",
-        "open_phis",
         "fresh",
         "unstored",
         "exposed",
         "raises",
     )
 
-    def __init__(self, entity: int) -> None:
-        self.entity = entity
+    def __init__(self, number: int, entity: int) -> None:
+        self.number, self.entity = number, entity
         self.predecessors: list[Block] = []
         self.successors: list[Block] = []
         self.caught_by: list[Block] = []
         self.instructions: list[int] = []
         self.definitions: dict = {}
         self.sealed = False
-        self.open_phis: list = []
         # What is known of cells here (see facts.body): values loaded or stored since other code could run; bindings
         # that are stored when the block ends, and those that are stored when other code runs.
         self.fresh: dict = {}
@@ -87,7 +89,7 @@ class Graph:
 
     def new_block(self, label: str) -> Block:
         """Return a new block, to which nothing leads yet."""
-        block = Block(self.facts.entity(self.entity, "block " + tail(label)))
+        block = Block(len(self.blocks), self.facts.entity(self.entity, "block " + tail(label)))
         self.blocks.append(block)
         return block
 
@@ -193,11 +195,13 @@ class Graph:
                 emit("order_in_block", instruction, index)
         self._emit_dominators()
 
+    def flow(self) -> list[list[int]]:
+        """Return the numbers of the blocks that each block may pass control to."""
+        return [[target.number for target in (*block.successors, *block.caught_by)] for block in self.blocks]
+
     def _emit_dominators(self) -> None:
         if len(self.blocks) == 1:
             return
-        number = {id(block): index for index, block in enumerate(self.blocks)}
-        successors = [[number[id(target)] for target in (*block.successors, *block.caught_by)] for block in self.blocks]
-        for block, dominator in zip(self.blocks, immediate_dominators(successors), strict=True):
+        for block, dominator in zip(self.blocks, immediate_dominators(self.flow()), strict=True):
             if dominator >= 0:
                 self.facts.emit("immediate_dominator", block.entity, self.blocks[dominator].entity)

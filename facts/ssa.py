@@ -1,114 +1,149 @@
-"""Static single assignment form, built while a body is walked.
+"""Static single assignment form of a body: what is read is noted while the body is walked, and found out at its end.
 
-Braun et al., Simple and Efficient Construction of Static Single Assignment Form (CC 2013): a variable's value is looked
-up backwards through the blocks; a φ is placed where control flows together, and given up when all that enters it is one
-value. Lookups work with a list of φs to fill instead of recursion, so that no program is too deep.
+A read whose value is known on the straight path before it gives that value. Any other gives a φ of the block where the
+path ends, which may be given up later. When all blocks are known, φs are placed on the iterated dominance frontiers of
+the writes (Cytron et al., Efficiently Computing Static Single Assignment Form, TOPLAS 1991), those that a read may see
+are filled, and one that merges a single value is replaced by it (Braun et al., CC 2013). The steps are in proportion to
+the blocks, the reads and writes, the φs placed and what enters those that are seen; none depends on how many variables
+or blocks stand around a read.
 """
 
 from collections.abc import Callable, Hashable
 
 from facts.builder import Builder
 from facts.cfg import Block
+from facts.dominators import DominatorTree, Nearest
 
 UNDEFINED = -1
 """The value of a variable that has none. It enters no φ: reading it raises."""
 
+# The blocks of a straight path that a read looks back through before it gives a φ.
+REACH = 256
+
 
 class Phi:
-    """A φ: its entity, the block it opens and, once that block's predecessors are known, what enters it from each."""
+    """A φ: its entity, the block it opens and what enters it from each of that block's predecessors."""
 
-    __slots__ = ("entity", "variable", "block", "operands")
+    __slots__ = ("entity", "block", "operands")
 
-    def __init__(self, entity: int, variable: Hashable, block: Block) -> None:
-        self.entity, self.variable, self.block = entity, variable, block
+    def __init__(self, entity: int, block: Block) -> None:
+        self.entity, self.block = entity, block
         self.operands: list[int] = []
 
 
 class Variables:
     """The values of a body's variables at every block.
 
-    `initial` gives a variable's value where the body is entered (UNDEFINED if it has none); `name` its name.
+    `initial` gives a variable's value where the body is entered (UNDEFINED if it has none).
     """
 
     def __init__(self, facts: Builder, body: int, initial: Callable[[Hashable], int]) -> None:
         self._facts, self._body, self._initial = facts, body, initial
+        self._writes: dict[Hashable, dict[int, int]] = {}
+        self._asked: dict[Hashable, list[Phi]] = {}
         self._phis: list[Phi] = []
-        self._unfilled: list[Phi] = []
+        self._replaced: dict[int, int] = {}
 
     def write(self, block: Block, variable: Hashable, value: int) -> None:
         """Let `variable` have `value` from here to the end of `block`."""
         block.definitions[variable] = value
+        self._writes.setdefault(variable, {})[block.number] = value
 
     def read(self, block: Block, variable: Hashable) -> int:
         """Return the value of `variable` at the end of `block`, as far as the block is built; maybe UNDEFINED."""
-        value = self._look_up(block, variable)
-        self._fill()
-        return value
-
-    def seal(self, block: Block) -> None:
-        """State that all predecessors of `block` are known."""
-        block.sealed = True
-        self._unfilled.extend(block.open_phis)
-        block.open_phis = []
-        self._fill()
-
-    def _look_up(self, block: Block, variable: Hashable) -> int:
-        passed = []
+        end, left = block, REACH
         while (value := block.definitions.get(variable)) is None:
-            passed.append(block)
-            if block.sealed and len(block.predecessors) == 1:
-                block = block.predecessors[0]
+            if block.sealed and not block.predecessors:
+                value = self._initial(variable)
+            elif block.sealed and len(block.predecessors) == 1 and left:
+                block, left = block.predecessors[0], left - 1
                 continue
-            value = self._initial(variable) if block.sealed and not block.predecessors else self._open(block, variable)
+            else:
+                value = block.definitions[variable] = self._ask(block, variable)
             break
-        for walked in passed:
-            walked.definitions[variable] = value
+        end.definitions[variable] = value
         return value
 
-    def _open(self, block: Block, variable: Hashable) -> int:
-        phi = Phi(self._facts.entity(self._body, f"φ {variable}"), variable, block)
-        self._phis.append(phi)
-        (self._unfilled if block.sealed else block.open_phis).append(phi)
+    def _ask(self, block: Block, variable: Hashable) -> int:
+        """Return a φ that stands for the value of `variable` at the start of `block`."""
+        phi = self._phi(block, variable)
+        self._asked.setdefault(variable, []).append(phi)
         return phi.entity
 
-    def _fill(self) -> None:
-        while self._unfilled:
-            phi = self._unfilled.pop()
-            phi.operands = [self._look_up(block, phi.variable) for block in phi.block.predecessors]
+    def _phi(self, block: Block, variable: Hashable) -> Phi:
+        return Phi(self._facts.entity(self._body, f"φ {variable}"), block)
 
-    def finish(self) -> None:
-        """Give up the trivial φs and emit the others as merges. Every block must be sealed."""
-        replaced = self._give_up_trivial()
+    def resolve(self, blocks: list[Block], flow: list[list[int]]) -> None:
+        """Find what every φ merges, and give up those that merge one value; `flow` are the successors of all blocks."""
+        if not self._asked:
+            return
+        tree = DominatorTree(flow)
+        for variable, asked in self._asked.items():
+            self._fill(variable, asked, blocks, tree)
+        _give_up_trivial(self._phis, self._replaced)
+        for entity in self._replaced:
+            self._facts.replace(entity, _follow(self._replaced, entity))
+
+    def _fill(self, variable: Hashable, asked: list[Phi], blocks: list[Block], tree: DominatorTree) -> None:
+        """Place the φs of a variable, and fill those that some read may see."""
+        writes = self._writes.get(variable, {})
+        places = tree.iterated_frontier(writes)
+        nearest = Nearest(tree, {*writes, *places})
+        made = {phi.block.number: phi for phi in asked if phi.block.number in places}
+        unfilled = list(made.values())
+
+        def leaving(block: int) -> int:
+            place = nearest.above(block)
+            if place == tree.root:
+                return self._initial(variable)
+            return writes[place] if place in writes else entering(place)
+
+        def entering(block: int) -> int:
+            if block not in places:
+                return leaving(tree.parent[block])
+            if block not in made:
+                made[block] = self._phi(blocks[block], variable)
+                unfilled.append(made[block])
+            return made[block].entity
+
+        for phi in asked:
+            if phi.block.number not in places and (value := entering(phi.block.number)) != UNDEFINED:
+                self._replaced[phi.entity] = value
+        while unfilled:
+            phi = unfilled.pop()
+            phi.operands = [leaving(block.number) for block in phi.block.predecessors]
+        self._phis.extend(made.values())
+
+    def emit_merges(self) -> None:
+        """Emit the φs that were not given up."""
         for phi in self._phis:
-            if phi.entity in replaced:
-                self._facts.replace(phi.entity, _follow(replaced, phi.entity))
+            if phi.entity in self._replaced:
                 continue
             self._facts.emit("in_block", phi.entity, phi.block.entity)
             for operand, block in zip(phi.operands, phi.block.predecessors, strict=True):
                 if operand != UNDEFINED:
                     self._facts.emit("merge", phi.entity, operand, block.entity)
 
-    def _give_up_trivial(self) -> dict[int, int]:
-        """Return what stands for each φ that merges one value only."""
-        replaced: dict[int, int] = {}
-        users: dict[int, list[Phi]] = {phi.entity: [] for phi in self._phis}
-        for phi in self._phis:
-            for operand in set(phi.operands):
-                if operand in users:
-                    users[operand].append(phi)
-        work = self._phis[:]
-        while work:
-            phi = work.pop()
-            if phi.entity in replaced:
-                continue
-            entering = {_follow(replaced, operand) for operand in set(phi.operands)} - {phi.entity, UNDEFINED}
-            if len(entering) == 1:
-                (value,) = entering
-                replaced[phi.entity] = value
-                if value in users:
-                    users[value].extend(user for user in users[phi.entity] if user.entity not in replaced)
-                work.extend(users[phi.entity])
-        return replaced
+
+def _give_up_trivial(phis: list[Phi], replaced: dict[int, int]) -> None:
+    """Add to `replaced` what stands for each φ that merges one value only."""
+    users: dict[int, list[Phi]] = {phi.entity: [] for phi in phis}
+    for phi in phis:
+        for operand in set(phi.operands):
+            if operand in users:
+                users[operand].append(phi)
+    work = phis[:]
+    while work:
+        phi = work.pop()
+        if phi.entity in replaced:
+            continue
+        entering = {_follow(replaced, operand) for operand in set(phi.operands)} - {phi.entity, UNDEFINED}
+        if len(entering) == 1:
+            (value,) = entering
+            replaced[phi.entity] = value
+            if value in users:
+                users[value].extend(user for user in users[phi.entity] if user.entity not in replaced)
+            work.extend(users[phi.entity])
 
 
 def _follow(replaced: dict[int, int], value: int) -> int:
