@@ -1,7 +1,8 @@
 """Files of a tree that nobody trusts: opened from its root downwards, without following a link at any step.
 
 Each directory is opened relative to the one above, so what is replaced by a link between two steps leads nowhere. Where
-the system cannot open relative to a directory, the path is resolved first, and must be what it was.
+the system cannot open relative to a directory, the path must resolve to itself, both before it is used and afterwards,
+and what was opened must be what stands there.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ def read_beneath(root: Path, path: str) -> bytes:
         # What is no regular file is not opened, since opening a device may do something; then it is looked at again.
         _must_be_regular(os.stat(place, dir_fd=directory, follow_symlinks=False), path)
         descriptor = os.open(place, os.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, dir_fd=directory)
-    with open(descriptor, "rb") as file:
-        _must_be_regular(os.fstat(descriptor), path)
-        data = file.read(MOST_BYTES + 1)
+        with open(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            _must_be_regular(status, path)
+            if directory is None and not os.path.samestat(status, os.stat(place, follow_symlinks=False)):
+                raise OSError(errno.ELOOP, "is a symbolic link, which is not followed", path)
+            data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise too_large(path)
     return data
@@ -85,9 +89,9 @@ def _opened(root: Path, directory: str) -> Iterator[int | str]:
         raise OSError(errno.EINVAL, "lies outside the tree", directory)
     if not BY_STEPS:
         place = os.path.join(root, *parts)
-        if os.path.realpath(place) != os.path.join(os.path.realpath(root), *parts):
-            raise OSError(errno.ELOOP, "lies behind a symbolic link, which is not followed", directory)
+        _must_be_itself(root, place, parts)
         yield place
+        _must_be_itself(root, place, parts)
         return
     descriptor = os.open(root, os.O_RDONLY | O_DIRECTORY)
     try:
@@ -98,6 +102,12 @@ def _opened(root: Path, directory: str) -> Iterator[int | str]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _must_be_itself(root: Path, place: str, parts: list[str]) -> None:
+    resolved = os.path.join(os.path.realpath(root), *parts)
+    if os.path.normcase(os.path.realpath(place)) != os.path.normcase(resolved):
+        raise OSError(errno.ELOOP, "lies behind a symbolic link, which is not followed", "/".join(parts))
 
 
 def _step(part: str, above: int, directory: str) -> int:

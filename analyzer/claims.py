@@ -6,11 +6,12 @@ ends, however that happens. Who waits for a claim should hold none, lest two wai
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from engine.system import lock_byte, unlock_byte
 
 
 class Claims:
@@ -25,22 +26,21 @@ class Claims:
     def claim(self, key: tuple[str, ...]) -> bool:
         """Claim a key; return False if another process has."""
         try:
-            self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB, key)
-        except (BlockingIOError, PermissionError):
-            return False
+            return self._file < 0 or lock_byte(self._file, place_of(key), wait=False)
         except OSError:
-            pass
-        return True
+            return True
 
     def release(self, key: tuple[str, ...]) -> None:
-        with suppress(OSError):
-            self._lock(fcntl.LOCK_UN, key)
+        if self._file >= 0:
+            with suppress(OSError):
+                unlock_byte(self._file, place_of(key))
 
     def wait(self, key: tuple[str, ...]) -> None:
         """Return when no other process claims a key."""
-        with suppress(OSError):
-            self._lock(fcntl.LOCK_EX, key)
-        self.release(key)
+        if self._file >= 0:
+            with suppress(OSError):
+                lock_byte(self._file, place_of(key), wait=True)
+            self.release(key)
 
     def close(self) -> None:
         """Release all claims."""
@@ -48,8 +48,6 @@ class Claims:
             os.close(self._file)
         self._file = -1
 
-    def _lock(self, operation: int, key: tuple[str, ...]) -> None:
-        place = int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=7).digest())
-        if self._file < 0:
-            raise OSError("there is no file to lock")
-        fcntl.lockf(self._file, operation, 1, place)
+
+def place_of(key: tuple[str, ...]) -> int:
+    return int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=7).digest())

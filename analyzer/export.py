@@ -18,9 +18,10 @@ from analyzer.errors import AnalyzeError, suggest
 from analyzer.machine import ThisMachine
 from analyzer.program import compile_cached
 from analyzer.report import Problem
-from analyzer.scan import default_jobs, load_config, open_tree
+from analyzer.scan import load_config, open_tree
 from analyzer.state import StateDirectory
 from engine.outfile import replaced
+from engine.system import n_cores
 from facts import schema
 from rules import library
 
@@ -79,7 +80,7 @@ def call_graph(
     analysis = [schema, *(engine.Source(name, text) for name, text in library.analysis())]
     sources = [schema, *(engine.Source(name, text) for name, text in library.call_graph())]
     with _collected(path, None, jobs, progress, context) as (collected, state, config):
-        machine = ThisMachine(config.jobs or default_jobs())
+        machine = ThisMachine(config.jobs or n_cores())
         program = compile_cached(sources, state.path, GRAPH_READ)
         evaluation = InContexts(program, sources, analysis, GRAPH_READ, collected.mounted, machine, state.path)
         result = evaluation.evaluate(config.context)
@@ -131,7 +132,7 @@ def _collected(
     tree, state = open_tree(path, revision), StateDirectory(tree=path)
     try:
         config = load_config(tree).override(jobs=jobs, context=context)
-        yield collect(tree, config, state.path, ThisMachine(config.jobs or default_jobs()), progress), state, config
+        yield collect(tree, config, state.path, ThisMachine(config.jobs or n_cores()), progress), state, config
     finally:
         tree.close()
         state.close()

@@ -27,11 +27,12 @@ from analyzer.limits import leaving_out
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
 from analyzer.report import Problem
-from analyzer.scan import Clock, ScanRequest, ScanResult, default_jobs, scan_tree
+from analyzer.scan import Clock, ScanRequest, ScanResult, scan_tree
 from analyzer.settings import Settings, governed, left_out, weakenings
 from analyzer.state import StateDirectory
 from analyzer.trees import GitTree
 from engine.incremental.prepared import Prepared
+from engine.system import n_cores
 
 WAIT_S = 2.0
 """So long a hook waits for another run that uses the same state."""
@@ -94,7 +95,7 @@ class _Hook:
         with self.clock("rules"):
             program = prepare_rulebook(settings.book, self.state.path)
             budget = self.request.limits.budget(program, settings.book)
-        jobs = config.jobs or default_jobs()
+        jobs = config.jobs or n_cores()
         reader = Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs, budget)
         key = StateKey(self.tree.content, scanned_digest(config, self.tree.prefix))
         with evaluation_errors():

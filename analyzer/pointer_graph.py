@@ -20,9 +20,10 @@ from analyzer.errors import AnalyzeError
 from analyzer.machine import ThisMachine
 from analyzer.program import compile_cached, evaluate_program
 from analyzer.report import Problem
-from analyzer.scan import default_jobs, load_config, open_tree
+from analyzer.scan import load_config, open_tree
 from analyzer.state import StateDirectory
 from engine.cfl.edges import Graph, Names
+from engine.system import n_cores
 from rules import library
 
 LABELS = {"assignment": "a", "dereference": "d", "null_source": "n", "field_address": "f_i"}
@@ -41,7 +42,7 @@ def pointer_graph(
         files = [(file, language) for file, language in found.files if language == "c"]
         if not files:
             raise AnalyzeError("A001", f"{path} has no C files", help="name a directory with .c and .h files")
-        machine = ThisMachine(config.jobs or default_jobs())
+        machine = ThisMachine(config.jobs or n_cores())
         gathered = gather(tree, files, config, state.path, machine, progress)
         sources = [("facts/schema.dl", facts.schema_text()), *library.pointer_graph()]
         program = compile_cached([engine.Source(name, text) for name, text in sources], state.path, (*LABELS,))

@@ -25,7 +25,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from math import inf
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any
@@ -33,6 +32,7 @@ from typing import Any
 import psutil
 
 from analyzer import sandbox
+from engine.system import interrupts_blocked
 
 BATCH_BYTES = 128 * 1024
 WAITING = 10
@@ -252,15 +252,13 @@ def _safe_children() -> Iterator[None]:
     """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
-    resource_tracker.ensure_running()  # Its start would unblock SIGINT for the child that is started with it.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
-        yield
+        with interrupts_blocked():
+            yield
     finally:
         sys.modules["__main__"] = main
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if before is None:
             del os.environ["PYTHONSAFEPATH"]
         else:
@@ -269,6 +267,7 @@ def _safe_children() -> Iterator[None]:
 
 def _work(pipe: Connection, function: Callable[..., bytes]) -> None:
     """Answer arguments with values or errors until the parent closes the pipe or is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Also where it could not be blocked.
     sandbox.confine()
     with suppress(EOFError, OSError):
         _answer(pipe, _STARTED, b"")

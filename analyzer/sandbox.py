@@ -15,6 +15,8 @@ import platform
 import sys
 from collections.abc import Iterable
 
+from engine import system
+
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
 _LANDLOCK_CREATE_RULESET_VERSION = 1
@@ -51,10 +53,9 @@ missing: list[str] = ["not confined"]
 def confine() -> None:
     """Give up for this process what extraction does not need, as far as the kernel offers that; set `missing`."""
     missing.clear()
-    if sys.platform != "linux":
+    if (libc := system.libc()) is None:
         missing.append(f"not offered by {platform.system() or sys.platform}")
         return
-    libc = ctypes.CDLL(None, use_errno=True)
     for what, deny in (("files", _deny_files), ("network and programs", _deny_calls)):
         try:
             _call(libc.prctl, _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from analyzer.report import Problem, Report
 from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
 from analyzer.state import StateDirectory, write_atomically
 from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
+from engine.system import n_cores
 
 if TYPE_CHECKING:
     import engine
@@ -108,15 +108,11 @@ def open_tree(path: Path, revision: str | None) -> Tree:
     return WorkingTree(path) if revision is None else GitTree.at(path, revision)
 
 
-def default_jobs() -> int:
-    return len(os.sched_getaffinity(0))
-
-
 @contextmanager
 def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> Iterator[Machine]:
     """Where the work is done: on this machine, or on Spark where the request names a master."""
     if request.master is None:
-        yield ThisMachine(config.jobs or default_jobs(), ends_s)
+        yield ThisMachine(config.jobs or n_cores(), ends_s)
         return
     try:
         from analyzer.batch.cluster import cluster

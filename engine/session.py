@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,6 +19,7 @@ from engine.storage.catalogue import Catalogue, Shape
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation as Stored
 from engine.storage.trace import Handle, Trace
+from engine.system import n_cores
 
 
 class Session:
@@ -32,7 +32,7 @@ class Session:
 
     def __init__(self, database: Database, *, threads: int | None = None, options: Options | None = None) -> None:
         self.symbols = database.symbols
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or n_cores()
         self.options = options or Options()
         self.catalogue = Catalogue()
         self._facts = dict(database.relations)

@@ -11,6 +11,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from engine.system import user_id
+
 PRIVATE = 0o700
 ROOT = 0
 
@@ -20,9 +22,9 @@ def why_distrusted(directory: Path) -> str:
 
     Everything is trusted where the system has no owners of files, as on Windows.
     """
-    if not hasattr(os, "geteuid"):
+    user, place = user_id(), Path(os.path.realpath(directory))
+    if user is None:
         return ""
-    user, place = os.geteuid(), Path(os.path.realpath(directory))
     status = place.stat()
     if status.st_uid != user:
         return f"{place} belongs to user {status.st_uid}, not to you ({user})"
@@ -40,7 +42,7 @@ def why_distrusted(directory: Path) -> str:
 
 def writable_by_others(status: os.stat_result) -> bool:
     """Whether others may write: the group, unless it is the user's own, which has the same number; or everybody."""
-    is_shared = not status.st_gid == status.st_uid == os.geteuid() or status.st_uid == ROOT
+    is_shared = not status.st_gid == status.st_uid == user_id() or status.st_uid == ROOT
     return bool(status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and is_shared))
 
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import resource
-import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PR_SET_PDEATHSIG = 1
+from engine import system
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +39,12 @@ def run_isolated(command: Sequence[str], directory: Path, environment: Mapping[s
             start_new_session=True,
         )
     try:
-        in_time = has_ended(process.pid, timeout_s)
+        in_time = system.has_ended(process, timeout_s)
     finally:  # Also when we are interrupted: nothing of it goes on.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        system.kill_session(process)
+        processor_s, peak_bytes = system.reaped(process)
     failure = said(process.returncode) if in_time else f"took longer than {timeout_s:g} s"
-    processor_s = usage.ru_utime + usage.ru_stime
-    return Ended(failure, time.monotonic() - started, processor_s, usage.ru_maxrss * 1024)
-
-
-def has_ended(pid: int, timeout_s: float) -> bool:
-    """Wait for a child, which is left to be waited for; return whether it ended in time."""
-    descriptor = os.pidfd_open(pid)
-    try:
-        readable, _, _ = select.select([descriptor], [], [], timeout_s)
-        return bool(readable)
-    finally:
-        os.close(descriptor)
+    return Ended(failure, time.monotonic() - started, processor_s, peak_bytes)
 
 
 def said(code: int) -> str:
@@ -78,9 +59,5 @@ def confine(memory_bytes: int, parent: int) -> None:
 
     What is limited is the data of each process: memory that files back, as of spilled arrays, does not count.
     """
-    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # It ended before it could be watched.
-        os._exit(1)
+    system.limit_data(memory_bytes)
+    system.end_with(parent)

@@ -5,14 +5,13 @@ The URL is the user's own word, so its protocol is spoken; hooks, questions and 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock
 
 from analyzer.errors import AnalyzeError
 from analyzer.git import environment
@@ -33,7 +32,7 @@ def fetch(url: str, revision: str, clones: Path, timeout_s: float) -> tuple[Path
     commit = resolve(url, revision or "HEAD", timeout_s)
     clone = clones / hashlib.sha256(url.encode()).hexdigest()[:20]
     clone.mkdir(parents=True, exist_ok=True)
-    with locked(clone):
+    with FileLock(clone.with_suffix(".lock")):  # One at a time works on a clone, of all threads and processes.
         if not (clone / "HEAD").exists():
             git(clone, timeout_s, "init", "--quiet", "--bare")
         if run(clone, timeout_s, "cat-file", "-e", commit + "^{tree}").returncode:
@@ -84,14 +83,3 @@ def run(directory: Path, timeout_s: float, *arguments: str) -> subprocess.Comple
         raise AnalyzeError("G003", "git is not installed", help="apt-get install git") from None
     except subprocess.TimeoutExpired:
         raise Unreachable(f"no answer within {timeout_s:g} s") from None
-
-
-@contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """One at a time works on a clone, of all threads and processes."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

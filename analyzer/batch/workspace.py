@@ -5,15 +5,16 @@ A batch that was killed is continued in its workspace. One that has ended with f
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from analyzer.batch import results
 from analyzer.batch.losses import BEGUN, n_lost, set_lost
@@ -130,22 +131,23 @@ def opened(output: Path, plan: Plan, limits: list[float | None]) -> Iterator[Wor
         if has_ended:
             os.replace(output, directory)
         directory.mkdir(parents=True, exist_ok=True)
-        lock = os.open(directory, os.O_RDONLY)
+        lock = FileLock(directory.with_name(directory.name + ".lock"))
+        lock.acquire(blocking=False)
+    except Timeout:
+        help = "wait for its end, or choose another directory (-o)"
+        raise AnalyzeError("B006", f"another batch is at work in {directory}", help=help) from None
     except OSError as error:
         raise AnalyzeError("A003", f"cannot write {directory}: {error.strerror}") from None
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            help = "wait for its end, or choose another directory (-o)"
-            raise AnalyzeError("B006", f"another batch is at work in {directory}", help=help) from None
         workspace = Workspace(output, agreed(directory, plan))
         clear(directory)
         write_atomically(directory / PLAN, workspace.plan.to_json().encode())
         forget_failures(workspace, None if has_ended else limits)
         yield workspace
     finally:
-        os.close(lock)
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
 
 
 def clear(directory: Path) -> None:

@@ -26,12 +26,13 @@ from analyzer.limits import leaving_out
 from analyzer.machine import ThisMachine
 from analyzer.program import evaluation_errors, prepare_rulebook
 from analyzer.report import Problem, Report, Weakening
-from analyzer.scan import Clock, ScanRequest, default_jobs, scan_tree
+from analyzer.scan import Clock, ScanRequest, scan_tree
 from analyzer.settings import Settings, additions, governed, weakenings
 from analyzer.state import StateDirectory, why_unusable
 from analyzer.trees import GitTree
 from engine.budget import Budget
 from engine.incremental.prepared import Prepared
+from engine.system import n_cores
 
 MAX_STATE_BYTES = 2 << 30
 
@@ -165,7 +166,7 @@ class _Run:
         return base, head, move.outcome.strategy, "; ".join([*rules, move.outcome.reason])
 
     def reader(self, config: Config, budget: Budget | None) -> Reader:
-        jobs = config.jobs or default_jobs()
+        jobs = config.jobs or n_cores()
         return Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs, budget)
 
     def key(self, tree: GitTree, config: Config) -> StateKey:

@@ -30,6 +30,7 @@ from engine.incremental.lock import lock
 from engine.incremental.policy import Maintainer, Predicted
 from engine.incremental.prepared import Prepared
 from engine.incremental.state import NoState, State, StateError
+from engine.system import stored_bytes
 
 Made = TypeVar("Made")
 
@@ -37,8 +38,6 @@ LOOKED_AT = 3
 """So many states are looked at for one to go on from."""
 WAIT_S = 60.0
 """So long a run waits for another one that uses the same state."""
-BLOCK_BYTES = 512
-"""The unit of `st_blocks`. Large pieces of zeros take none, so a file may be much smaller than its size says."""
 SHOWN = 12
 """So many digits of a commit's name."""
 
@@ -203,7 +202,7 @@ def files_in(place: Path) -> set[File]:
     """The files of a state; other states may share them."""
     with suppress(OSError):
         found = [file.stat() for file in place.iterdir()]
-        return {File(s.st_dev, s.st_ino, min(s.st_size, s.st_blocks * BLOCK_BYTES)) for s in found}
+        return {File(s.st_dev, s.st_ino, stored_bytes(s)) for s in found}
     return set()
 
 
@@ -214,5 +213,5 @@ def removed(place: Path) -> bool:
         if held is not None:
             (place / manifest.NAME).unlink(missing_ok=True)
             shutil.rmtree(place, ignore_errors=True)
-            os.close(held)
+            held.release()
     return not place.exists()

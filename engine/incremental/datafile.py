@@ -21,6 +21,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from xxhash import xxh3_64
 
+from engine.system import pagemap
+
 MAGIC = b"datalyze arrays\n"
 HEADER = struct.Struct("<16s16sQ")
 PAGE = mmap.PAGESIZE
@@ -140,7 +142,7 @@ def share(path: Path, other: Path) -> bool:
             shutil.copyfileobj(source, target, WRITTEN_BYTES)
             target.flush()
             os.fsync(target.fileno())
-        copy.rename(other)
+        os.replace(copy, other)
     return True
 
 
@@ -151,15 +153,6 @@ def checksum(path: Path) -> int:
         while piece := file.read(WRITTEN_BYTES):
             found.update(piece)
     return found.intdigest()
-
-
-def sync_directory(path: Path) -> None:
-    """Bring new names in a directory down to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # ---- reading
@@ -178,7 +171,7 @@ class DataFile:
             if found != size:
                 raise DamagedFile(f"{path.name} has {found} bytes instead of {size}")
             header = HEADER.pack(MAGIC, token, size)
-            if size < 2 * PAGE or any(os.pread(file.fileno(), len(header), at) != header for at in (0, size - PAGE)):
+            if size < 2 * PAGE or any(read_at(file, at, len(header)) != header for at in (0, size - PAGE)):
                 raise DamagedFile(f"{path.name} is not the file that was saved")
             self.words, self.original = (mapped(file, np.uint64) for _ in range(2))
         # The pages of header and trailer show whether the system tells which pages have been written.
@@ -232,22 +225,12 @@ class DataFile:
 
 def own_pages(first: int, n: int) -> np.ndarray | None:
     """Say of pages of a mapped file which ones are the process's own copies (see proc_pid_pagemap(5))."""
-    try:
-        with open("/proc/self/pagemap", "rb", buffering=0) as file:
-            file.seek(first * 8)
-            entries = np.frombuffer(b"".join(read_pieces(file, n * 8)), np.uint64)
-    except OSError:
+    known = pagemap(first, n)
+    if known is None:
         return None
-    if len(entries) != n:
-        return None
+    entries = np.frombuffer(known, np.uint64)
     of_file, swapped, present = ((entries >> np.uint64(bit) & np.uint64(1)).astype(np.bool_) for bit in (61, 62, 63))
     return swapped | (present & ~of_file)
-
-
-def read_pieces(file: BinaryIO, n: int) -> Iterator[bytes]:
-    while n > 0 and (piece := file.read(min(n, WRITTEN_BYTES))):
-        n -= len(piece)
-        yield piece
 
 
 class Verified(Mapping[str, np.ndarray]):
@@ -272,6 +255,11 @@ class Verified(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self.unverified)
+
+
+def read_at(file: BinaryIO, at: int, n_bytes: int) -> bytes:
+    file.seek(at)
+    return file.read(n_bytes)
 
 
 def mapped(file: BinaryIO, dtype: type) -> np.ndarray:

@@ -12,7 +12,7 @@ from engine.incremental.changes import Change, difference
 from engine.incremental.history import SKIPS, Facts, History, weight
 from engine.incremental.view import View
 from engine.incremental.widened import CannotUpdate
-from engine.storage.memory import resident_bytes
+from engine.system import resident_bytes
 
 SWITCH = 0.2
 """The share of the last bootstrap's time that an update may take: the paper's switching parameter (§5.2)."""

@@ -26,7 +26,7 @@ import numpy as np
 from engine import trust
 from engine.database import Database
 from engine.incremental.adoption import CannotAdopt, adopt, form
-from engine.incremental.datafile import DamagedFile, DataFile, Part, Verified, checksum, share, sync_directory, write
+from engine.incremental.datafile import DamagedFile, DataFile, Part, Verified, checksum, share, write
 from engine.incremental.frozen import Parts, as_stored, compacted, freeze, held_by, thaw, thaw_records, thaw_relation
 from engine.incremental.identity import format_name, identity
 from engine.incremental.lock import lock
@@ -36,6 +36,7 @@ from engine.incremental.view import View
 from engine.language.program import CheckedProgram
 from engine.local.evaluate import record_table
 from engine.symbols import Symbols
+from engine.system import sync_directory
 
 LOG_SHARE = 0.1
 SMALL_LOG_BYTES = 1 << 22
@@ -78,7 +79,7 @@ class State:
         self._format, self._identity = format_name(), identity(self.program.digest, exact)
         self.base: Base | None = None
         self.anew = 0
-        self._lock: int | None = None
+        self._lock = None
 
     # ---- one process at a time
 
@@ -96,7 +97,7 @@ class State:
     def close(self) -> None:
         """Let other processes in. What has been loaded stays as it is, also when others save."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
         self._lock = None
 
     # ---- loading

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -31,6 +30,7 @@ from engine.result import Result
 from engine.schedule.run import DEFAULT, SCHEDULERS, run
 from engine.schedule.strata import strata_of
 from engine.storage.relation import Relation
+from engine.system import n_cores
 
 
 class Stopped(Exception):
@@ -70,7 +70,7 @@ class View:
         budget: Budget | None = None,
     ) -> None:
         self.prepared, self.symbols = prepared(program), database.symbols
-        self.threads, self.options = threads or len(os.sched_getaffinity(0)), options or Options()
+        self.threads, self.options = threads or n_cores(), options or Options()
         self.crew = Crew(self.threads, self.options)
         declared = self.prepared.records
         self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,11 +37,12 @@ from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregation import Aggregation
 from engine.storage.equivalence import Equivalence
 from engine.storage.groups import Shape
-from engine.storage.memory import LEDGER, MemoryLimitReached, release_free_memory, size_text
+from engine.storage.memory import LEDGER, MemoryLimitReached, size_text
 from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.snapshot import Snapshot
 from engine.storage.spill import spill_directory
+from engine.system import n_cores, release_free_memory
 
 LARGE_ROWS = 1 << 20
 """After a stratum with more rows, freed memory goes back to the system."""
@@ -73,7 +73,7 @@ def evaluate(
     is finished (see `Evaluation.wind_up`); the result says what is left out.
     """
     meter = Meter(budget, database.symbols, ends_s)
-    execution = Execution(threads or len(os.sched_getaffinity(0)), options or Options(), policy, meter)
+    execution = Execution(threads or n_cores(), options or Options(), policy, meter)
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from typing import Protocol
 
 from pyspark.sql import SparkSession
 
-from engine.storage.memory import DEFAULT_SHARE, machine_bytes
+from engine.storage.memory import DEFAULT_SHARE
+from engine.system import machine_bytes, n_cores
 
 UNITS = {"": 1 << 20, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -42,7 +42,7 @@ class ExecutorMemory:
 
         They share what the machine or the container leaves beside the heap, or what is set for Python.
         """
-        n_tasks = n_tasks or self.slots or available_cores()
+        n_tasks = n_tasks or self.slots or n_cores()
         whole = machine_bytes()
         python = self.python_bytes or max(whole - self.heap_bytes, whole // 2)
         return int(DEFAULT_SHARE * min(python, whole) / n_tasks)
@@ -50,10 +50,6 @@ class ExecutorMemory:
 
 def executor_memory(spark: SparkSession) -> ExecutorMemory:
     return ExecutorMemory.of(spark.sparkContext.getConf(), spark.sparkContext.master)
-
-
-def available_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def is_one_process(master: str) -> bool:

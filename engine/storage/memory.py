@@ -5,23 +5,19 @@ Arrays that grow with the data are made by `empty` and `full`, which enter them 
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import math
-import mmap
-import os
-import resource
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from threading import RLock
 
 import numpy as np
 
 from engine.database import OutOfMemory
-from engine.storage.spill import Segment, SpillFiles, is_in_memory, spill_directory
+from engine.storage.spill import Segment, SpillFiles, spill_directory
+from engine.system import is_in_memory, machine_bytes, release_free_memory, resident_bytes
 
 SMALL_BYTES = 1 << 15
 """Smaller arrays are not entered one by one: they count as memory of other kinds."""
@@ -188,49 +184,6 @@ def is_spilled(array: np.ndarray) -> bool:
     while isinstance(array, np.ndarray):
         array = array.base
     return isinstance(array.obj if isinstance(array, memoryview) else array, Segment)
-
-
-def resident_bytes() -> int:
-    """The memory that the process has to itself: resident pages that are not those of files."""
-    try:
-        resident, shared = Path("/proc/self/statm").read_text().split()[1:3]
-    except OSError:
-        return LEDGER.held_bytes
-    return (int(resident) - int(shared)) * mmap.PAGESIZE
-
-
-def machine_bytes() -> int:
-    """The memory of the machine, or of the control group that the process runs in, or its own limit on data."""
-    own, _ = resource.getrlimit(resource.RLIMIT_DATA)
-    found = [os.sysconf("SC_PHYS_PAGES") * mmap.PAGESIZE, *([own] if own != resource.RLIM_INFINITY else [])]
-    for file in control_files():
-        text = file.read_text().strip() if file.is_file() else ""
-        if text.isdigit():
-            found.append(int(text))
-    return min(found)
-
-
-def control_files() -> Iterator[Path]:
-    """The files that may limit the memory of the process's control group, of version 1 or 2, and of those above it."""
-    try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return
-    for _, controllers, path in (line.split(":", 2) for line in lines):
-        root, name = Path("/sys/fs/cgroup"), "memory.max"
-        if "memory" in controllers.split(","):
-            root, name = root / "memory", "memory.limit_in_bytes"
-        elif controllers:
-            continue
-        group = root / path.lstrip("/")
-        yield from (above / name for above in (group, *group.parents) if above.is_relative_to(root))
-
-
-def release_free_memory() -> None:
-    """Give memory that has been freed back to the system; the C library keeps it otherwise."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 def size_text(n_bytes: int) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.system import allocate
+
 SEGMENT_BYTES = 1 << 28
-MOUNTS = Path("/proc/self/mountinfo")
-DISKLESS = {"tmpfs", "ramfs"}
 
 
 class Segment(mmap.mmap):
@@ -51,20 +51,9 @@ class SpillFiles:
         n_bytes = max(-(-n_bytes // mmap.PAGESIZE), 1) * mmap.PAGESIZE
         with tempfile.TemporaryFile(dir=spill_directory()) as file:
             # Written through the mapping, a full disk would end the process: ask for the room now.
-            os.posix_fallocate(file.fileno(), 0, n_bytes)
+            allocate(file.fileno(), n_bytes)
             self._segment = Segment(file.fileno(), n_bytes)
         self._top = 0
-
-
-def is_in_memory(directory: Path) -> bool:
-    """Whether files there are memory: it is a file system that has no disk."""
-    status = os.stat(directory)
-    device = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
-    try:
-        mounts = [line.split() for line in MOUNTS.read_text().splitlines()]
-    except OSError:
-        return False
-    return any(mount[2] == device and mount[mount.index("-") + 1] in DISKLESS for mount in mounts)
 
 
 def spill_directory() -> Path:

@@ -8,7 +8,7 @@ from engine import Database, Source, compile, evaluate
 from engine.budget import Budget, BudgetExceeded
 from engine.incremental.view import View
 from engine.plan.apart import apart, written_by
-from engine.storage.memory import resident_bytes
+from engine.system import resident_bytes
 
 THREADS = [1, 3]
 COUNTER = ".decl n(x: number) n(0). n(x + 1) :- n(x)."

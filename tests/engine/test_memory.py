@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.storage import memory, spill
+from engine import system
+from engine.storage import memory
 from engine.storage.memory import Ledger, MemoryLimitReached
 from engine.storage.spill import SpillFiles
 
@@ -21,7 +22,8 @@ SCRIPT = """
 import gc, json, threading
 import numpy as np
 import engine
-from engine.storage.memory import LEDGER, release_free_memory, resident_bytes
+from engine.storage.memory import LEDGER
+from engine.system import release_free_memory, resident_bytes
 
 TEXT = '''
 .decl arc(x: number, y: number)
@@ -137,7 +139,7 @@ def test_the_oldest_offers_are_spilled_first_and_no_more_than_needed():
 
 def test_what_cannot_be_spilled_is_refused():
     ledger = Ledger()
-    with ledger.limited(memory.resident_bytes() + (1 << 24)):
+    with ledger.limited(system.resident_bytes() + (1 << 24)):
         with pytest.raises(MemoryLimitReached, match="1.1 GB more do not fit"):
             ledger.enter(1 << 30)
     ledger.enter(1 << 30)
@@ -164,10 +166,11 @@ def test_what_is_spilled_to_memory_counts_as_memory(tmp_path, monkeypatch):
     device = os.stat(tmp_path).st_dev
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"36 35 {os.major(device)}:{os.minor(device)} / {tmp_path} rw shared:1 - tmpfs tmpfs rw\n")
-    monkeypatch.setattr(spill, "MOUNTS", mounts)
+    told = system.proc_text
+    monkeypatch.setattr(system, "proc_text", lambda name: mounts.read_text() if name == mounts.name else told(name))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     ledger, owner = Ledger(), Owner(1 << 24)
-    with ledger.limited(memory.resident_bytes() + (1 << 24)):
+    with ledger.limited(system.resident_bytes() + (1 << 24)):
         ledger.offer(owner, "rows")
         with pytest.raises(MemoryLimitReached):
             ledger.enter(1 << 28)
@@ -180,16 +183,16 @@ def test_what_is_spilled_to_memory_counts_as_memory(tmp_path, monkeypatch):
 def test_the_limit_of_a_control_group_counts(tmp_path, monkeypatch):
     limit = tmp_path / "memory.max"
     limit.write_text("1000000\n")
-    monkeypatch.setattr(memory, "control_files", lambda: [tmp_path / "none", limit])
-    assert memory.machine_bytes() == 1_000_000
+    monkeypatch.setattr(system, "control_files", lambda: [tmp_path / "none", limit])
+    assert system.machine_bytes() == 1_000_000
     limit.write_text("max\n")
-    assert memory.machine_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+    assert system.machine_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
 
 
 def test_a_limit_of_the_process_itself_is_heeded():
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_DATA, (1 << 29, 1 << 29))\n"
-        "from engine.storage.memory import machine_bytes; print(machine_bytes())"
+        "from engine.system import machine_bytes; print(machine_bytes())"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
     assert int(done.stdout) == 1 << 29

@@ -18,7 +18,8 @@ import gc, json, sys
 import numpy as np
 import engine
 from engine.local.execution import Options
-from engine.storage.memory import LEDGER, release_free_memory, resident_bytes
+from engine.storage.memory import LEDGER
+from engine.system import release_free_memory, resident_bytes
 
 TEXT = '''
 .decl arc(x: number, y: number)

@@ -19,6 +19,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from engine.system import n_cores
+
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
 
 from contents import differing_relations  # noqa: E402
@@ -29,7 +31,7 @@ from analyzer.commits.follower import CannotFollow, Follower, Reader  # noqa: E4
 from analyzer.machine import ThisMachine  # noqa: E402
 from analyzer.program import compile_rulebook, evaluate_program  # noqa: E402
 from analyzer.sarif import render_sarif  # noqa: E402
-from analyzer.scan import ScanRequest, default_jobs, load_config, load_rulebook  # noqa: E402
+from analyzer.scan import ScanRequest, load_config, load_rulebook  # noqa: E402
 from analyzer.state import StateDirectory  # noqa: E402
 from analyzer.trees import GitTree  # noqa: E402
 from engine.incremental.policy import POLICIES  # noqa: E402
@@ -165,7 +167,7 @@ def main() -> int:
     parser.add_argument("--commits", type=int, default=20)
     parser.add_argument("--from", dest="revision", default="HEAD", help="the last commit of the walk")
     parser.add_argument("--policy", choices=POLICIES, help="by default that of analyze ci")
-    parser.add_argument("--jobs", type=int, default=default_jobs())
+    parser.add_argument("--jobs", type=int, default=n_cores())
     parser.add_argument("--json", type=Path, help="write the rows there too")
     arguments = parser.parse_args()
     replay, rows, before = Replay(arguments.repo, arguments.policy, arguments.jobs), [], None

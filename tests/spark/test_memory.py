@@ -32,7 +32,7 @@ def test_what_is_set_is_known_to_the_driver(master, settings, expected):
 
 def test_a_task_takes_its_part_of_the_machine_that_it_runs_on(monkeypatch):
     monkeypatch.setattr(memory, "machine_bytes", lambda: 9 * GB)
-    monkeypatch.setattr(memory, "available_cores", lambda: 8)
+    monkeypatch.setattr(memory, "n_cores", lambda: 8)
     assert ExecutorMemory(GB, None, 4).share() == int(0.8 * 8 * GB / 4)
     assert ExecutorMemory(GB, None, None).share() == int(0.8 * GB)
     assert ExecutorMemory(GB, 4 * GB, 4).share(2) == int(0.8 * 2 * GB)

@@ -1,0 +1,268 @@
+"""Calls that not every operating system has, each with a portable way beside it.
+
+No other module asks where it runs, but for `analyzer.sandbox`, which is Linux's own, and `analyzer.beneath`, in which
+both ways stand together.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+
+import psutil
+
+try:
+    import fcntl
+    import resource
+except ImportError:  # Windows has neither.
+    fcntl = resource = None  # type: ignore[assignment]
+
+PROC, GROUPS = Path("/proc/self"), Path("/sys/fs/cgroup")
+DISKLESS = {"tmpfs", "ramfs"}
+BLOCK_BYTES = 512
+"""The unit of `st_blocks`. Large pieces of zeros take none, so a file may be much smaller than its size says."""
+PIECE_BYTES = 1 << 24
+POLL_S = 0.05
+PR_SET_PDEATHSIG = 1
+
+
+def libc() -> ctypes.CDLL | None:
+    """The C library of Linux."""
+    try:
+        return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+    except (OSError, TypeError):
+        return None
+
+
+def proc_text(name: str) -> str | None:
+    """What Linux tells of this process in a file below /proc; None where there is none."""
+    try:
+        return (PROC / name).read_text()
+    except OSError:
+        return None
+
+
+# ---- processors and memory
+
+
+def n_cores() -> int:
+    """The cores that this process may use; all of the machine where the system does not tell."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def resident_bytes() -> int:
+    """The memory that the process has to itself: resident pages that are not those of files."""
+    found = proc_text("statm")
+    if found is None:
+        return psutil.Process().memory_full_info().uss
+    resident, shared = found.split()[1:3]
+    return (int(resident) - int(shared)) * mmap.PAGESIZE
+
+
+def machine_bytes() -> int:
+    """The memory of the machine, or of the control group that the process runs in, or its own limit on data."""
+    found = [psutil.virtual_memory().total]
+    if resource and (own := resource.getrlimit(resource.RLIMIT_DATA)[0]) != resource.RLIM_INFINITY:
+        found.append(own)
+    for file in control_files():
+        text = file.read_text().strip() if file.is_file() else ""
+        if text.isdigit():
+            found.append(int(text))
+    return min(found)
+
+
+def control_files() -> Iterator[Path]:
+    """The files that may limit the memory of the process's control group, of version 1 or 2, and of those above it."""
+    for _, controllers, path in (line.split(":", 2) for line in (proc_text("cgroup") or "").splitlines()):
+        root, name = GROUPS, "memory.max"
+        if "memory" in controllers.split(","):
+            root, name = root / "memory", "memory.limit_in_bytes"
+        elif controllers:
+            continue
+        group = root / path.lstrip("/")
+        yield from (above / name for above in (group, *group.parents) if above.is_relative_to(root))
+
+
+def release_free_memory() -> None:
+    """Give memory that has been freed back to the system; glibc keeps it otherwise."""
+    if trim := getattr(libc(), "malloc_trim", None):
+        trim(0)
+
+
+def pagemap(first: int, n: int) -> bytes | None:
+    """Return what Linux tells of pages of this process, 8 bytes each (see proc_pid_pagemap(5)); None elsewhere."""
+    try:
+        with open(PROC / "pagemap", "rb", buffering=0) as file:
+            file.seek(first * 8)
+            found, left = bytearray(), n * 8
+            while piece := file.read(min(left, PIECE_BYTES)):
+                found += piece
+                left -= len(piece)
+    except OSError:
+        return None
+    return None if left else bytes(found)
+
+
+# ---- files
+
+
+def is_in_memory(directory: Path) -> bool:
+    """Whether files there are known to be memory: they are in a file system of Linux that has no disk."""
+    status = os.stat(directory)
+    if not hasattr(os, "major"):
+        return False
+    device = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
+    mounts = (line.split() for line in (proc_text("mountinfo") or "").splitlines())
+    return any(mount[2] == device and mount[mount.index("-") + 1] in DISKLESS for mount in mounts)
+
+
+def allocate(descriptor: int, n_bytes: int) -> None:
+    """Give an empty file so many bytes of the disk. Raises OSError where there is no room for them."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, n_bytes)
+        return
+    zeros = memoryview(bytes(min(n_bytes, PIECE_BYTES)))
+    while n_bytes:
+        n_bytes -= os.write(descriptor, zeros[:n_bytes])
+
+
+def stored_bytes(status: os.stat_result) -> int:
+    """The room that a file takes on the disk, its holes aside where the system tells of them."""
+    blocks = getattr(status, "st_blocks", None)
+    return status.st_size if blocks is None else min(status.st_size, blocks * BLOCK_BYTES)
+
+
+def sync_directory(path: Path) -> None:
+    """Bring new names in a directory down to the disk, where directories can be opened."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def lock_byte(descriptor: int, place: int, *, wait: bool) -> bool:
+    """Lock a byte of a file for this process; return whether it has it. Raises OSError where bytes cannot be locked."""
+    try:
+        _fcntl().lockf(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, place)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def unlock_byte(descriptor: int, place: int) -> None:
+    _fcntl().lockf(descriptor, fcntl.LOCK_UN, 1, place)
+
+
+def _fcntl():
+    if fcntl is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    return fcntl
+
+
+def user_id() -> int | None:
+    """The user that owns what this process makes; None where files have no such owners, as on Windows."""
+    return os.geteuid() if hasattr(os, "geteuid") else None
+
+
+# ---- processes
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Processes started here begin with SIGINT blocked, where signals can be."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # Its start would unblock SIGINT for the child that is started with it.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def has_ended(process: subprocess.Popen, timeout_s: float) -> bool:
+    """Wait for a child, which is left to be waited for; return whether it ended in time."""
+    if hasattr(os, "pidfd_open"):
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            return bool(select.select([descriptor], [], [], timeout_s)[0])
+        finally:
+            os.close(descriptor)
+    ends_s = time.monotonic() + timeout_s
+    while is_running(process.pid):
+        if time.monotonic() >= ends_s:
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def kill_session(process: subprocess.Popen) -> None:
+    """Kill a child that leads a session, and what it has started; without sessions, what still descends from it."""
+    with suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+            return
+    with suppress(psutil.NoSuchProcess):
+        for child in (*(parent := psutil.Process(process.pid)).children(recursive=True), parent):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+
+
+def reaped(process: subprocess.Popen) -> tuple[float, int]:
+    """Wait for a child; return its processor time and most resident bytes, (0, 0) where the system does not tell."""
+    if not hasattr(os, "wait4"):
+        process.wait()
+        return 0.0, 0
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def limit_data(n_bytes: int) -> None:
+    """Limit the data of this process, and write no image of it should it crash; nothing where that cannot be limited.
+
+    Memory that files back does not count.
+    """
+    if resource:
+        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def end_with(parent: int) -> None:
+    """Let this process end, at once, when its parent has."""
+    if library := libc():
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    else:
+        Thread(target=_end_after, args=(parent,), daemon=True).start()
+    if os.getppid() != parent:  # It ended before it could be watched.
+        os._exit(1)
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent and psutil.pid_exists(parent):
+        time.sleep(POLL_S)
+    os._exit(1)
