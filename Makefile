@@ -5,14 +5,19 @@
 VENV := .venv
 READY := $(VENV)/.ready
 TEST_JOBS ?= 2
-PYTEST = $(VENV)/bin/python -m pytest -q -n $(TEST_JOBS) --dist loadgroup
+# Windows keeps programs of a virtual environment elsewhere; recipes are for the shell that comes with git there.
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+ifeq ($(OS),Windows_NT)
+SHELL := bash
+endif
+PYTEST = $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadgroup
 
 .PHONY: scan test test-all test-slow coverage lint clean
 
 # Findings are an answer, not a failure of make; a usage error (2) or an incomplete scan (3) is one.
 scan: $(READY)
 	@test -n "$(REPO)" || { echo "usage: make scan REPO=path/to/repo [ARGS='--format sarif -o out.sarif']" >&2; exit 2; }
-	@$(VENV)/bin/analyze scan "$(REPO)" $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
+	@$(BIN)/analyze scan "$(REPO)" $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 test: $(READY)
 	$(PYTEST) -m "not slow" $(ARGS)
@@ -28,13 +33,13 @@ coverage: $(READY)
 	rm -rf .coverage-of-rules
 	RULE_COVERAGE=$(CURDIR)/.coverage-of-rules $(PYTEST) -m "not slow" -p tests.rule_coverage \
 		--cov --cov-report=term:skip-covered $(ARGS)
-	$(VENV)/bin/python tests/rule_coverage.py .coverage-of-rules
+	$(BIN)/python tests/rule_coverage.py .coverage-of-rules
 
 lint: $(READY)
-	$(VENV)/bin/ruff check .
+	$(BIN)/ruff check .
 
 $(READY): pyproject.toml constraints.txt .ci/setup
-	@.ci/setup $(VENV)
+	@bash .ci/setup $(VENV)
 	@touch $@
 
 clean:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from resource import RUSAGE_SELF, getrusage
 
 from engine.database import Columns
 from engine.explanation import Explanation
 from engine.language.program import CheckedClause
 from engine.symbols import Symbols
+from engine.system import peak_bytes
 
 
 @dataclass
@@ -73,11 +73,6 @@ class RuleStatistics(Costs):
             costs.produced += produced
             costs.added += added
             costs.peak_bytes = peak_bytes()
-
-
-def peak_bytes() -> int:
-    """The process's largest resident size so far."""
-    return getrusage(RUSAGE_SELF).ru_maxrss * 1024
 
 
 @dataclass

@@ -32,6 +32,8 @@ PROC, GROUPS = Path("/proc/self"), Path("/sys/fs/cgroup")
 DISKLESS = {"tmpfs", "ramfs"}
 BLOCK_BYTES = 512
 """The unit of `st_blocks`. Large pieces of zeros take none, so a file may be much smaller than its size says."""
+RSS_BYTES = 1 if sys.platform == "darwin" else 1024
+"""The unit of `ru_maxrss`."""
 PIECE_BYTES = 1 << 24
 POLL_S = 0.05
 PR_SET_PDEATHSIG = 1
@@ -68,6 +70,14 @@ def resident_bytes() -> int:
         return psutil.Process().memory_full_info().uss
     resident, shared = found.split()[1:3]
     return (int(resident) - int(shared)) * mmap.PAGESIZE
+
+
+def peak_bytes() -> int:
+    """The process's largest resident size so far."""
+    if resource:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_BYTES
+    memory = psutil.Process().memory_info()
+    return getattr(memory, "peak_wset", memory.rss)
 
 
 def machine_bytes() -> int:
@@ -239,7 +249,7 @@ def reaped(process: subprocess.Popen) -> tuple[float, int]:
         return 0.0, 0
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * RSS_BYTES
 
 
 def limit_data(n_bytes: int) -> None:

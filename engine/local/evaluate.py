@@ -32,7 +32,7 @@ from engine.plan.flatten import contribution, flatten
 from engine.plan.rule import Rule
 from engine.plan.transfer import transfer_constraints
 from engine.plan.values import dtype_of, encode
-from engine.result import Result, StratumStatistics, peak_bytes
+from engine.result import Result, StratumStatistics
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregation import Aggregation
 from engine.storage.equivalence import Equivalence
@@ -42,7 +42,7 @@ from engine.storage.records import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.snapshot import Snapshot
 from engine.storage.spill import spill_directory
-from engine.system import n_cores, release_free_memory
+from engine.system import n_cores, peak_bytes, release_free_memory
 
 LARGE_ROWS = 1 << 20
 """After a stratum with more rows, freed memory goes back to the system."""
