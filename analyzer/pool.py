@@ -192,11 +192,15 @@ class Pool:
         try:
             while worker.batch and worker.pipe.poll():
                 answer = worker.pipe.recv_bytes()
-                kind, worker.used_s = _HEADER.unpack_from(answer)
+                kind, used_s = _HEADER.unpack_from(answer)
+                is_over = used_s - worker.used_s > self._limit_s
+                worker.used_s = used_s
                 worker.since_s = time.monotonic()
                 content = answer[_HEADER.size :]
                 if kind == _STARTED:
                     worker.started = True
+                elif kind == _VALUE and is_over:  # It ended before anybody looked.
+                    yield self._over_limit(worker.batch.popleft())
                 elif kind == _VALUE:
                     yield Outcome(worker.batch.popleft().key, content)
                 elif kind == _ERROR:
@@ -211,8 +215,11 @@ class Pool:
         if not worker.started:
             yield from self._bury(worker)
             return
-        yield Outcome(worker.batch.popleft().key, error=f"took longer than {self._limit_s:g} s")
+        yield self._over_limit(worker.batch.popleft())
         self._remove(worker)
+
+    def _over_limit(self, task: Task) -> Outcome:
+        return Outcome(task.key, error=f"took longer than {self._limit_s:g} s")
 
     def _bury(self, worker: _Worker) -> Iterator[Outcome]:
         """Replace a worker that died: its task is tried again by itself, if it was not so already."""

@@ -61,6 +61,11 @@ def test_tasks_over_their_limit_are_no_crashes():
     assert answers == [(b"", "took longer than 0.1 s")] * (MAX_FALSE_STARTS + 1) + [(b"7", "")]
 
 
+def test_a_task_over_its_limit_fails_though_it_ends_before_anybody_looks():
+    answers = outcomes(run, ["sum(range(20_000))"] * 20, jobs=1, limit_s=1e-6)
+    assert answers == [(b"", "took longer than 1e-06 s")] * 20
+
+
 def test_a_task_that_only_waits_ends_too():
     assert outcomes(run, ["import time; time.sleep(600)"], limit_s=0.05) == [(b"", "took longer than 0.05 s")]
 

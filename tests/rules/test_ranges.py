@@ -401,6 +401,17 @@ def f(xs, n):
         use(4, n)
     use(5, min(j, len(xs)))
 """
+# The first test keeps control out of the loop: the step, from the only value that the counter has, is no beginning.
+NOT_ENTERED = """
+void f(int a, unsigned char c) {
+    int b = 8;
+    while (b >= 9) {
+        c = 300;
+        b = b + 2;
+    }
+    use(1, c);
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -409,6 +420,7 @@ def f(xs, n):
         ("count.c", COUNTS_TO_100, {2: (1, 100), 3: (2, 101), 4: (101, 101)}),
         ("Sort.java", BUBBLE_SORT, {1: (0, 8), 2: (1, 9)}),
         ("clamp.c", CLAMPED, {1: (0, 100), 2: (0, 33), 3: (0, 400), 4: (0, 7), 5: (0, 255), 6: (0, 8), 7: (0, 8)}),
+        ("skipped.c", NOT_ENTERED, {1: (0, 10**9)}),
         ("count.py", COUNTED, {1: (3, 9), 2: (6, 20), 3: (3, 5), 4: (0, 4), 5: (0, 5)}),
     ],
     ids=lambda part: part if isinstance(part, str) and "\n" not in part else "",
