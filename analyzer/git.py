@@ -26,6 +26,8 @@ LOCAL_VARIABLES = (
     *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS"),
 )
 
+WARNING = re.compile(r"^warning: (.*(?:\n(?!warning: ).+)*)", re.MULTILINE)
+"""One may take several lines: names of files may."""
 HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
@@ -91,11 +93,14 @@ class Repository:
 
     def git(self, *arguments: str) -> bytes:
         """Return what a git command prints. Raises AnalyzeError G004 with git's own words when it fails."""
+        return self._succeeded(*arguments).stdout
+
+    def _succeeded(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         done = self._run(*arguments)
         if done.returncode:
             words = os.fsdecode(done.stderr).strip() or f"git {arguments[0]} failed"
             raise AnalyzeError("G004", words)
-        return done.stdout
+        return done
 
     def resolve(self, revision: str) -> str:
         """Return the commit that `revision` names. Raises AnalyzeError G002."""
@@ -120,10 +125,14 @@ class Repository:
         """Whether the repository's ignore rules exclude `path` itself."""
         return self._run("check-ignore", "--quiet", "--", str(path)).returncode == 0
 
-    def working_paths(self) -> list[str]:
-        """Return tracked and untracked, not ignored, paths below `path`, relative to it; repositories end in "/"."""
-        listed = self.git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
-        return sorted(os.fsdecode(path) for path in listed.split(b"\0") if path)
+    def working_paths(self) -> tuple[list[str], list[str]]:
+        """Return tracked and untracked, not ignored, paths below `path`, relative to it; repositories end in "/".
+
+        And git's warnings, as of directories that it cannot read.
+        """
+        listed = self._succeeded("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+        warnings = WARNING.findall(os.fsdecode(listed.stderr))
+        return sorted(os.fsdecode(path) for path in listed.stdout.split(b"\0") if path), warnings
 
     def tree(self, commit: str) -> Iterator[GitEntry]:
         """Yield every entry of the commit."""

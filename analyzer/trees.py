@@ -10,6 +10,7 @@ import errno
 import hashlib
 import os
 import posixpath
+import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ from analyzer.errors import AnalyzeError
 from analyzer.git import GitEntry, Repository
 from analyzer.ignore import IgnoreRules
 from analyzer.report import Problem
+
+UNREADABLE_BEGIN = "could not open directory "
+UNREADABLE = re.compile(UNREADABLE_BEGIN + r"'(.*)': ([^']*)", re.DOTALL)
+"""Git's word on a directory, by its path from the top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,9 @@ class WorkingTree:
         if self._only:
             return [self._entry(self._only)]
         if self._repository:
-            return [entry for path in self._repository.working_paths() if (entry := self._listed(path))]
+            paths, warnings = self._repository.working_paths()
+            self._problems += (self._problem_of(warning) for warning in warnings)
+            return [entry for path in paths if (entry := self._listed(path))]
         return sorted(self._walk(), key=lambda entry: entry.path)
 
     def problems(self) -> list[Problem]:
@@ -138,6 +145,13 @@ class WorkingTree:
 
     def close(self) -> None:
         pass
+
+    def _problem_of(self, warning: str) -> Problem:
+        """Return what git's warning means: a directory that it cannot read is one that is not analysed."""
+        found = UNREADABLE.fullmatch(warning)
+        if found is None:  # Of a path that is very long, git leaves out the end, and the reason.
+            return Problem(f"git: {warning}", level="error" if warning.startswith(UNREADABLE_BEGIN) else "warning")
+        return Problem(f"cannot list directory: {found[2]}", file=found[1].removeprefix(self.prefix).rstrip("/"))
 
     def _listed(self, path: str) -> Entry | None:
         """Return the entry of a path that git lists; None where the file was deleted since."""

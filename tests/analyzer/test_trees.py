@@ -9,6 +9,7 @@ import pytest
 from analyzer import trees
 from analyzer.errors import AnalyzeError
 from analyzer.git import Repository
+from analyzer.report import Problem
 from analyzer.trees import Entry, GitTree, WorkingTree, find_upwards
 
 IDENTITY = {"GIT_AUTHOR_NAME": "T", "GIT_AUTHOR_EMAIL": "t@example.com"}
@@ -213,3 +214,36 @@ def test_a_missing_object_is_an_error_of_that_file(repository):
         tree.read("a.py")
     assert tree.read("pkg/b.py") == b"b = 1\n"
     tree.close()
+
+
+WRAPPER = """#!/bin/sh
+case "$*" in *ls-files*) printf "warning: could not open directory 'sub/a\\nb/': Permission denied\\n" >&2 ;; esac
+exec {git} "$@"
+"""
+
+
+def test_a_directory_that_git_cannot_read_is_a_problem(tmp_path, monkeypatch):
+    top, programs = tmp_path / "top", tmp_path / "bin"
+    for path in (top / "sub", programs):
+        path.mkdir(parents=True)
+    (top / "sub/app.py").write_text("x = 1\n")
+    subprocess.run(["git", "init", "-q", top], check=True)
+    (programs / "git").write_text(WRAPPER.format(git=shutil.which("git")))
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    tree = WorkingTree(top / "sub")
+    assert [entry.path for entry in tree.entries()] == ["app.py"]
+    assert tree.problems() == [Problem("cannot list directory: Permission denied", file="a\nb")]
+
+
+def test_a_directory_whose_path_is_too_long_for_git_is_a_problem(tmp_path, monkeypatch):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "app.py").write_text("x = 1\n")
+    monkeypatch.chdir(tmp_path)
+    for _ in range(17):
+        os.mkdir("d" * 250)
+        os.chdir("d" * 250)
+    tree = WorkingTree(tmp_path)
+    assert [entry.path for entry in tree.entries()] == ["app.py"]
+    (problem,) = tree.problems()
+    assert problem.level == "error" and problem.message.startswith("git: could not open directory 'ddd")
