@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from analyzer.rulebook import Rulebook
 from analyzer.statements import Statements
 from analyzer.suppress import judged, mistakes, parse_suppression
 from analyzer.texts import Texts
-from analyzer.trees import Tree
+from analyzer.trees import Tree, path_from_scanned
 from analyzer.unmatched import unmatched_models
 from analyzer.widen import INTO
 
@@ -61,7 +61,7 @@ def assemble(
     shown, left_out = presented.findings, ()
     if not config.include_generated:
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
-    problems = [*book.problems, *(problem for problem in collected.problems if concerns(problem.file))]
+    problems = [*from_scanned(book.problems, tree), *(each for each in collected.problems if concerns(each.file))]
     problems += cut_short(results.values(), book)
     problems += truncations(result, entities, [place for each in searched for place in each.abandoned])
     coverage = replace(
@@ -71,7 +71,7 @@ def assemble(
     problems += (problem for comment in comments for problem in mistakes(*comment, book.known))
     for source in book.sources:
         if source.name in book.user:
-            problems += unmatched_models(source.name, source.text, collected.mounted)
+            problems += from_scanned(unmatched_models(source.name, source.text, collected.mounted), tree)
     ran = {check.id for check in book.checks}
     return Report(
         target=tree.target,
@@ -85,6 +85,11 @@ def assemble(
         problems=tuple(problems),
         unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
     )
+
+
+def from_scanned(problems: Iterable[Problem], tree: Tree) -> Iterator[Problem]:
+    """Yield problems of sources, which are named from the top, with paths from the scanned directory."""
+    return (replace(problem, file=path_from_scanned(tree, problem.file)) for problem in problems)
 
 
 def cut_short(results: Iterable[engine.Result], book: Rulebook) -> Iterator[Problem]:
@@ -102,20 +107,15 @@ def truncations(result: engine.Result, entities: Entities, abandoned: Collection
     wide = places_of(entities, result.relation(INTO)[0].tolist())
     if wide:
         text = f"points-to analysis was cut: objects are not followed through {len(wide):,} values that have too many"
-        yield Problem(f"{text}, at {shown(wide)}")
+        yield Problem(text, places=tuple(wide[:MAX_PLACES]))
     if abandoned:
         text = f"the search for the path of {len(abandoned):,} findings was abandoned: they are reported without one"
-        yield Problem(f"{text}, at {shown(sorted(abandoned))}")
+        yield Problem(text, places=tuple(sorted(abandoned)[:MAX_PLACES]))
 
 
 def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
     """Return the places of entities, in order, each once."""
     return sorted({place for entity in ids if (place := entities.place(entity))})
-
-
-def shown(places: Sequence[Place]) -> str:
-    """Return the first places as text."""
-    return ", ".join(map(str, places[:MAX_PLACES])) + (", …" if len(places) > MAX_PLACES else "")
 
 
 def coarsened_of(result: engine.Result, entities: Entities) -> dict[str, Coarsened]:

@@ -129,7 +129,7 @@ def _collected(
     path: Path, revision: str | None, jobs: int | None, progress: Progress, context: str | None = None
 ) -> Iterator[tuple[Collected, StateDirectory, Config]]:
     """Give the facts of a tree, under its own configuration."""
-    tree, state = open_tree(path, revision), StateDirectory(tree=path)
+    tree, state = open_tree(path, revision), StateDirectory(trees=[path])
     try:
         config = load_config(tree).override(jobs=jobs, context=context)
         yield collect(tree, config, state.path, ThisMachine(config.jobs or n_cores()), progress), state, config

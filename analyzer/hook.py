@@ -50,7 +50,7 @@ def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path
     repository = Repository(here, in_hook=True)
     top = repository.top or here
     whole = repository if top == here else Repository(top, in_hook=True)
-    state = StateDirectory(tree=top)
+    state = StateDirectory(trees=[top])
     tree = GitTree(whole, whole.index(), str(top), "")
     try:
         hook = _Hook(whole, tree, ScanRequest.from_flags(top, None, flags), state, progress)

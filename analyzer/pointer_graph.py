@@ -35,7 +35,7 @@ def pointer_graph(
     path: Path, labels: Collection[str], jobs: int | None, progress: Progress = silent
 ) -> tuple[Graph, list[Problem]]:
     """Return the edges of these labels of the C files of a tree, and what could not be read. Raises AnalyzeError."""
-    tree, state = open_tree(path, None), StateDirectory(tree=path)
+    tree, state = open_tree(path, None), StateDirectory(trees=[path])
     try:
         config = load_config(tree).override(jobs=jobs)
         found = discover(tree, config)

@@ -8,7 +8,10 @@ that a whole scan has on the line, paths included.
 
 from __future__ import annotations
 
+import os
+import posixpath
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +19,7 @@ import engine
 from analyzer.errors import AnalyzeError
 from analyzer.report import Report
 from analyzer.rulebook import Rulebook
+from analyzer.seen_from import scanned_directory
 from facts import Mounted
 from rules import library
 
@@ -25,19 +29,20 @@ EVERY_SINK = "rules/lib/taint_question.dl"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A line of a scanned file, as reports name it."""
+    """A line of a scanned file, by its path from the scanned directory."""
 
     file: str
     line: int
 
     @classmethod
-    def parse(cls, text: str) -> Question:
-        """Read FILE:LINE. Raises AnalyzeError A007."""
+    def parse(cls, text: str, target: Path) -> Question:
+        """Read FILE:LINE, the file by its path from the working directory. Raises AnalyzeError A007."""
         file, _, line = text.rpartition(":")
         if not file or not line.isascii() or not line.isdigit():
             help = "write FILE:LINE, such as app/views.py:12"
             raise AnalyzeError("A007", f"'{text}' is no line of a file", help=help)
-        return cls(file, int(line))
+        path = os.path.relpath(file, scanned_directory(target)).replace(os.sep, posixpath.sep)
+        return cls(path, int(line))
 
     def narrow(self, book: Rulebook) -> None:
         """Leave in the rulebook what the answer needs."""
@@ -49,7 +54,7 @@ class Question:
         """Add what stands on the line to the facts. Raises AnalyzeError A007 for a file that is not scanned."""
         files = {mounted.symbols[file] for file in np.unique(mounted.relations["module"][3]).tolist()}
         if self.file not in files:
-            help = "name it as reports do: from the scanned directory"
+            help = "name it as reports do: from the working directory"
             raise AnalyzeError("A007", f"{self.file} is not among the scanned files", help=help)
         mounted.relations[IN_QUESTION] = self._entities(mounted)
 

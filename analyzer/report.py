@@ -1,4 +1,7 @@
-"""What a scan answers: findings with their paths, coverage, problems. Immutable, path-relative and free of time.
+"""What a scan answers: findings with their paths, coverage, problems. Immutable, and free of time.
+
+Paths are relative to the scanned directory, also those of rules above it (`../.analyze/rules/own.dl`); those of files
+that the command line names are absolute.
 
 Every output (text, JSON, SARIF, SQLite, exit code) is made from a `Report` and nothing else.
 """
@@ -88,7 +91,8 @@ class Finding:
 class Problem:
     """Something that was not analysed and should have been, or a warning about the run itself.
 
-    `code` is the source line, in which columns from `column` up to `end_column` are wrong; `help` says what to do.
+    `code` is the source line, in which columns from `column` up to `end_column` are wrong; `help` says what to do. One
+    that concerns several files has the first of the `places`.
     """
 
     message: str
@@ -99,6 +103,7 @@ class Problem:
     end_column: int = 0
     code: str = ""
     help: str = ""
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

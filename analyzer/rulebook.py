@@ -5,9 +5,10 @@ Rules found in a scanned tree are not trusted: they may name no files, and one t
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -192,6 +193,11 @@ def files_on_disk(models: Iterable[Path], rules_dirs: Iterable[Path]) -> list[Us
     """Return the rules and models that the command line names. Raises AnalyzeError R003."""
     found = [_disk_file(path, False) for given in models for path in _datalog_files(given)]
     return found + [_disk_file(path, True) for given in rules_dirs for path in _datalog_files(given)]
+
+
+def files_given(models: Iterable[Path], rules_dirs: Iterable[Path]) -> list[UserFile]:
+    """Return the same by absolute names, which are no paths of a tree."""
+    return [replace(file, name=os.path.abspath(file.name)) for file in files_on_disk(models, rules_dirs)]
 
 
 def _datalog_files(given: Path) -> list[Path]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
+import posixpath
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -92,7 +95,7 @@ def _weakening(weakening: Weakening, prefix: str) -> dict[str, Any]:
 
 
 def _changed(cause: Cause, prefix: str, id: int) -> dict[str, Any]:
-    region = {"artifactLocation": _artifact(prefix + cause.file), "region": {"startLine": cause.line}}
+    region = {"artifactLocation": _artifact(cause.file, prefix), "region": {"startLine": cause.line}}
     return {"id": id, "physicalLocation": region, "message": {"text": f"changed: {cause.how}"}}
 
 
@@ -160,14 +163,18 @@ def _location(place: Place, prefix: str, message: str = "", id: int | None = Non
         "endColumn": place.end_column,
     }
     location: dict[str, Any] = {} if id is None else {"id": id}
-    location["physicalLocation"] = {"artifactLocation": _artifact(prefix + place.file), "region": region}
+    location["physicalLocation"] = {"artifactLocation": _artifact(place.file, prefix), "region": region}
     if message:
         location["message"] = {"text": message}
     return location
 
 
-def _artifact(path: str) -> dict[str, str]:
-    return {"uri": quote(path, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
+def _artifact(path: str, prefix: str) -> dict[str, str]:
+    """Return where a file is: from the repository's top, but for one that the command line names."""
+    if os.path.isabs(path):
+        return {"uri": Path(path).as_uri()}
+    inside = posixpath.normpath(prefix + path)
+    return {"uri": quote(inside, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
 
 
 def _invocation(report: Report, left_out: int) -> dict[str, Any]:
@@ -197,11 +204,13 @@ def _notification(problem: Problem, prefix: str) -> dict[str, Any]:
     text = problem.message + (f"\n{problem.help}" if problem.help else "")
     notification: dict[str, Any] = {"level": problem.level, "message": {"text": text}}
     if problem.file:
-        place: dict[str, Any] = {"artifactLocation": _artifact(prefix + problem.file)}
+        place: dict[str, Any] = {"artifactLocation": _artifact(problem.file, prefix)}
         if problem.line:
             columns = {"startColumn": problem.column, "endColumn": problem.end_column} if problem.column else {}
             place["region"] = {"startLine": problem.line, **columns}
         notification["locations"] = [{"physicalLocation": place}]
+    elif problem.places:
+        notification["locations"] = [_location(place, prefix) for place in problem.places]
     return notification
 
 

@@ -20,9 +20,9 @@ from analyzer.limits import Limits, leaving_out
 from analyzer.machine import READ, Machine, ThisMachine
 from analyzer.question import Question
 from analyzer.report import Problem, Report
-from analyzer.rulebook import Rulebook, build_rulebook, files_in_tree, files_on_disk
+from analyzer.rulebook import Rulebook, build_rulebook, files_given, files_in_tree
 from analyzer.state import StateDirectory, write_atomically
-from analyzer.trees import GitTree, Tree, WorkingTree, find_upwards
+from analyzer.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
 from engine.system import n_cores
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ CONFIG_FILES = (".analyze.toml", SHARED_CONFIG)
 class ScanRequest:
     """What a user asked for on the command line; `flags` override the configuration of the scanned tree.
 
-    `config` takes the place of the tree's. `master` names a master of Spark to scan on, if it is not to be this
-    machine, `conf` its settings. A `question` is all that is answered. `limits` bound what the scan takes.
+    What lies `beside` the path is scanned together with it. `config` takes the place of the tree's. `master` names a
+    master of Spark to scan on, if it is not to be this machine, `conf` its settings. A `question` is all that is
+    answered. `limits` bound what the scan takes.
     """
 
     path: Path
@@ -55,13 +56,19 @@ class ScanRequest:
     config: Config | None = None
     limits: Limits = Limits()
     conf: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[Path, ...] = ()
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return (self.path, *self.beside)
 
     @classmethod
     def from_flags(cls, path: Path, revision: str | None, flags: Mapping[str, Any]) -> ScanRequest:
         """Take apart the options that commands share; lists may be given as repeated options or with commas."""
         rest = dict(flags)
-        at = rest.pop("at", None)
-        question = Question.parse(at) if at is not None else None
+        at, beside = rest.pop("at", None), rest.pop("beside", ())
+        target = common_directory((path, *beside)) if beside else path
+        question = Question.parse(at, target) if at is not None else None
         models, rules_dirs, master = rest.pop("models", ()), rest.pop("rules_dir", ()), rest.pop("master", None)
         conf = rest.pop("conf", {})
         given = {name: rest.pop(name, None) for name in ("rule_rows", "rule_s", "timeout_s")}
@@ -75,7 +82,8 @@ class ScanRequest:
             models = (*models, *(file.parent / name for name in config.models))
             rules_dirs = (*rules_dirs, *(file.parent / name for name in config.rules_dir))
             config = replace(config, models=(), rules_dir=())
-        return cls(path, revision, rest, tuple(models), tuple(rules_dirs), master, question, config, limits, conf)
+        files = tuple(models), tuple(rules_dirs)
+        return cls(path, revision, rest, *files, master, question, config, limits, conf, beside)
 
 
 @dataclass(slots=True)
@@ -96,7 +104,7 @@ class ScanResult:
 
 def scan(request: ScanRequest, progress: Progress = silent) -> ScanResult:
     """Scan a working tree, or a commit where the request names one. Raises AnalyzeError."""
-    tree = open_tree(request.path, request.revision)
+    tree = SeveralPaths(request.paths) if request.beside else open_tree(request.path, request.revision)
     try:
         return scan_tree(tree, request, progress)
     finally:
@@ -128,7 +136,7 @@ def scan_tree(
     """Scan any tree. With `only`, paths from the repository's top, the report speaks of these files alone."""
     clock, ends_s = Clock(), request.limits.ends_s
     config = configured(tree, request)
-    state = StateDirectory(tree=request.path)
+    state = StateDirectory(trees=request.paths)
     try:
         with clock("rules"):
             book = load_rulebook(tree, config, request)
@@ -240,7 +248,7 @@ def load_config(tree: Tree) -> Config:
 
 def load_rulebook(tree: Tree, config: Config, request: ScanRequest) -> Rulebook:
     user_files = files_in_tree(tree, config.models, config.rules_dir)
-    user_files += files_on_disk(request.models, request.rules_dirs)
+    user_files += files_given(request.models, request.rules_dirs)
     return build_rulebook(user_files, config.rules)
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from analyzer.config import FAIL_ON, Config
 from analyzer.discover import IGNORE_FILE, discover
 from analyzer.report import SEVERITIES, Check, Weakening
-from analyzer.rulebook import Rulebook, UserFile, build_rulebook, files_in_tree, files_on_disk, names_in_tree
+from analyzer.rulebook import Rulebook, UserFile, build_rulebook, files_given, files_in_tree, names_in_tree
 from analyzer.scan import CONFIG_FILES, ScanRequest, configured
-from analyzer.trees import GitTree, Tree, upwards
+from analyzer.trees import GitTree, Tree, path_from_scanned, upwards
 
 TAKES_AWAY = re.compile(r"\b(sanitizer\w*|guard_\w+|no_flow|\w*exempt\w*)\s*\(")
 """The relations of models by which findings go."""
@@ -38,8 +38,8 @@ class Settings:
         """Raises AnalyzeError where they are wrong."""
         config = configured(tree, request)
         found = files_in_tree(tree, config.models, config.rules_dir)
-        book = build_rulebook([*found, *files_on_disk(request.models, request.rules_dirs)], config.rules)
-        return cls(config, dict(ignore_files(tree)), {file.name: file for file in found}, book)
+        book = build_rulebook([*found, *files_given(request.models, request.rules_dirs)], config.rules)
+        return cls(config, dict(ignore_files(tree)), {path_from_scanned(tree, file.name): file for file in found}, book)
 
     def find_as(self, other: Settings) -> bool:
         """Whether the others find the same."""

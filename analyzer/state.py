@@ -11,6 +11,7 @@ import hashlib
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from engine import trust
@@ -34,14 +35,14 @@ def default_directory() -> Path:
 class StateDirectory:
     """A directory for caches: the user's, or a private temporary one, with `warning` set, where that cannot be used.
 
-    The user's must be written by nobody else (`engine.trust`), and lie outside of the tree at `tree`: what is scanned
-    would choose what is read back. A temporary one is the cache of all that this process starts, too.
+    The user's must be written by nobody else (`engine.trust`), and lie outside of the `trees` at these places: what is
+    scanned would choose what is read back. A temporary one is the cache of all that this process starts, too.
     """
 
-    def __init__(self, path: Path | None = None, *, tree: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, trees: Iterable[Path] = ()) -> None:
         self.path, self.warning = path or default_directory(), ""
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        if why := why_unusable(self.path, tree):
+        if why := why_unusable(self.path, trees):
             self.warning = f"{why}; nothing is cached for the next run"
             self._temporary = tempfile.TemporaryDirectory(prefix="analyze-")
             self.path = Path(self._temporary.name) / NAME
@@ -67,12 +68,12 @@ def leave_kernels() -> None:
         kernels.use_cache(kernels.private_directory())
 
 
-def why_unusable(path: Path, tree: Path | None) -> str:
+def why_unusable(path: Path, trees: Iterable[Path]) -> str:
     """Say why nothing can be kept in a directory, with what to do; nothing if it can. It is made if it is not there."""
-    top = tree and top_of(tree)
+    tops = {top_of(tree) for tree in trees}
     linked = [child for name in KEPT if (child := path / name).is_symlink()]
     for place in (path, *linked):
-        if top and Path(os.path.realpath(place)).is_relative_to(top):
+        if top := next((top for top in tops if Path(os.path.realpath(place)).is_relative_to(top)), None):
             return f"{place} lies in the tree that is scanned: set {CACHE_HOME} to a directory outside of {top}"
         if why := trust.opened(place):
             return f"{why}; or set {CACHE_HOME} to a directory of your own"

@@ -12,8 +12,8 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -91,6 +91,11 @@ def upwards(prefix: str) -> Iterator[str]:
         yield directory
         directory = posixpath.dirname(directory)
     yield ""
+
+
+def path_from_scanned(tree: Tree, path: str) -> str:
+    """Return a path from the top as one from the scanned directory; an absolute one, or none, as it is."""
+    return path if not path or os.path.isabs(path) else posixpath.relpath("/" + path, "/" + tree.prefix)
 
 
 class WorkingTree:
@@ -195,6 +200,61 @@ class WorkingTree:
             return self.read(path)
         except OSError:
             return b""
+
+
+class SeveralPaths:
+    """Directories and files on disk as one tree below the directory that they have in common.
+
+    Each is listed as if it were scanned by itself; what settings there are is found from that directory upwards.
+    """
+
+    revision = ""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Raises AnalyzeError A001, A002."""
+        self._parts = [WorkingTree(path) for path in paths]
+        self._whole = WorkingTree(common_directory(paths))
+        self.target, self.prefix = self._whole.target, self._whole.prefix
+
+    def entries(self) -> list[Entry]:
+        found = {}
+        for part in self._parts:
+            below = self._below(part)
+            found |= {path: replace(e, path=path) for e in part.entries() if (path := below + e.path) not in found}
+        return sorted(found.values(), key=lambda entry: entry.path)
+
+    def problems(self) -> list[Problem]:
+        found = [
+            replace(problem, file=problem.file and self._below(part) + problem.file)
+            for part in self._parts
+            for problem in part.problems()
+        ]
+        return list(dict.fromkeys(found))
+
+    def _below(self, part: WorkingTree) -> str:
+        """What leads from the common directory to a part."""
+        below = part.root.relative_to(self._whole.root).as_posix()
+        return "" if below == "." else below + "/"
+
+    def read(self, path: str) -> bytes:
+        return self._whole.read(path)
+
+    def read_top(self, path: str) -> bytes:
+        return self._whole.read_top(path)
+
+    def list_top(self, directory: str) -> list[str]:
+        return self._whole.list_top(directory)
+
+    def close(self) -> None:
+        pass
+
+
+def common_directory(paths: Sequence[Path]) -> Path:
+    """Return the directory that holds all of the paths: of one directory itself. Raises AnalyzeError A001."""
+    try:
+        return Path(os.path.commonpath([(path.parent if path.is_file() else path).resolve() for path in paths]))
+    except ValueError:
+        raise AnalyzeError("A001", "the paths have no directory in common", help="scan them one by one") from None
 
 
 class GitTree:

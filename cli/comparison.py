@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from analyzer.seen_from import comparison_from_here
 from analyzer.shown import printable
 from cli.output import FILE_WIDTH, terminal, write_file
 from cli.terminal import console, say
@@ -43,7 +44,7 @@ def render_comparison(result: CiResult) -> str:
     if result.config.format == "sarif":
         return sarif.render_sarif(comparison.head, VERSION, comparison)
     if result.config.format == "json":
-        return jsonreport.render_comparison(comparison, VERSION)
+        return jsonreport.render_comparison(comparison_from_here(comparison), VERSION)
     buffer = io.StringIO()
     print_comparison(result, console(file=buffer, width=FILE_WIDTH, color_system=None))
     return buffer.getvalue()
@@ -51,7 +52,7 @@ def render_comparison(result: CiResult) -> str:
 
 def print_comparison(result: CiResult, console: Console) -> None:
     """Print new findings in full, fixed ones a line each, and the summary."""
-    comparison = result.comparison
+    comparison = comparison_from_here(result.comparison)
     report = comparison.head
     causes = {fingerprint: f"new by {cause}: {cause.how}" for fingerprint, cause in comparison.causes.items()}
     print_findings(report, comparison.new, console, causes)

@@ -42,14 +42,15 @@ def render(result: ScanResult) -> str:
         return render_sarif(result.report, VERSION)
     if result.config.format == "json":
         from analyzer.jsonreport import render_json
+        from analyzer.seen_from import from_here
 
-        return render_json(result.report, VERSION)
+        return render_json(from_here(result.report), VERSION)
     import io
 
     from cli.text import render_text
 
     buffer = io.StringIO()
-    render_text(result, console(file=buffer, width=FILE_WIDTH, color_system=None))
+    render_text(_from_here(result), console(file=buffer, width=FILE_WIDTH, color_system=None))
     return buffer.getvalue()
 
 
@@ -60,7 +61,16 @@ def print_report(result: ScanResult) -> None:
     """Print the text report."""
     from cli.text import render_text
 
-    render_text(result, terminal())
+    render_text(_from_here(result), terminal())
+
+
+def _from_here(result: ScanResult) -> ScanResult:
+    """The result with paths from the working directory."""
+    from dataclasses import replace
+
+    from analyzer.seen_from import from_here
+
+    return replace(result, report=from_here(result.report))
 
 
 def terminal(width_of_pipes: int | None = None) -> Console:

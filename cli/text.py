@@ -51,6 +51,8 @@ def _print_check(check: Check, findings: list[Finding], console: Console, notes:
         _print_wrapped(Text("  "), Text(check.summary, style="dim"), console)
     for finding in findings[:MAX_FRAMED]:
         console.print()
+        # A place is whole, however long: it is what terminals and editors follow.
+        console.print(Text.assemble("  ", (printable(str(finding.place)), "bold")), soft_wrap=True)
         for line in _finding_lines(finding, check, console.width):
             _print_line(line, console)
         if note := notes.get(finding.fingerprint):
@@ -89,7 +91,6 @@ def _heading(check: Check, width: int) -> Text:
 
 def _finding_lines(finding: Finding, check: Check, width: int) -> Iterator[Text]:
     style = STYLES[check.severity]
-    yield Text.assemble("  ", (printable(str(finding.place)), "bold"))
     for line in Text(printable(finding.message)).wrap(_measure(), max(20, width - 4)):
         yield Text.assemble("  ", line)
     if finding.frame:
@@ -274,7 +275,8 @@ def _notes(report: Report, width: int) -> Iterator[tuple[str, Text]]:
     """Yield what was not analysed, and suppressions that suppress nothing: heads of lines, and texts."""
     for problem in report.problems:
         at = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
-        yield " ", _note(problem.level, at and f"{at} ", problem.message)
+        message = problem.message + (f", at {', '.join(map(str, problem.places))}" if problem.places else "")
+        yield " ", _note(problem.level, at and f"{at} ", message)
         yield from (("   ", line) for line in _code_of(problem, width))
     for file, lines in report.coverage.unparsed.items():
         shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")

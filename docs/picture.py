@@ -3,12 +3,15 @@
 
 import io
 import re
+from dataclasses import replace
+from os import chdir
 from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from analyzer.scan import ScanRequest, scan
+from analyzer.seen_from import from_here
 from cli.text import render_text
 
 HERE = Path(__file__).parent
@@ -17,7 +20,9 @@ THEME = TerminalTheme((33, 37, 43), (215, 218, 224), [*COLOURS, (86, 182, 194), 
 
 
 def main():
-    result = scan(ScanRequest(HERE / "demo"))
+    chdir(HERE.parent)
+    result = scan(ScanRequest(Path("docs/demo")))
+    result = replace(result, report=from_here(result.report))
     console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True, highlight=False)
     console.print("[bold]$ analyze scan docs/demo[/bold]")
     render_text(result, console)

@@ -29,7 +29,7 @@ from analyzer.report import Problem, Report, Weakening
 from analyzer.scan import Clock, ScanRequest, scan_tree
 from analyzer.settings import Settings, additions, governed, weakenings
 from analyzer.state import StateDirectory, why_unusable
-from analyzer.trees import GitTree
+from analyzer.trees import GitTree, path_from_scanned
 from engine.budget import Budget
 from engine.incremental.prepared import Prepared
 from engine.system import n_cores
@@ -73,11 +73,11 @@ def compare_commits(
     new_tree = GitTree.at(request.path, request.revision or "HEAD")
     found = find_base(Repository(request.path.resolve()), base, new_tree.revision, default_branch, if_no_base)
     old_tree = GitTree.at(request.path, found.commit or new_tree.revision)
-    state = StateDirectory(tree=request.path)
+    state = StateDirectory(trees=request.paths)
     try:
         judge = old_tree if settings_from == "base" else new_tree
         kept = state.path / "commits"
-        why = state_path and why_unusable(state_path, request.path)
+        why = state_path and why_unusable(state_path, request.paths)
         states = States(kept if why else state_path or kept, max_state_bytes)
         if why:
             states.warnings.append(f"{why}; states are kept in {kept}")
@@ -222,7 +222,8 @@ class _Run:
             weaker, more = self.by_settings(head, own)
         except AnalyzeError as error:
             at = f"settings that cannot be used: error[{error.code}]: {error.message}"
-            weaker, more = [Weakening("configuration", "error", at, error.file, error.line)], []
+            file = path_from_scanned(self.own, error.file)
+            weaker, more = [Weakening("configuration", "error", at, file, error.line)], []
         return replace(comparison, weakened=in_order([*found, *weaker]), added=tuple(more))
 
     def by_settings(self, head: Report, own: Settings) -> tuple[list[Weakening], list[str]]:

@@ -144,7 +144,7 @@ def restored(record: Mapping[str, Any]) -> Snapshot:
     for path, looked in record["looked"].items():
         source = SourceFile(**looked["source"]) if looked["source"] else None
         imports = tuple((level, name) for level, name in looked["imports"])
-        problems = tuple(Problem(**problem) for problem in looked["problems"])
+        problems = tuple(Problem(**problem | {"places": ()}) for problem in looked["problems"])
         more = {"source": source, "imports": imports, "problems": problems}
         snapshot.looked[path] = Looked(**looked | more)
     return snapshot

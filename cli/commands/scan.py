@@ -11,7 +11,7 @@ from cli.options import CONF, OUTPUT, report_options
 
 
 @click.command()
-@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.argument("paths", type=click.Path(path_type=Path), nargs=-1, metavar="[PATH]...")
 @click.option("--rev", metavar="REV", help="Scan this commit from git's objects; the working tree is not touched.")
 @click.option("--at", metavar="FILE:LINE", help="Ask only which tainted data reaches the sinks on this line.")
 @report_options
@@ -31,7 +31,7 @@ from cli.options import CONF, OUTPUT, report_options
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
 @CONF
 def scan(
-    path: Path,
+    paths: tuple[Path, ...],
     rev: str | None,
     output: Path | None,
     stats: Path | None,
@@ -41,7 +41,10 @@ def scan(
     conf: dict[str, str],
     **flags: Any,
 ) -> None:
-    """Report findings in PATH, a directory or a file (default: the current directory)."""
+    """Report findings in each PATH, a directory or a file (default: the current directory), taken together."""
+    path, *beside = paths or (Path("."),)
+    if rev is not None and beside:
+        raise click.UsageError("--rev takes one PATH")
     if engine == "local" and master is not None:
         raise click.UsageError("--master goes only with --engine spark")
     if engine == "local" and conf:
@@ -53,5 +56,5 @@ def scan(
     from cli.progress import Bars
 
     with Bars() as bars:
-        result = scan(ScanRequest.from_flags(path, rev, flags), bars)
+        result = scan(ScanRequest.from_flags(path, rev, flags | {"beside": tuple(beside)}), bars)
     deliver(result, output, stats, db)

@@ -1,6 +1,8 @@
 """The command as a test calls it."""
 
 import json
+from contextlib import chdir
+from pathlib import Path
 
 import pytest
 
@@ -22,12 +24,18 @@ SINK_LINE = 11
 CHECK = "sql-injection"
 
 
+def inside(path):
+    """Work in the scanned directory, which the paths of a report are relative to then."""
+    return chdir(path if Path(path).is_dir() else Path(path).parent)
+
+
 @pytest.fixture
 def scan(analyze):
     """Scan for the one check, and return the JSON report."""
 
     def run(path, *arguments, code=0):
-        result = analyze("scan", path, "--rules", CHECK, "--format", "json", *arguments, code=code)
+        with inside(path):
+            result = analyze("scan", Path(path).absolute(), "--rules", CHECK, "--format", "json", *arguments, code=code)
         return json.loads(result.stdout)
 
     return run
@@ -47,7 +55,9 @@ def ci(analyze):
     """Compare commits for the one check; return the JSON."""
 
     def run(path, base, *arguments, code=0):
-        result = analyze("ci", path, "--base", base, "--rules", CHECK, "--format", "json", *arguments, code=code)
+        with inside(path):
+            options = ("--base", base, "--rules", CHECK, "--format", "json", *arguments)
+            result = analyze("ci", Path(path).absolute(), *options, code=code)
         return json.loads(result.stdout)
 
     return run

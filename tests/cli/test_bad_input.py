@@ -75,6 +75,7 @@ def test_a_symlink_loop_leads_nowhere(scan, repository):
 
 
 def test_an_unreadable_file_makes_the_scan_incomplete(analyze, scan, repository, monkeypatch):
+    monkeypatch.chdir(repository)
     (repository / "secret.py").write_text("x = 1\n")
     read = trees.read_beneath
 

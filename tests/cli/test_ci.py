@@ -86,7 +86,8 @@ def test_sarif_says_what_is_new_and_what_it_is_new_by(analyze, history):
     assert run["properties"] == {"revision": head, "baseRevision": base, "fixed": []}
 
 
-def test_the_text_names_what_is_new_and_fixed(analyze, history):
+def test_the_text_names_what_is_new_and_fixed(analyze, history, monkeypatch):
+    monkeypatch.chdir(history.path)
     base = history.commit({"app.py": SINK, "helper.py": HARMLESS, "other.py": OTHER})
     history.commit({"helper.py": HARMFUL, "other.py": None})
     output = analyze("ci", history.path, "--base", base, "--rules", CHECK, code=1).output

@@ -159,7 +159,8 @@ def test_own_checks_are_loaded_from_the_repository_and_by_option(analyze, tmp_pa
     "directive",
     ['.decl stolen(x: symbol)\n.input stolen(filename="/etc/passwd")', ".output finding", '.include "/etc/passwd"'],
 )
-def test_rules_of_a_scanned_repository_name_no_files(analyze, repository, directive, tmp_path):
+def test_rules_of_a_scanned_repository_name_no_files(analyze, repository, directive, monkeypatch):
+    monkeypatch.chdir(repository)
     (repository / ".analyze/rules").mkdir(parents=True)
     (repository / ".analyze/rules/evil.dl").write_text(OWN_CHECK + directive + "\n")
     output = analyze("scan", repository, "--rules", "sql-injection,own/*", code=3).output

@@ -95,7 +95,7 @@ CACHES = [
 @pytest.mark.parametrize(("make", "said"), CACHES, ids=[make.__name__ for make, _ in CACHES])
 def test_a_cache_that_others_fill_is_not_used(make, said, tree, tmp_path, attack):
     directory = make(tmp_path)
-    state = StateDirectory(directory, tree=tree / "sub")
+    state = StateDirectory(directory, trees=[tree / "sub"])
     try:
         place, mode = state.path.resolve(), state.path.parent.stat().st_mode & 0o777
         used = "the cache" if place == directory.resolve() else f"a temporary one, {mode:o}"
@@ -115,7 +115,7 @@ def test_a_cache_of_ones_own_is_used_without_a_word(tree, tmp_path):
         directory = tmp_path / "home" / "analyze"
         directory.parent.mkdir(mode=0o755)
         for _ in range(2):
-            state = StateDirectory(directory, tree=tree)
+            state = StateDirectory(directory, trees=[tree])
             assert (state.path, state.warning) == (directory, "")
             state.close()
     finally:

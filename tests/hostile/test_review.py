@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import chdir
 
 import pytest
 
@@ -38,7 +39,8 @@ def review(analyze, history):
     def again(*arguments, rules=(CHECK,)):
         selected = [argument for rule in rules for argument in ("--rules", rule)]
         arguments = ("ci", history.path, "--base", "HEAD~1", *selected, *arguments)
-        result = analyze(*arguments, "--format", "json", code=None)
+        with chdir(history.path):
+            result = analyze(*arguments, "--format", "json", code=None)
         found = json.loads(result.stdout)
         new = [f"{finding['file']}:{finding['line']}" for finding in found["new"]]
         taken = [(item["kind"], item["severity"], item["file"], item["message"]) for item in found["takenAway"]]
