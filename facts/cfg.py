@@ -74,7 +74,7 @@ class Graph:
     """The blocks of a body under construction, and the block that code is added to.
 
     `block` is None after a jump: no code can follow there. Frames are the loops, guards and finally regions that
-    enclose the code at hand, innermost last.
+    enclose the code at hand, innermost last; `catchers` are the blocks that an exception raised there may reach.
     """
 
     def __init__(self, facts: Builder, body: int) -> None:
@@ -82,6 +82,7 @@ class Graph:
         self.blocks: list[Block] = []
         self.frames: list[Loop | Guard | Finally] = []
         self.catchers: list[Block] = []
+        self._outer_catchers: list[list[Block]] = []
         self.loops = 0
         self.labels: dict[str, Block] = {}
         self.entry = self.new_block("entry")
@@ -115,25 +116,17 @@ class Graph:
     def enter(self, frame: Loop | Guard | Finally) -> None:
         """Let `frame` enclose the code that follows."""
         self.frames.append(frame)
+        self._outer_catchers.append(self.catchers)
+        if isinstance(frame, Finally):
+            self.catchers = [frame.block]
+        elif isinstance(frame, Guard):
+            self.catchers = [*frame.handlers, *(() if frame.everything else self.catchers)]
         self.loops += isinstance(frame, Loop)
-        self.catchers = self._catchers()
 
     def leave(self) -> None:
         """End the innermost frame."""
+        self.catchers = self._outer_catchers.pop()
         self.loops -= isinstance(self.frames.pop(), Loop)
-        self.catchers = self._catchers()
-
-    def _catchers(self) -> list[Block]:
-        """Return the blocks that an exception raised here may reach."""
-        reached: list[Block] = []
-        for frame in reversed(self.frames):
-            if isinstance(frame, Finally):
-                return [*reached, frame.block]
-            if isinstance(frame, Guard):
-                reached += frame.handlers
-                if frame.everything:
-                    break
-        return reached
 
     def may_raise(self, block: Block) -> None:
         """State that something in `block` may raise."""

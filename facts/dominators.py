@@ -132,14 +132,22 @@ class DominatorTree:
             result = (node, result)
         return result
 
-    def iterated_frontier(self, nodes: Iterable[int]) -> set[int]:
-        """Return the nodes at which definitions in `nodes`, and those that are placed for them, meet others."""
+    def above_all(self, nodes: list[int]) -> int:
+        """Return the nearest node at or above all of some."""
+        top, last = min(nodes, key=self.first.__getitem__), max(map(self.first.__getitem__, nodes))
+        while self.last[top] < last:
+            top = self.parent[top]
+        return top
+
+    def iterated_frontier(self, nodes: Iterable[int], top: int) -> set[int]:
+        """Return the nodes below `top` at which definitions in `nodes`, and those placed for them, meet others."""
+        level, least = self.level, self.level[top]
         found: set[int] = set()
         seen: set[int] = set()
         work = list(nodes)
         while work:
             part = self.frontier[work.pop()]
-            while part is not None and id(part) not in seen:
+            while part is not None and id(part) not in seen and level[part[0]] > least:
                 seen.add(id(part))
                 if part[0] not in found:
                     found.add(part[0])

@@ -87,18 +87,30 @@ class Variables:
     def _fill(self, variable: Hashable, asked: list[Phi], blocks: list[Block], tree: DominatorTree) -> None:
         """Place the φs of a variable, and fill those that some read may see."""
         writes = self._writes.get(variable, {})
-        places = tree.iterated_frontier(writes)
+        top = tree.above_all([*writes, *(phi.block.number for phi in asked)])
+        places = tree.iterated_frontier(writes, top)
         nearest = Nearest(tree, {*writes, *places})
         made = {phi.block.number: phi for phi in asked if phi.block.number in places}
         unfilled = list(made.values())
 
+        def leave_top() -> None:
+            """Take in what is not below the code that reads and writes the variable: few are live there."""
+            nonlocal top, places, nearest
+            top = tree.root
+            places = tree.iterated_frontier(writes, top)
+            nearest = Nearest(tree, {*writes, *places})
+
         def leaving(block: int) -> int:
             place = nearest.above(block)
             if place == tree.root:
-                return self._initial(variable)
+                return entering(top)
             return writes[place] if place in writes else entering(place)
 
         def entering(block: int) -> int:
+            if block == tree.root:
+                return self._initial(variable)
+            if block == top:
+                leave_top()
             if block not in places:
                 return leaving(tree.parent[block])
             if block not in made:

@@ -60,7 +60,9 @@ def settled(text: bytes) -> bytes:
     if b"__cplusplus" not in text and not re.search(rb"#[ \t]*if[ \t]+!?[01]\b", text):
         return text
     result = bytearray(text)
-    for group in groups(text):
+    for group in reversed(groups(text)):
+        if not result[slice(*group.directives[0])].strip():
+            continue  # A group around it is switched off.
         first, *others = group.sides
         if (group.kind, group.condition) in _NEVER:
             blank(result, *first)

@@ -15,6 +15,9 @@ from facts.ssa import UNDEFINED
 
 VARIABLE, ATTRIBUTE, INDEX, POINTER = "variable", "attribute", "index", "pointer"
 
+MOST_DIMENSIONS = 64
+"""Of an array: more are read as pointers. A compiler has to take twelve (C11, 5.2.4.1)."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -141,7 +144,7 @@ def _load_element(unit: Unit, node: Node) -> int:
 
 def _is_row(unit: Unit, node: Node) -> bool:
     depth = 0
-    while node is not None and node.kind_id in _SUBSCRIPT:
+    while node is not None and node.kind_id in _SUBSCRIPT and depth < MOST_DIMENSIONS:
         node, depth = tree.inside(node.child_by_field_id(tree.ARGUMENT)), depth + 1
     if node is None or node.kind_id not in tree.IDENTIFIER:
         return False

@@ -30,20 +30,28 @@ class Name(Variable):
 
 
 class Scope:
-    """A block, function or file; tags are held as `struct S`."""
+    """A block, function or file; tags are held as `struct S`.
+
+    Names of the scopes around that were looked up are known: nothing is declared there before this scope ends.
+    """
 
     def __init__(self, parent: "Scope | None", owner: int) -> None:
         self.parent, self.owner = parent, owner
         self.names: dict[str, Name] = {}
+        self._known: dict[str, Name | None] = {}
 
     def find(self, name: str) -> Name | None:
         """Return what `name` means here, None if the file does not declare it."""
-        scope = self
-        while scope is not None:
-            if (found := scope.names.get(name)) is not None:
-                return found
+        scope, found, passed = self, None, []
+        while scope is not None and (found := scope.names.get(name)) is None:
+            if name in scope._known:
+                found = scope._known[name]
+                break
+            passed.append(scope)
             scope = scope.parent
-        return None
+        for scope in passed:
+            scope._known[name] = found
+        return found
 
 
 @dataclass
@@ -72,7 +80,7 @@ _USES = Query(
 (gnu_asm_output_operand value: (identifier) @assigned)
 (goto_statement label: (statement_identifier) @goto)
 (gnu_asm_goto_list label: (identifier) @goto)
-(compound_statement (function_definition) @nested)
+(function_definition) @function
 (preproc_def) @macro
 (preproc_function_def) @macro
 """,
@@ -89,7 +97,7 @@ class Usage:
             for kind in ("celled", "assigned", "goto")
             for node in found.get(kind, ())
         )
-        self._nested = sorted(found.get("nested", []), key=lambda node: node.start_byte)
+        self._nested = _inner(sorted(found.get("function", []), key=lambda node: node.start_byte))
         self._source = source
         self.macros = sorted(found.get("macro", ()), key=lambda node: node.start_byte)
 
@@ -118,6 +126,16 @@ class Usage:
             if node.kind_id in tree.IDENTIFIER:
                 yield self._source[node.start_byte : node.end_byte].decode()
             work += node.named_children
+
+
+def _inner(functions: list[Node]) -> list[Node]:
+    """Return those of some functions, in order, that stand in others."""
+    inner, end = [], -1
+    for function in functions:
+        if function.start_byte < end:
+            inner.append(function)
+        end = max(end, function.end_byte)
+    return inner
 
 
 _CONTAINERS = tree.CONDITIONALS | tree.kind_ids("linkage_specification", "declaration_list", "translation_unit")

@@ -1,5 +1,8 @@
 """What names mean in Go: the file's own declarations, and those of blocks."""
 
+import itertools
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -20,41 +23,53 @@ class Name(Variable):
 
     A variable of the package, one whose address is taken and one that closures assign is `rebound`: its values go
     through its cell. A type declared in a function has its `value` here; `shape` is what a declared type is made of.
+    `declared` is the moment of the walk at which it came to be, before all others for names of the file.
     """
 
     form: str = VARIABLE
     value: int = UNDEFINED
     shape: Node | None = None
+    declared: int = -1
 
 
 class Scope:
-    """The names of a block, function or file."""
+    """The names of a block, function or file; of those around it, what was declared `before` a moment of the walk.
 
-    __slots__ = ("names", "parent")
+    Names of the scopes around that were looked up are known: nothing that counts is declared there later.
+    """
 
-    def __init__(self, parent: "Scope | None") -> None:
-        self.parent = parent
+    __slots__ = ("_before", "_clock", "_known", "names", "parent")
+
+    def __init__(self, parent: "Scope | None", before: float = math.inf) -> None:
+        self.parent, self._before = parent, before
         self.names: dict[str, Name] = {}
+        self._known: dict[str, Name | None] = {}
+        self._clock: Iterator[int] = itertools.count() if parent is None else parent._clock
 
     def find(self, name: str) -> Name | None:
         """Return what `name` means here, None if the file does not declare it."""
-        scope = self
+        scope, before, found, passed = self, math.inf, None, []
         while scope is not None:
-            if (found := scope.names.get(name)) is not None:
-                return found
-            scope = scope.parent
-        return None
+            found = scope.names.get(name)
+            if found is not None and found.declared < before:
+                break
+            found = scope._known.get(name)
+            if name in scope._known:
+                break
+            passed.append(scope)
+            scope, before = scope.parent, min(before, scope._before)
+        for scope in passed:
+            scope._known[name] = found
+        return found
+
+    def enter(self, name: Name) -> None:
+        """Declare a name in a block or function."""
+        name.declared = next(self._clock)
+        self.names[name.name] = name
 
     def snapshot(self) -> "Scope":
         """Return a scope with what names mean now: declarations that follow do not change it."""
-        chain, scope = [], self
-        while scope.parent is not None:
-            chain.append(scope)
-            scope = scope.parent
-        copy = Scope(scope)
-        for inner in reversed(chain):
-            copy.names.update(inner.names)
-        return copy
+        return Scope(self, next(self._clock))
 
 
 _CONTAINERS = tree.kind_ids("const_declaration", "var_declaration", "var_spec_list", "type_declaration")

@@ -170,7 +170,7 @@ def declare_type_parameter(unit: Unit, definition: int, position: int, name: Nod
     unit.emit("allocate", value, "type")
     unit.emit("type_parameter", definition, position, text, value)
     if text != "_":
-        unit.scope.names[text] = Name(text, unit.body.entity, form=TYPE, value=value)
+        unit.scope.enter(Name(text, unit.body.entity, form=TYPE, value=value))
     return value
 
 

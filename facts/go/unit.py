@@ -106,7 +106,7 @@ class Unit(Walk):
         if use is not None:
             name.shared, name.rebound = use.shared, use.rebound
             self.declared[node.start_byte] = name
-        self.scope.names[text] = name
+        self.scope.enter(name)
         return name
 
     def bind(self, name: Name, value: int, kind: str) -> None:

@@ -40,6 +40,10 @@ class Captures:
         self._ids = {node.id for node in self._nodes}
         self._free: dict[int, frozenset[str]] = {}
 
+    def is_nested(self, node: Node) -> bool:
+        """Return True for a lambda or a class that stands inside of code."""
+        return node.id in self._ids
+
     def of(self, node: Node) -> frozenset[str]:
         """Return the names that lambdas and classes inside `node` take from it or from around it."""
         found: frozenset[str] = frozenset()

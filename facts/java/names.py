@@ -5,6 +5,7 @@ the file imports or declares. In between lie the members that a class around may
 is possible the name is a `load_enclosing`, with a `fallback` to what it means otherwise.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -17,9 +18,10 @@ STATIC, INSTANCE = "static", "instance"
 
 @dataclass(eq=False)
 class Local(Variable):
-    """A local variable or parameter, and the value of the type it is declared with."""
+    """A local variable or parameter, and the value of the type it is declared with; the `number`-th of its block."""
 
     type: int = NIL
+    number: int = 0
 
 
 @dataclass(eq=False)
@@ -65,9 +67,10 @@ class Environment:
         self.types: Types = types or {}
         self._replaced: list[tuple[dict, str, object]] = []
 
-    def copy(self) -> "Environment":
-        """Return what can be named here, for code that is walked later."""
-        return Environment(dict(self.variables), dict(self.types))
+    def copy(self, names: Iterable[str]) -> "Environment":
+        """Return what can be named here, of variables some `names` only, for code that is walked later."""
+        taken = {name: self.variables[name] for name in names if name in self.variables}
+        return Environment(taken, dict(self.types))
 
     def open(self) -> int:
         """Begin a block; the result is for `close`."""
@@ -84,6 +87,7 @@ class Environment:
 
     def declare(self, variable: Local) -> None:
         """Let a name mean `variable` up to the end of the block."""
+        variable.number = variable.number or len(self._replaced)
         self._replaced.append((self.variables, variable.name, self.variables.get(variable.name)))
         self.variables[variable.name] = variable
 

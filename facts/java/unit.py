@@ -77,7 +77,8 @@ class Unit(Walk):
 
     def later(self, node: Node, build: Callable, *arguments: object) -> None:
         """Let `build(unit, node, …)` run when the body at hand is done, with the names of this place."""
-        self.waiting.append((node, build, arguments, self.scope, self.names.copy()))
+        taken = (THIS, *self.captures.free(node)) if self.captures.is_nested(node) else self.names.variables
+        self.waiting.append((node, build, arguments, self.scope, self.names.copy(taken)))
 
     def build_next(self) -> None:
         """Go on with what has waited longest."""
@@ -113,7 +114,8 @@ class Unit(Walk):
         found = self.captures.free(nested)
         if self._takes_this(found):
             found |= {THIS}
-        self.body.capture([variable for name, variable in variables.items() if name in found])
+        taken = [variables[name] for name in found if name in variables]
+        self.body.capture(sorted(taken, key=lambda variable: (variable.number, variable.name)))
 
     # ---- Local variables
 

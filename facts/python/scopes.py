@@ -17,7 +17,8 @@ class Scope:
     """A module, function (a lambda too), class or comprehension, and the names in it.
 
     A comprehension's variables live in the body around it; a class body runs inside the body around it. `captures` are
-    the variables of enclosing bodies that this function, or what it holds, reads or binds.
+    the variables of enclosing bodies that this function, or what it holds, reads or binds. `frame` is the module or
+    function that runs the scope's code, `body` the module, function or class that holds its variables.
     """
 
     kind: str
@@ -35,6 +36,11 @@ class Scope:
     # The names that the walk has bound so far, in order.
     assigned: dict[str, None] = field(default_factory=dict)
     _meanings: dict[str, Variable | None] = field(default_factory=dict)
+    _owners: dict[str, "Scope | None"] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.frame: Scope = self.parent.frame if self.kind in (CLASS, COMPREHENSION) else self
+        self.body: Scope = self.parent.body if self.kind == COMPREHENSION else self
 
     def meaning(self, name: str) -> Variable | None:
         """Return the variable that `name` means here; None if nothing in the file binds it."""
@@ -50,22 +56,6 @@ class Scope:
             variable = self.variables[name] = Variable(name, shared=self.kind == MODULE)
         variable.owner = self.body.entity
         return variable
-
-    @property
-    def frame(self) -> "Scope":
-        """The module or function that runs this scope's code."""
-        scope = self
-        while scope.kind in (CLASS, COMPREHENSION):
-            scope = scope.parent
-        return scope
-
-    @property
-    def body(self) -> "Scope":
-        """The module, function or class that holds this scope's variables."""
-        scope = self
-        while scope.kind == COMPREHENSION:
-            scope = scope.parent
-        return scope
 
     def mangled(self, name: str) -> str:
         """Return the name of an attribute as objects have it: private names carry the name of the class around them."""
@@ -85,11 +75,20 @@ class Scope:
             while scope is not None and scope.parent is not None:
                 scope = scope.parent
             return scope if scope is not None and name in scope.bound else None
+        owner, passed = None, []
         while scope is not None:
-            if scope.kind != CLASS and (name in scope.bound or name in scope.globals):
-                return scope.resolve(name)
+            if scope.kind != CLASS:
+                if name in scope._owners:
+                    owner = scope._owners[name]
+                    break
+                if name in scope.bound or name in scope.globals:
+                    owner = scope.resolve(name)
+                    break
+                passed.append(scope)
             scope = scope.parent
-        return None
+        for scope in passed:
+            scope._owners[name] = owner
+        return owner
 
 
 class Scopes:
@@ -101,6 +100,8 @@ class Scopes:
         self.of_node: dict[int, Scope] = {}
         self._work: list[tuple[Node, Scope]] = [(root, self.module)]
         self._collect()
+        for scope in self.of_node.values():
+            self.module.bound |= scope.globals
         for scope in (self.module, *self.of_node.values()):
             self._settle(scope)
 
@@ -150,8 +151,6 @@ class Scopes:
 
     def _settle(self, scope: Scope) -> None:
         """Note which variables of other bodies a scope reads or binds."""
-        for name in scope.globals if scope.kind != MODULE else ():
-            self.module.bound.add(name)
         frame = scope.frame
         for name in (*sorted(scope.used), *sorted(scope.bound)):
             owner = scope.resolve(name)
