@@ -10,6 +10,7 @@ PAGES = [TOP / "README.md", TOP / ".pre-commit-hooks.yaml", *sorted((TOP / "docs
 SOURCES = sorted(path for package in ("analyzer", "cli", "engine", "facts") for path in (TOP / package).rglob("*.py"))
 INSTALL = re.compile(
     r"\b(?:pip3?|pipx|uv|uvx|poetry|conda)\s+(?:pip\s+)?(?:install|add|tool|run)?\b[^\n`]*\bdatalyze\b[^\n`]*"
+    r"|\binstall\s+['\"]?datalyze\b[^\n`]*"
 )
 FROM_HERE = re.compile(r"\bdatalyze(?:\[[\w,]+\])? @ (?P<where>\S+)")
 PINNED = re.compile(r"git\+https://\S+@(?:<commit>|[0-9a-f]{40})|https://\S+\.whl#sha256=(?:<hash>|[0-9a-f]{64})")

@@ -167,7 +167,7 @@ def cause(text: str) -> str:
     """The line of a report of Spark's that says what went wrong."""
     if found := re.search(r"No module named '([\w.]+)'", text):
         return (
-            f"the executors lack the package (no module '{found[1]}'); install 'datalyze[spark]' there, "
+            f"the executors lack the package (no module '{found[1]}'); install it there from where you have it, "
             "or send it along (see docs/spark.md)"
         )
     if found := re.search(r'No FileSystem for scheme "?(\w+)|fs\.(s3)a\.S3AFileSystem not found', text):

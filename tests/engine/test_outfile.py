@@ -96,6 +96,18 @@ def test_a_kill_leaves_the_old_file(tmp_path):
     done = subprocess.run([sys.executable, "-c", script, str(path)])
     assert done.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 1 or not hasattr(os, "O_TMPFILE")
+
+
+def test_a_file_system_that_has_no_files_without_names_is_written_to(tmp_path, monkeypatch):
+    path = tmp_path / "report.json"
+    path.write_text("old")
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    with replaced(path) as file:
+        file.write(b"new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert [each.name for each in tmp_path.iterdir()] == ["report.json"]
 
 
 def test_permissions_and_links_stay_and_a_pipe_is_written_to(tmp_path):
