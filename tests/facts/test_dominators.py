@@ -89,6 +89,9 @@ def test_frontiers_and_nearest_definitions_of_random_graphs(seed):
     nodes = source.sample(range(size), source.randint(0, min(3, size)))
     tree = DominatorTree(successors)
     frontier, nearest = iterated_by_definition(successors, nodes)
-    assert tree.iterated_frontier(nodes) == frontier
+    assert tree.iterated_frontier(nodes, tree.root) == frontier
+    if nodes:
+        top = tree.above_all(nodes)
+        assert tree.iterated_frontier(nodes, top) == {node for node in frontier if tree.level[node] > tree.level[top]}
     found = Nearest(tree, nodes)
     assert {node: found.above(node) for node in range(size)} == nearest
