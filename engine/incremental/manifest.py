@@ -61,12 +61,17 @@ class Manifest:
 
 
 def read_manifest(directory: Path) -> Manifest | None:
-    """Return the manifest of a directory, if it has one; that of another version has no files. Raises DamagedFile."""
+    """Return the manifest of a directory, if it has one; that of another version has no files. Raises DamagedFile.
+
+    A database without tables is that of a process that ended before it had saved its first state.
+    """
     path = directory / NAME
     if not path.exists():
         return None
     try:
         with closing(sqlite3.connect(path)) as database:
+            if not database.execute("select count(*) from sqlite_master").fetchone()[0]:
+                return None
             row = database.execute(f"select format, program, saved, digest from {TABLE}").fetchone()
     except sqlite3.Error as error:
         raise DamagedFile(f"{NAME} cannot be read: {error}") from None

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from difflib import unified_diff
 from pathlib import Path
 
 TOP = Path(__file__).parents[2]
@@ -197,7 +198,8 @@ def kills(name: str, runs: int, seed: int, shared: Path) -> tuple[int, int]:
             tried.age()
             found = tried.run()
             if found != expected:
-                raise AssertionError(f"{name}, kill {number}: {found} instead of {expected}")
+                lines = ([str(code), *text.decode(errors="replace").splitlines()] for code, text in (expected, found))
+                raise AssertionError("\n".join([f"{name}, kill {number}:", *unified_diff(*lines, lineterm="")]))
     return n_running, n_old
 
 
