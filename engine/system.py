@@ -64,12 +64,24 @@ def n_cores() -> int:
 
 
 def resident_bytes() -> int:
+    """The resident size of the process: all its pages that are in memory, those of files among them."""
+    found = proc_text("statm")
+    return psutil.Process().memory_info().rss if found is None else int(found.split()[1]) * mmap.PAGESIZE
+
+
+def private_bytes() -> int:
     """The memory that the process has to itself: resident pages that are not those of files."""
     found = proc_text("statm")
     if found is None:
         return psutil.Process().memory_full_info().uss
     resident, shared = found.split()[1:3]
     return (int(resident) - int(shared)) * mmap.PAGESIZE
+
+
+def release_pages(mapping: mmap.mmap) -> None:
+    """Give back the pages of a mapped file, where the system takes them: what was written to them stays."""
+    if hasattr(mapping, "madvise"):
+        mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def peak_bytes() -> int:

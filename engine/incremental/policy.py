@@ -12,7 +12,7 @@ from engine.incremental.changes import Change, difference
 from engine.incremental.history import SKIPS, Facts, History, weight
 from engine.incremental.view import View
 from engine.incremental.widened import CannotUpdate
-from engine.system import resident_bytes
+from engine.system import private_bytes
 
 SWITCH = 0.2
 """The share of the last bootstrap's time that an update may take: the paper's switching parameter (§5.2)."""
@@ -221,7 +221,7 @@ def giving_up(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
     """A watch that ends an evaluation when the other has won, or when the process has become too large."""
 
     def watch() -> None:
-        if won.is_set() or (limit_bytes is not None and resident_bytes() > limit_bytes):
+        if won.is_set() or (limit_bytes is not None and private_bytes() > limit_bytes):
             raise GivenUp
 
     return watch

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.io.errors import FactsError
-from engine.io.ordering import OrderedRows
+from engine.io.ordering import OrderedRelation, OrderedRows
 from engine.io.place import Input
 from engine.io.textfile import format_columns
 from engine.io.values import Interner, Printer, bits_float, float_bits
@@ -77,12 +77,17 @@ def is_algebraic(type: Type, interner: Interner) -> bool:
 # ---- writing
 
 
-def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
+def write(rows: OrderedRelation, path: Path, parameters: dict[str, str]) -> None:
     """Write a relation as JSON, one row a line."""
     try:
         with replaced(path) as file:
-            pieces = list(lines(rows, parameters.get("format") == "object"))
-            file.write(b"[" + b"".join(pieces).removesuffix(b",\n") + b"]\n")
+            before = b"["
+            for portion in rows:
+                for chunk in lines(portion, parameters.get("format") == "object"):
+                    if chunk:
+                        file.write(before + chunk.removesuffix(b",\n"))
+                        before = b",\n"
+            file.write(b"[]\n" if before == b"[" else b"]\n")
     except OSError as error:
         raise FactsError(path, 0, f"cannot write {rows.relation.name}: {error}") from None
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.io.errors import FactsError
-from engine.io.ordering import OrderedRows
+from engine.io.ordering import OrderedRelation, OrderedRows
 from engine.io.place import Input
 from engine.language.program import Type
 from engine.outfile import replaced
@@ -105,14 +105,39 @@ def whole_numbers(source: Input, column: pyarrow.ChunkedArray, type: Type) -> py
         source.fail(0, f"a column of {column.type} has a value that is no {type.kind} of 64 bits (type {type.name})")
 
 
-def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
+def write(rows: OrderedRelation, path: Path, parameters: dict[str, str]) -> None:
     """Write a relation as a Parquet file."""
     pyarrow = arrow(path, rows.relation.name)
     try:
         with replaced(path) as file:
-            pyarrow.parquet.write_table(table_of(pyarrow, rows), file)
+            writer = None
+            for portion in rows:
+                table = table_of(pyarrow, portion)
+                if writer is None:
+                    writer = pyarrow.parquet.ParquetWriter(file, schema_of(pyarrow, rows, table))
+                writer.write_table(table.cast(writer.schema))
+            writer.close()
     except OSError as error:
         raise FactsError(path, 0, f"cannot write {rows.relation.name}: {error}") from None
+
+
+def schema_of(pyarrow: ModuleType, rows: OrderedRelation, first: pyarrow.Table) -> pyarrow.Schema:
+    """Return the types of all portions, by the first: texts may be found in a later one that are no Unicode."""
+    schema = first.schema
+    for position, field in enumerate(schema if first.num_rows < rows.columns.shape[1] else ()):
+        if field.type == pyarrow.string():
+            texts = rows.printer.texts(rows.distinct(position), rows.types[position])
+            if any(is_no_unicode(text) for text in texts):
+                schema = schema.set(position, field.with_type(pyarrow.binary()))
+    return schema
+
+
+def is_no_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def table_of(pyarrow: ModuleType, rows: OrderedRows) -> pyarrow.Table:

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.io.errors import FactsError
-from engine.io.ordering import OrderedRows
+from engine.io.ordering import OrderedRelation, OrderedRows
 from engine.io.place import Input
 from engine.io.values import bits_float
 
@@ -48,20 +48,21 @@ def text_of(value: object) -> str:
     return "nan" if value is None else value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
+def write(rows: OrderedRelation, path: Path, parameters: dict[str, str]) -> None:
     """Make the relation's table anew, in a database that may hold others."""
     relation = rows.relation
     name = quoted(relation.name)
     declared = [f"{quoted(c.name)} {AFFINITIES.get(c.type.kind, '')}" for c in relation.columns] or ['"holds"']
-    columns = [values_of(rows, position) for position in range(relation.arity)] or [[1] * rows.n]
     try:
         with closing(sqlite3.connect(path)) as database, database:
             found = database.execute("SELECT type FROM sqlite_master WHERE name = ?", (relation.name,)).fetchone()
             if found is not None:
                 database.execute(f"DROP {found[0]} {name}")
             database.execute(f"CREATE TABLE {name} ({', '.join(declared)})")
-            places = ", ".join("?" * len(columns))
-            database.executemany(f"INSERT INTO {name} VALUES ({places})", zip(*columns, strict=True))
+            places = ", ".join("?" * len(declared))
+            for portion in rows:
+                columns = [values_of(portion, position) for position in range(relation.arity)] or [[1] * portion.n]
+                database.executemany(f"INSERT INTO {name} VALUES ({places})", zip(*columns, strict=True))
     except (sqlite3.Error, UnicodeError) as error:
         raise FactsError(path, 0, f"cannot write {relation.name}: {error}") from None
 

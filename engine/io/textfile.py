@@ -22,7 +22,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.io.errors import FactsError
-from engine.io.ordering import OrderedRows
+from engine.io.ordering import OrderedRelation, OrderedRows
 from engine.io.place import STDIN, Input
 from engine.io.values import ESCAPES, check_range
 from engine.language.literals import unescape
@@ -197,31 +197,32 @@ class Reader:
 # ---- writing
 
 
-def write(rows: OrderedRows, path: Path, parameters: dict[str, str]) -> None:
+def write(rows: OrderedRelation, path: Path, parameters: dict[str, str]) -> None:
     """Write a relation as a text file."""
     try:
         packed = "compress" in parameters
         with replaced(path) as out, gzip.GzipFile(fileobj=out, mode="wb") if packed else nullcontext(out) as file:
             for header in headers(rows, parameters):
                 file.write(header.encode() + b"\n")
-            for chunk in lines(rows, parameters):
-                file.write(chunk)
+            for portion in rows:
+                for chunk in lines(portion, parameters):
+                    file.write(chunk)
     except OSError as error:
         raise FactsError(path, 0, f"cannot write {rows.relation.name}: {error}") from None
 
 
-def show(rows: OrderedRows, parameters: dict[str, str]) -> list[str]:
+def show(rows: OrderedRelation, parameters: dict[str, str]) -> list[str]:
     """Return the lines that `IO=stdout` prints."""
-    body = b"".join(lines(rows, parameters)).decode("utf-8", "replace").split("\n")[:-1]
+    body = b"".join(chunk for portion in rows for chunk in lines(portion, parameters))
     top = ["---------------", rows.relation.name, *headers(rows, parameters), "==============="]
-    return [*top, *body, "==============="]
+    return [*top, *body.decode("utf-8", "replace").split("\n")[:-1], "==============="]
 
 
 def delimiter_of(parameters: dict[str, str]) -> str:
     return parameters.get("delimiter", "," if parameters.get("rfc4180") == "true" else "\t")
 
 
-def headers(rows: OrderedRows, parameters: dict[str, str]) -> list[str]:
+def headers(rows: OrderedRelation, parameters: dict[str, str]) -> list[str]:
     if parameters.get("headers") != "true":
         return []
     return [delimiter_of(parameters).join(column.name for column in rows.relation.columns)]

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from engine.io import textfile
-from engine.io.ordering import OrderedRows
+from engine.io.ordering import OrderedRelation, OrderedRows
 from engine.io.place import device, file_name
 from engine.io.values import Printer
 from engine.language.program import CheckedProgram
@@ -19,7 +19,7 @@ WRITERS = {
     "sqlite": "engine.io.sqlitefile",
     "parquet": "engine.io.parquetfile",
 }
-"""The module whose `write` writes OrderedRows, by `IO`."""
+"""The module whose `write` writes an OrderedRelation, by `IO`."""
 
 
 def store(program: CheckedProgram, result: Result, directory: Path | str) -> list[str]:
@@ -33,7 +33,7 @@ def store(program: CheckedProgram, result: Result, directory: Path | str) -> lis
         if device(directive) == "stdoutprintsize":
             printed.append(size(directive, result))
             continue
-        rows = OrderedRows(program.relations[directive.relation], result.relation(directive.relation), printer)
+        rows = OrderedRelation(program.relations[directive.relation], result.relation(directive.relation), printer)
         printed += write(rows, directive, Path(directory))
     return printed + [size(directive, result) for directive in program.printsizes]
 
@@ -45,7 +45,7 @@ def lines(program: CheckedProgram, result: Result, name: str) -> list[str]:
     return b"".join(textfile.lines(rows, {})).decode("utf-8", "replace").split("\n")[:-1]
 
 
-def write(rows: OrderedRows, directive: Directive, directory: Path) -> list[str]:
+def write(rows: OrderedRelation, directive: Directive, directory: Path) -> list[str]:
     """Write a relation where the directive says; return lines that go to standard output."""
     parameters, kind = dict(directive.parameters), device(directive)
     if kind == "stdout":

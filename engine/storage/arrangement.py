@@ -168,7 +168,7 @@ class Arrangement(Readable):
         if needed + 4 > self.arena.shape[1]:
             shape = (len(self.payload), max(needed + 4, self.arena.shape[1] * 3 // 2))
             bigger = memory.for_result(shape, self.dtype, [self.arena])
-            bigger[:, : self.top] = self.arena[:, : self.top]
+            memory.copy(self.arena[:, : self.top], bigger[:, : self.top])
             self.arena = bigger
         self.top = append(self.arena, self.runs, self.top, ids, places, block.rows, block.lo, n, self.payload)
 

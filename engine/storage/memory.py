@@ -9,15 +9,15 @@ import gc
 import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
-from threading import RLock
+from threading import Event, RLock, Thread
 
 import numpy as np
 
 from engine.database import OutOfMemory
 from engine.storage.spill import Segment, SpillFiles, spill_directory
-from engine.system import is_in_memory, machine_bytes, release_free_memory, resident_bytes
+from engine.system import is_in_memory, machine_bytes, private_bytes, release_free_memory, resident_bytes
 
 SMALL_BYTES = 1 << 15
 """Smaller arrays are not entered one by one: they count as memory of other kinds."""
@@ -27,6 +27,12 @@ PORTIONS = 32
 """What cannot be spilled should be smaller than the limit divided by so many: it takes three times its size to grow."""
 SLACK = 0.05
 """What share of the limit is freed at least when something has to be spilled, if it can be."""
+RESERVE = 0.1
+"""What share of a limit on the resident size is for arrays that are small, or short-lived, and not in the ledger."""
+WATCH_S = 0.005
+"""How often the resident size is looked at, beside what the ledger hears of."""
+ROOM_BYTES = 16 << 20
+"""What an evaluation needs at least, beside what the process holds when it begins."""
 DEFAULT_SHARE = 0.8
 """How much of the machine's memory an evaluation may take when nothing else is said."""
 
@@ -37,6 +43,16 @@ class MemoryLimitReached(OutOfMemory):
     def __init__(self, wanted_bytes: int, limit_bytes: int) -> None:
         super().__init__(f"{size_text(wanted_bytes)} more do not fit in {size_text(limit_bytes)} of memory")
         self.limit_bytes = limit_bytes
+
+
+class LimitTooSmall(OutOfMemory):
+    """A limit leaves no room for any evaluation."""
+
+    def __init__(self, limit_bytes: int, least_bytes: int) -> None:
+        super().__init__(
+            f"the memory limit of {size_text(limit_bytes)} is too small: the process needs {size_text(least_bytes)} "
+            f"before it derives anything; give a larger one (--memory-limit)"
+        )
 
 
 class Ledger:
@@ -50,7 +66,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self.limit_bytes: int | None = None
-        self.held_bytes = self.other_bytes = 0
+        self.measured: Callable[[], int] = private_bytes
+        self.held_bytes = self.other_bytes = self._reserve = 0
         self.files = SpillFiles()
         self._unmeasured = 0
         self._offers: dict[int, tuple[weakref.ref, str]] = {}
@@ -58,15 +75,48 @@ class Ledger:
 
     @contextmanager
     def limited(self, limit_bytes: int | None) -> Iterator[None]:
-        """Hold the process to a limit; by default to the one in force, else to a share of the machine's memory."""
-        before = self.limit_bytes
+        """Hold the process to a limit; by default to the one in force, else to a share of the machine's memory.
+
+        A limit that is given holds the resident size. Of the machine's memory pages of files take none: the system
+        has them back when it needs them. Raises LimitTooSmall where there is no room for any evaluation.
+        """
+        before = self.limit_bytes, self.measured, self._reserve
         with self._lock:
             self.limit_bytes = limit_bytes or self.limit_bytes or int(DEFAULT_SHARE * machine_bytes())
+            if limit_bytes:
+                self.measured, self._reserve = resident_bytes, int(limit_bytes * RESERVE)
             self._measure()
+        try:
+            least = int((resident_bytes() + ROOM_BYTES) / (1 - RESERVE))
+            if limit_bytes and least > limit_bytes:
+                raise LimitTooSmall(limit_bytes, least)
+            with self._watched() if limit_bytes else nullcontext():
+                yield
+        finally:
+            self.limit_bytes, self.measured, self._reserve = before
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Keep to the limit meanwhile where the ledger hears of nothing: arrays fill up, and spilled ones are read."""
+        ended = Event()
+
+        def watch() -> None:
+            pause_s = WATCH_S
+            while not ended.wait(pause_s):
+                pause_s = WATCH_S
+                if self.measured() + self._reserve > self.limit_bytes:
+                    with self._lock:
+                        self._relieve(0)
+                    # What is in use cannot be helped: do not look all the time.
+                    pause_s = WATCH_S if self.measured() + self._reserve <= self.limit_bytes else 10 * WATCH_S
+
+        watcher = Thread(target=watch, name="memory", daemon=True)
+        watcher.start()
         try:
             yield
         finally:
-            self.limit_bytes = before
+            ended.set()
+            watcher.join()
 
     def enter(self, n_bytes: int) -> None:
         """Enter bytes about to be allocated. Raises MemoryLimitReached, after spilling what may be spilled."""
@@ -86,7 +136,11 @@ class Ledger:
 
     def is_large(self, n_bytes: int) -> bool:
         """Whether bytes are so many, for the limit, that they should be divided."""
-        return self.limit_bytes is not None and n_bytes * PORTIONS > self.limit_bytes
+        return self.portions_of(n_bytes) > 0
+
+    def portions_of(self, n_bytes: int) -> int:
+        """Return how often bytes hold as many as should not be divided."""
+        return 0 if self.limit_bytes is None else n_bytes * PORTIONS // self.limit_bytes
 
     def has_room(self, n_bytes: int) -> bool:
         """Whether so many more bytes fit in the limit with nothing spilled."""
@@ -109,15 +163,20 @@ class Ledger:
         return not is_in_memory(spill_directory())
 
     def _make_room(self, n_bytes: int) -> None:
-        release_free_memory()
-        self._measure()
-        while self._offers and self._total() + n_bytes > self.limit_bytes * (1 - SLACK) and self.can_spill:
-            self._spill_one()
+        self._relieve(n_bytes)
         if self._total() + n_bytes > self.limit_bytes:
             gc.collect()
             self._measure()
         if self._total() + n_bytes > self.limit_bytes:
             raise MemoryLimitReached(n_bytes, self.limit_bytes)
+
+    def _relieve(self, n_bytes: int) -> None:
+        """Give back what is free, and spill until so many more bytes fit, or nothing is offered."""
+        release_free_memory()
+        self.files.release()
+        self._measure()
+        while self._offers and self._total() + n_bytes > self.limit_bytes * (1 - SLACK) and self.can_spill:
+            self._spill_one()
 
     def _spill_one(self) -> None:
         """Take the oldest offer."""
@@ -126,16 +185,12 @@ class Ledger:
             setattr(alive, attribute, self.files.write(getattr(alive, attribute)))
 
     def _total(self) -> int:
-        return self.held_bytes + self.other_bytes
+        return self.held_bytes + self.other_bytes + self._reserve
 
     def _measure(self) -> None:
         """Find out what the process holds beside the arrays entered."""
         self._unmeasured = 0
-        self.other_bytes = max(0, resident_bytes() - self.held_bytes)
-
-
-LEDGER = Ledger()
-"""The ledger of this process."""
+        self.other_bytes = max(0, self.measured() - self.held_bytes)
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -179,6 +234,14 @@ def for_result(shape: tuple[int, ...], dtype: np.dtype, parts: Sequence[np.ndarr
         return LEDGER.files.empty(shape, dtype)
 
 
+def copy(source: np.ndarray, target: np.ndarray) -> None:
+    """Copy rows to an array for them."""
+    if is_spilled(source) or is_spilled(target):
+        LEDGER.files.copy(source, target)
+    else:
+        target[...] = source
+
+
 def is_spilled(array: np.ndarray) -> bool:
     """Whether an array stands in a file to which it was spilled."""
     while isinstance(array, np.ndarray):
@@ -189,3 +252,7 @@ def is_spilled(array: np.ndarray) -> bool:
 def size_text(n_bytes: int) -> str:
     """A number of bytes to be read by people."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
+
+
+LEDGER = Ledger()
+"""The ledger of this process."""

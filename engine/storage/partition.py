@@ -99,7 +99,7 @@ class Partition:
         n = self.n + rows.shape[1]
         if n > self.rows.shape[1]:
             bigger = memory.empty((len(self.rows), n + n // 4), self.rows.dtype)
-            bigger[:, : self.n] = self.rows[:, : self.n]
+            memory.copy(self.rows[:, : self.n], bigger[:, : self.n])
             self.rows = bigger
         self.rows[:, self.n : n] = rows
         self.n, self.table = n, None
@@ -158,7 +158,7 @@ class Partition:
             factor = 4 if capacity < 4096 else 2 if capacity < 1 << 20 else 1.5
             # Rows that have been spilled grow in their file: all but the last are seldom looked at.
             bigger = memory.for_result((len(self.rows), int(capacity * factor)), self.rows.dtype, [self.rows])
-            bigger[:, : self.n] = self.rows[:, : self.n]
+            memory.copy(self.rows[:, : self.n], bigger[:, : self.n])
             self.rows = bigger
         if self.table.is_full(self.n):
             dense = denser(self.rows, self.n, self.carried) if isinstance(self.table, PairTable) else None

@@ -10,7 +10,7 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.hashing import partition_of
 from engine.storage.arrangement import Arrangement, Block
-from engine.storage.memory import for_result
+from engine.storage.memory import copy, for_result
 from engine.storage.partition import MANY, Partition, distribute
 
 GATHERED_ROWS = 1 << 13
@@ -104,7 +104,7 @@ class Relation:
         blocks, at = self.blocks(), 0
         out = for_result((self.arity, self.n), self.dtype, [block.rows for block in blocks])
         for rows, _, hi in blocks:
-            out[:, at : at + hi] = rows[:, :hi]
+            copy(rows[:, :hi], out[:, at : at + hi])
             at += hi
         return out
 

@@ -1,21 +1,27 @@
-"""Spilled arrays: in files that are mapped into memory, so that the operating system may take their pages back."""
+"""Spilled arrays: in files that are mapped into memory, so that their pages can be given back and come again."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import tempfile
+import weakref
 from pathlib import Path
 
 import numpy as np
 
-from engine.system import allocate
+from engine.system import allocate, release_pages
 
 SEGMENT_BYTES = 1 << 28
+PORTION_BYTES = 1 << 22
+"""Arrays are written so much at a time, and the pages of it given back."""
 
 
 class Segment(mmap.mmap):
     """A part of the space, mapped into memory."""
+
+    def release(self) -> None:
+        release_pages(self)
 
 
 class SpillFiles:
@@ -27,14 +33,27 @@ class SpillFiles:
 
     def __init__(self) -> None:
         self.spilled_bytes = 0
+        self.segments: weakref.WeakSet[Segment] = weakref.WeakSet()
         self._segment: Segment | None = None
         self._top = 0
 
     def write(self, array: np.ndarray) -> np.ndarray:
         """Return an equal array in a file."""
         copy = self.empty(array.shape, array.dtype)
-        copy[...] = array
+        self.copy(array, copy)
         return copy
+
+    def copy(self, source: np.ndarray, target: np.ndarray) -> None:
+        """Copy rows of which some stand in a file, so that few of its pages are in memory at a time."""
+        step = max(1, PORTION_BYTES * source.shape[-1] // max(1, source.nbytes))
+        for at in range(0, source.shape[-1], step):
+            target[..., at : at + step] = source[..., at : at + step]
+            self.release()
+
+    def release(self) -> None:
+        """Give the pages of all files back: the system keeps what is in them, and maps a page again when it is used."""
+        for segment in list(self.segments):
+            segment.release()
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """Return a new array in a file. Raises OSError where the directory has no room."""
@@ -53,6 +72,7 @@ class SpillFiles:
             # Written through the mapping, a full disk would end the process: ask for the room now.
             allocate(file.fileno(), n_bytes)
             self._segment = Segment(file.fileno(), n_bytes)
+            self.segments.add(self._segment)
         self._top = 0
 
 

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/edited_rule.py REPOSITORY [--runs 5]
 
-Works on a copy, with a check and a model in `.analyze`, and a cache of its own that two scans have filled. Seconds are of
-whole processes, by the clock and of the processor; each edit gives a text that was never compiled.
+Works on a copy, with a check and a model in `.analyze`, and a cache of its own that two scans have filled. Seconds are
+of whole processes, by the clock and of the processor; each edit gives a text that was never compiled.
 """
 
 import argparse

@@ -6,12 +6,15 @@ import sqlite3
 import sys
 from decimal import Decimal
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
 
 import engine
 from engine import tuples
+from engine.io.ordering import OrderedRelation
+from engine.storage.memory import LEDGER
 
 DECLARED = """
     .type Pair = [first: symbol, rest: Pair]
@@ -218,3 +221,47 @@ def test_texts_that_are_no_utf8_are_read_from_parquet_as_they_were_written(tmp_p
     rows = {("caf\udce9.py", 1), ("é.py", 2)}
     store(tmp_path, f"{declared}.output r(IO=parquet)", {"r": rows})
     assert load(tmp_path, f"{declared}.input r(IO=parquet)") == rows
+
+
+# ---- portions
+
+MANY = {
+    (text, i % 3, i * 977 % 4001, (i % 7) / 2, (text, None) if i % 2 else None)
+    for i in range(900)
+    for text in [("é", "a", "")[i % 3] * (i % 5)]
+}
+WIDE = ".decl r(s: symbol, n: number, u: unsigned, f: float, p: Pair)\n.type Pair = [first: symbol, rest: Pair]\n"
+
+
+def read_back(path):
+    """What stands in a file that was written, whatever else the writer keeps there."""
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path)
+    if path.suffix == ".sqlite":
+        return sqlite3.connect(path).execute("SELECT * FROM r").fetchall()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("text", ["", "\udcff"])
+@pytest.mark.parametrize("device", ["file", *FILES])
+def test_what_is_written_in_portions_is_what_is_written_at_once(device, text, tmp_path, monkeypatch):
+    rows = {"r": MANY | ({("zz" + text, 5, 5, 0.0, None)} if device != "sqlite" else set())}
+    found = []
+    for limit in (None, 400_000):
+        monkeypatch.setattr(LEDGER, "limit_bytes", limit)
+        folder = tmp_path / str(limit)
+        folder.mkdir()
+        store(folder, f"{WIDE}.output r(IO={device})", rows)
+        found.append(read_back(*folder.iterdir()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("columns", [[[7] * 5000, range(5000)], [[1] * 2500 + [2] * 2500, [*range(2500)] * 2]])
+def test_portions_follow_each_other_and_are_small(columns, monkeypatch):
+    rows = np.random.default_rng(1).permutation(np.array([list(column) for column in columns], np.int32), axis=1)
+    relation = engine.compile([".decl r(x: number, y: number)"]).relations["r"]
+    monkeypatch.setattr(LEDGER, "limit_bytes", 1_000_000)
+    portions = [portion.ranks for portion in OrderedRelation(relation, rows, None)]
+    assert len(portions) > 10 and max(portion.shape[1] for portion in portions) < 1000
+    expected = rows[:, np.lexsort(rows[::-1])]
+    assert np.array_equal(np.concatenate(portions, axis=1), expected)

@@ -37,7 +37,7 @@ def run(step, policy, limit):
     arcs = np.ascontiguousarray(np.array(ends, np.int32).T * step)
     gc.collect()
     release_free_memory()
-    limit = limit and resident_bytes() + limit
+    limit = limit and int((resident_bytes() + limit) / 0.9)  # A tenth is held back.
     before = LEDGER.files.spilled_bytes
     try:
         database = engine.Database(relations={"arc": arcs})
