@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -32,6 +33,21 @@ settings.register_profile(
     suppress_health_check=list(HealthCheck),
 )
 settings.load_profile("ours")
+
+
+@pytest.fixture(scope="session")
+def damaged():
+    """Return what yields bytes with a flipped bit, and cut somewhere, so many times."""
+
+    def each(data, count, seed):
+        choose = random.Random(seed)
+        for _ in range(count):
+            changed = bytearray(data)
+            changed[choose.randrange(len(changed))] ^= 1 << choose.randrange(8)
+            yield bytes(changed)
+            yield data[: choose.randrange(len(data))]
+
+    return each
 
 
 @pytest.fixture(scope="session")
