@@ -77,7 +77,7 @@ def _is_vendored(path: str) -> bool:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether no compiler takes a file for source text: it begins with code that has a control character in it.
+    """Return True if no compiler takes a file for source text: it begins with code that has a control character in it.
 
     Within comments and strings compilers take any, and null characters between words, too.
     """
@@ -85,7 +85,9 @@ def is_binary(data: bytes) -> bool:
 
 
 def is_minified(path: str, data: bytes) -> bool:
-    """Whether a file is JavaScript as a bundler writes it, not a person: large, with lines of 500 bytes on average."""
+    """Return True if a file is JavaScript as a bundler writes it, not a person: large, with lines of 500 bytes on
+    average.
+    """
     if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
         return False
     return len(data) > MINIFIED_LINE_BYTES * (data.count(b"\n") + 1)

@@ -1,4 +1,4 @@
-"""Whether this machine has what the analyser needs, and what to do where it lacks something."""
+"""Checks whether this machine has what the analyser needs, and what to do where it lacks something."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ JAVA_ANNOTATION = re.compile(r"@((javax|jakarta)\.annotation\.(processing\.)?)?G
 
 
 def is_generated(path: str, lines: Sequence[str]) -> bool:
-    """Whether the file says that a program has written it."""
+    """Return True if the file says that a program has written it."""
     if any(MARK.search(line) for line in leading_comment(path, lines)):
         return True
     return path.endswith(".java") and any(JAVA_ANNOTATION.match(line) for line in lines)

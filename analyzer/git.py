@@ -118,11 +118,11 @@ class Repository:
         return done.stdout.decode().strip()
 
     def names(self, revision: str) -> bool:
-        """Whether `revision` names an object, there or not."""
+        """Return True if `revision` names an object, there or not."""
         return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", revision).returncode == 0
 
     def ignores(self, path: Path) -> bool:
-        """Whether the repository's ignore rules exclude `path` itself."""
+        """Return True if the repository's ignore rules exclude `path` itself."""
         return self._run("check-ignore", "--quiet", "--", str(path)).returncode == 0
 
     def working_paths(self) -> tuple[list[str], list[str]]:

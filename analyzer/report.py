@@ -192,7 +192,7 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that should have been analysed was."""
+        """True if everything that should have been analysed was."""
         return not self.coverage.unparsed and not any(problem.level == "error" for problem in self.problems)
 
     def check(self, check_id: str) -> Check:

@@ -137,7 +137,7 @@ def select(checks: Sequence[catalogue.Check], selectors: Sequence[str]) -> list[
 
 
 def fits(check: catalogue.Check, selector: str) -> bool:
-    """Whether a selector (id or pattern, tag, `cwe-N`, `severity:NAME`) names the check."""
+    """Return True if a selector (id or pattern, tag, `cwe-N`, `severity:NAME`) names the check."""
     words = {*check.tags, f"severity:{check.severity}", *(f"cwe-{number}" for number in check.cwe)}
     return selector in words or fnmatchcase(check.id, selector)
 

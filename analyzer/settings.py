@@ -42,7 +42,7 @@ class Settings:
         return cls(config, dict(ignore_files(tree)), {path_from_scanned(tree, file.name): file for file in found}, book)
 
     def find_as(self, other: Settings) -> bool:
-        """Whether the others find the same."""
+        """Return True if the others find the same."""
         rest = {"jobs": 0, "format": "", "fail_on": "", "fail_on_weakened": ""}
         config, others = (replace(settings.config, **rest) for settings in (self, other))
         return (config, self.ignored, self.files) == (others, other.ignored, other.files)

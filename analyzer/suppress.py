@@ -99,7 +99,7 @@ def names(suppression: Suppression, check: str) -> bool:
 
 
 def judged(suppression: Suppression, run: set[str], known: set[str]) -> bool:
-    """Whether the checks that ran can tell that the suppression is unused: all that it names are known, and ran."""
+    """Return True if the checks that ran can tell that the suppression is unused: all that it names ran."""
     if any(not any(fnmatchcase(check, rule) for check in known) for rule in suppression.rules):
         return False
     return not any(names(suppression, check) for check in known - run)

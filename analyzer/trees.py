@@ -232,7 +232,7 @@ class SeveralPaths:
         return list(dict.fromkeys(found))
 
     def _below(self, part: WorkingTree) -> str:
-        """What leads from the common directory to a part."""
+        """Return what leads from the common directory to a part."""
         below = part.root.relative_to(self._whole.root).as_posix()
         return "" if below == "." else below + "/"
 

@@ -93,7 +93,7 @@ class Meter:
             self.charged = ()
 
     def charges(self, relations: Iterable[Relation]) -> bool:
-        """Whether what a stratum takes is compared with a budget."""
+        """Return True if what a stratum takes is compared with a budget."""
         return self.budget is not None and any(owner(relation) in self.budget.writers for relation in relations)
 
     def watch(self) -> None:

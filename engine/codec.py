@@ -196,7 +196,7 @@ class Codec(Generic[Root]):
 
 
 def is_leaf(owner: type, kept: Sequence[Field], hints: Mapping[str, Any]) -> bool:
-    """Whether values of a class may be shared, and be made column by column."""
+    """Return True if values of a class may be shared, and be made column by column."""
     params = owner.__dataclass_params__
     alternatives = (frozenset(get_args(hints[field.name]) or {hints[field.name]}) for field in kept)
     return (

@@ -191,7 +191,7 @@ def compile_pattern(pattern: str) -> regex.Pattern[str] | None:
 
 
 def matches(pattern: str, text: str) -> bool | None:
-    """Whether the whole text matches; None for a malformed pattern."""
+    """Return True if the whole text matches; None for a malformed pattern."""
     compiled = compile_pattern(pattern)
     try:
         return None if compiled is None else compiled.fullmatch(text, timeout=MATCH_S) is not None
@@ -293,7 +293,7 @@ def apply(name: str, kind: str, arguments: tuple, bits: int, target: str | None 
 
 
 def holds(op: str, left: Value, right: Value) -> bool | None:
-    """Whether a constraint holds between two values of a kind; None for a malformed pattern."""
+    """Return True if a constraint holds between two values of a kind; None for a malformed pattern."""
     if op in ("match", "not_match"):
         found = matches(left, right)
         return None if found is None else found == (op == "match")

@@ -268,7 +268,7 @@ def unbound(atom: Atom, bound: set[str]) -> int:
 
 
 def ready(literal: Literal, bound: set[str], scope: set[str]) -> bool:
-    """Whether a literal can be decided: an equation once one side can be evaluated, other tests once bound."""
+    """Return True if a literal can be decided: an equation once one side can be evaluated, other tests once bound."""
     if isinstance(literal, Atom):
         return True
     if isinstance(literal, Negation) or literal.op != "=":
@@ -280,7 +280,7 @@ def ready(literal: Literal, bound: set[str], scope: set[str]) -> bool:
 
 
 def is_pattern(term: Term, bound: set[str]) -> bool:
-    """Whether a value can be matched with a term: not with a functor whose value is not known."""
+    """Return True if a value can be matched with a term: not with a functor whose value is not known."""
     return not isinstance(term, Functor) or (term.name != "range" and is_evaluable(term, bound))
 
 

@@ -67,7 +67,7 @@ class Session:
         return result
 
     def holds(self, name: str) -> bool:
-        """Whether the session has rows for a relation."""
+        """Return True if the session has rows for a relation."""
         return name in self._facts or name in self.catalogue
 
     def give(self, name: str, columns: Columns) -> None:
@@ -148,7 +148,7 @@ def shape_of(relation: Relation, number_bits: int) -> Shape:
 
 
 def kinds_of(record: Record, number_bits: int) -> tuple:
-    """What programs must agree on to share a record type."""
+    """Return what programs must agree on to share a record type."""
     branches = tuple((branch.name, *(kind_of(field.type) for field in branch.fields)) for branch in record.branches)
     return number_bits, tuple(kind_of(field.type) for field in record.fields), branches
 

@@ -48,7 +48,7 @@ def libc() -> ctypes.CDLL | None:
 
 
 def proc_text(name: str) -> str | None:
-    """What Linux tells of this process in a file below /proc; None where there is none."""
+    """Return what Linux tells of this process in a file below /proc; None where there is none."""
     try:
         return (PROC / name).read_text()
     except OSError:
@@ -140,7 +140,7 @@ def pagemap(first: int, n: int) -> bytes | None:
 
 
 def is_in_memory(directory: Path) -> bool:
-    """Whether files there are known to be memory: they are in a file system of Linux that has no disk."""
+    """Return True if files there are known to be memory: they are in a file system of Linux that has no disk."""
     status = os.stat(directory)
     if not hasattr(os, "major"):
         return False

@@ -41,7 +41,7 @@ def why_distrusted(directory: Path) -> str:
 
 
 def writable_by_others(status: os.stat_result) -> bool:
-    """Whether others may write: the group, unless it is the user's own, which has the same number; or everybody."""
+    """Return True if others may write: everybody, or a group that is not the user's own of the same number."""
     is_shared = not status.st_gid == status.st_uid == user_id() or status.st_uid == ROOT
     return bool(status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and is_shared))
 

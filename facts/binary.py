@@ -24,7 +24,7 @@ class Binary:
         return node.child_by_field_id(self.operator).type
 
     def is_whole(self, node: Node) -> bool:
-        """Whether a node is such an operator, without a syntax error of its own."""
+        """Return True if a node is such an operator, without a syntax error of its own."""
         return node.kind_id in self.kinds and not is_broken(node)
 
     def operands(self, node: Node) -> list[Node]:

@@ -220,7 +220,7 @@ class Body(Graph):
         self.start(following)
 
     def _foreign(self, variable: Variable) -> bool:
-        """Whether the variable's value here is only known from its cell."""
+        """Return True if the variable's value here is only known from its cell."""
         return variable.rebound or variable.owner != self.entity
 
     def _nothing(self, variable: Variable) -> int:

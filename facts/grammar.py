@@ -77,17 +77,17 @@ class Handlers(dict):
 
 
 def is_broken(node: Node) -> bool:
-    """Whether a syntax error stands directly in `node`, so that its fields may be missing."""
+    """Return True if a syntax error stands directly in `node`, so that its fields may be missing."""
     return node.has_error and (node.is_error or any(child.is_error or child.is_missing for child in node.children))
 
 
 def has_token(node: Node, token: str) -> bool:
-    """Whether `token` stands among the direct children, such as the `async` of a definition."""
+    """Return True if `token` stands among the direct children, such as the `async` of a definition."""
     return any(child.type == token for child in node.children if not child.is_named)
 
 
 def is_deeper(node: Node, levels: int) -> bool:
-    """Whether the tree below a node has more than `levels` levels. Parts with fewer nodes are not looked into."""
+    """Return True if the tree below a node has more than `levels` levels. Parts with fewer nodes are skipped."""
     work = [(node, 0)]
     while work:
         node, level = work.pop()

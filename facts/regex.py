@@ -91,7 +91,7 @@ def joined(near: dict[int, int], far: dict[int, int], ways: int) -> dict[int, in
 
 
 def exponential(pattern: str) -> bool:
-    """Whether `pattern`, read as a Python regular expression, is exponentially ambiguous before a point of failure.
+    """Return True if `pattern`, as a Python regular expression, is exponentially ambiguous before a point of failure.
 
     False for what is no valid pattern and for patterns of more than MAX_POSITIONS positions, repeats unrolled.
     """
@@ -212,13 +212,15 @@ def ambiguous_components(automaton: Automaton) -> list[set[int]]:
 
 
 def doubled(automaton: Automaton, inner: dict[int, list[int]]) -> bool:
-    """Whether a step inside the component can be taken in two ways."""
+    """Return True if a step inside the component can be taken in two ways."""
     return any(automaton.follow[p][q] > 1 for p, targets in inner.items() for q in targets)
 
 
 def diverging(automaton: Automaton, inner: dict[int, list[int]]) -> bool:
-    """Whether two different paths from some position to itself read the same word: (p, p) and (q, r) in one component
-    of the product."""
+    """Return True if two different paths from some position to itself read the same word.
+
+    Then (p, p) and (q, r) are in one component of the product.
+    """
     read = automaton.characters
     product: dict[tuple[int, int], list[tuple[int, int]]] = {}
     todo = [(p, p) for p in inner]

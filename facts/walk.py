@@ -66,13 +66,15 @@ class Walk:
                     self.facts.unparsed(child.start_byte, child.end_byte)
 
     def _is_sound_part(self, node: Node) -> bool:
-        """Whether a part of a syntax error is a statement or expression in itself, which gives its facts and errors."""
+        """Return True if a part of a syntax error is a statement or expression in itself, which gives its facts and
+        errors.
+        """
         if node.kind_id in self.STATEMENTS or node.type in self.BLOCKS:
             return True
         return node.kind_id in self.EXPRESSIONS and node.named_child_count > 0 and not node.has_error
 
     def _is_whole(self, node: Node) -> bool:
-        """Whether a compound statement has all its parts, in spite of an error in it."""
+        """Return True if a compound statement has all its parts, in spite of an error in it."""
         fields = self.REQUIRED.get(node.type)
         return fields is not None and all(node.child_by_field_id(field) is not None for field in fields)
 

@@ -122,7 +122,7 @@ def library() -> tuple[DatalogFile, ...]:
 
 @cache
 def models() -> tuple[DatalogFile, ...]:
-    """What is known of languages' libraries and of frameworks: `models/`."""
+    """Return what is known of languages' libraries and of frameworks: `models/`."""
     return tuple(_files("models"))
 
 

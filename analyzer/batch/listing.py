@@ -59,7 +59,7 @@ def in_directory(path: Path) -> Iterator[Listed]:
 
 
 def is_repository(path: Path) -> bool:
-    """Whether a directory looks like a repository of git's, sound or not."""
+    """Return True if a directory looks like a repository of git's, sound or not."""
     return (path / ".git").exists() or all((path / name).exists() for name in ("HEAD", "objects", "refs"))
 
 

@@ -66,7 +66,7 @@ def title(summary: Summary) -> str:
 
 
 def description(summary: Summary) -> str:
-    """What was scanned, in a line."""
+    """Return what was scanned, in a line."""
     lines = sum(item.lines for item in summary.repositories)
     files = sum(item.files for item in summary.repositories)
     return f"analyze batch: {len(summary.repositories):,} repositories, {files:,} files, {lines:,} lines"

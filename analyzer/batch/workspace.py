@@ -46,14 +46,14 @@ class Workspace:
         return results.read(self.directory, name, "coverage")[0]
 
     def costs(self) -> dict[str, Any]:
-        """What each repository has cost, in this run and those before it."""
+        """Return what each repository has cost, in this run and those before it."""
         found = read_json(self.directory / TIMINGS).get("repositories", {})
         for path in (self.directory / COSTS).glob("*.json"):
             found[path.stem] = read_json(path)
         return {name: found[name] for name in sorted(found)}
 
     def missing(self) -> list[Target]:
-        """What has no results yet, in the order to scan it: none of the large ones should be left to the end.
+        """Return what has no results yet, in the order to scan it: none of the large ones should be left to the end.
 
         What has failed or lost an attempt before comes last.
         """
@@ -94,14 +94,14 @@ def unfinished(output: Path) -> Path:
 
 
 def failed_in(output: Path) -> bool:
-    """Whether a batch that has ended has failures to be tried again."""
+    """Return True if a batch that has ended has failures to be tried again."""
     plan = read_json(output / PLAN)
     names = [row["name"] for row in plan.get("repositories", ())]
     return any(results.read(output, name, "coverage")[0]["status"] == "failed" for name in names)
 
 
 def is_finished(output: Path, plan: Plan) -> bool:
-    """Whether OUT holds this batch. Raises AnalyzeError B005 if it is there and holds something else."""
+    """Return True if OUT holds this batch. Raises AnalyzeError B005 if it is there and holds something else."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return False
     try:
@@ -183,7 +183,7 @@ def forget_failures(workspace: Workspace, limits: list[float | None] | None) -> 
 
 
 def worth_another_try(target: Target, costs: dict[str, Any] | None, limits: list[float | None]) -> bool:
-    """Whether a failure may end otherwise: by other limits, or, of what had not even been tried, by a commit."""
+    """Return True if a failure may end otherwise: by other limits, or, of what had not even been tried, by a commit."""
     return not target.problem if costs is None else costs.get("limits") != limits
 
 

@@ -55,7 +55,7 @@ class Comparison:
 
 
 def fails(severities: Iterable[str], threshold: str) -> bool:
-    """Whether one of the severities is a threshold, or beyond."""
+    """Return True if one of the severities is a threshold, or beyond."""
     return threshold != "never" and any(SEVERITIES.index(item) >= SEVERITIES.index(threshold) for item in severities)
 
 

@@ -58,7 +58,7 @@ class Snapshot:
 
     @property
     def imports(self) -> dict[str, dict[str, Imports]]:
-        """What the files import, by language and path."""
+        """Return what the files import, by language and path."""
         imports: dict[str, dict[str, Imports]] = defaultdict(dict)
         for path, looked in self.looked.items():
             if looked.source:

@@ -178,7 +178,7 @@ def shown(snapshot: Snapshot) -> str:
 
 
 def is_near(snapshot: Snapshot, tree: GitTree) -> bool:
-    """Whether most of a snapshot's files stand in a tree as they are."""
+    """Return True if most of a snapshot's files stand in a tree as they are."""
     same = sum(tree.object(path) == name for path, name in snapshot.objects.items())
     return 2 * same >= len(snapshot.objects)
 

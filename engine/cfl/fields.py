@@ -37,7 +37,7 @@ class Words:
         return self.text[begin : begin + int(self.lengths[at])].tobytes().decode("utf-8", "surrogateescape")
 
     def equals(self, other: Words) -> bool:
-        """Whether all words are those of another list, one by one."""
+        """Return True if all words are those of another list, one by one."""
         if not np.array_equal(self.lengths, other.lengths):
             return False
         longest = int(self.lengths.max(initial=0))

@@ -122,7 +122,7 @@ def absorbed(
 
 
 def is_end(symbol: str, production: Production, grammar: Grammar) -> bool:
-    """Whether the production does not need the symbol, once it is absorbed."""
+    """Return True if the production does not need the symbol, once it is absorbed."""
     head, body = production.head, production.body
     if head == symbol or symbol not in names(body):
         return True

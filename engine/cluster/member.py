@@ -320,7 +320,7 @@ class Member(Evaluation):
 
 
 def makes_values(body: Iterable) -> bool:
-    """Whether literals may make a symbol or a record."""
+    """Return True if literals may make a symbol or a record."""
     for literal in body:
         if isinstance(literal, Record) or isinstance(literal, Compute) and literal.result == "symbol":
             return True

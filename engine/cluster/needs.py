@@ -20,7 +20,7 @@ def constants(program: CheckedProgram) -> list[str]:
 
 
 def needs_texts(program: CheckedProgram) -> bool:
-    """Whether evaluation looks into texts, makes some, or puts rows in order; else ids are enough."""
+    """Return True if evaluation looks into texts, makes some, or puts rows in order; else ids are enough."""
     if program.records or program.ordered or any(clause.counters for clause in program.clauses):
         return True
     for relation in program.relations.values():

@@ -79,7 +79,7 @@ class Supersteps:
             relation.replace(relation.partitions, self.bits)
 
     def found(self) -> dict[str, Columns]:
-        """What this member has derived so far, as contributions to its homes.
+        """Return what this member has derived so far, as contributions to its homes.
 
         Sums and counts are left out: they are made of contributions that their rows do not tell.
         """

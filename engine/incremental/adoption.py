@@ -24,7 +24,7 @@ class CannotAdopt(Exception):
 
 
 def form(view: View) -> Description:
-    """What tells whether something can be taken over, and which components: to be saved with the view."""
+    """Return what tells whether something can be taken over, and which components: to be saved with the view."""
     program, bound = view.prepared, view.bound
     return {
         "kept": [program.number_bits, view.exact, bound and [bound.relation, bound.into, len(bound.choices)]],

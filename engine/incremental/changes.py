@@ -28,7 +28,7 @@ class Change:
 
 
 def difference(old: View, new: View) -> dict[str, Change]:
-    """What has changed from the last state of a view to that of another one of the same program."""
+    """Return what has changed from the last state of a view to that of another one of the same program."""
     changes = {}
     for name, relation in new.relations.items():
         before = old.relations[name]

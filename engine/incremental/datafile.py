@@ -189,7 +189,7 @@ class DataFile:
             raise DamagedFile(f"{self.name}: '{name}' is not what was saved")
 
     def holds(self, name: str, array: np.ndarray) -> bool:
-        """Whether this very array stands in the file by that name."""
+        """Return True if this very array stands in the file by that name."""
         place = self.places.get(name)
         return (
             place is not None

@@ -50,7 +50,7 @@ def held_in(stratum: Stratum) -> Iterator[Tracked]:
 
 
 def maintained_in(stratum: Stratum) -> tuple[Maintained, ...]:
-    """What keeps the relations of a stratum up to date tuple by tuple."""
+    """Return what keeps the relations of a stratum up to date tuple by tuple."""
     if isinstance(stratum, Widened):
         return stratum.final, stratum.source
     return (stratum,) if isinstance(stratum, Maintained) else ()

@@ -50,7 +50,7 @@ class History:
         self.updates = [*self.updates, (weight, elapsed_s)][-REMEMBERED:]
 
     def expected_s(self, weight: float) -> float:
-        """What an update of this weight is expected to take; nothing is known before the first.
+        """Return what an update of this weight is expected to take; nothing is known before the first.
 
         The seconds are taken to grow with `fixed` + weight: what each update takes, however little it touches, counts
         as so much weight. The median says how fast, over the updates most alike, the last ones first among equals; if

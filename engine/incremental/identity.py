@@ -31,7 +31,7 @@ def digest_of(value: object) -> str:
 
 
 def identity(digest: str, exact: bool) -> str:
-    """What tells the states of a program apart from those of others: also which iterations are kept."""
+    """Return what tells the states of a program apart from those of others: also which iterations are kept."""
     return f"{digest}-{'exact' if exact else 'any'}"
 
 

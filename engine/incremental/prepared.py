@@ -200,7 +200,7 @@ class Preparation:
         return replace(rule, body=tuple(body))
 
     def projection(self, name: str, relation: str, columns: tuple[int, ...]) -> Component:
-        """What holds some columns of a relation."""
+        """Return what holds some columns of a relation."""
         width, dtype = self.shapes[relation]
         self.projections[name] = len(columns), dtype
         terms = tuple(f"x{c}" if c in columns else None for c in range(width))
@@ -210,7 +210,7 @@ class Preparation:
 
 
 def maintained(relations: tuple[str, ...], rules: list[Rule], facts: Facts) -> Component:
-    """What keeps relations up to date by rules, and holds facts."""
+    """Return what keeps relations up to date by rules, and holds facts."""
     literals = (x for rule in rules for x in rule.body if isinstance(x, Match | Absent))
     reads = tuple(name for name in dict.fromkeys(x.relation for x in literals) if name not in relations)
     return Component(relations, reads, "", RULES.pack(rules, packed), FACTS.pack(facts, packed) if facts else b"")
@@ -227,7 +227,7 @@ class Spelt:
 
 
 def spelt(constant: Constant) -> Any:
-    """What stands for a constant in a rule that is stored."""
+    """Return what stands for a constant in a rule that is stored."""
     return Spelt(constant.value) if constant.type == "symbol" else encode(constant, Symbols())
 
 
@@ -239,7 +239,7 @@ def packed(constant: object) -> msgpack.ExtType:
 
 
 def interned(symbols: Symbols) -> Callable[[int, bytes], int]:
-    """What makes ids of the symbols in what is read."""
+    """Return what makes ids of the symbols in what is read."""
 
     def symbol(code: int, text: bytes) -> int:
         if code != SYMBOL:

@@ -1,4 +1,4 @@
-"""Whether a few tuples can take part in a rule at all: told by the arrangements that are there, before a plan is made.
+"""Tells whether a few tuples can take part in a rule, by the arrangements that are there, before a plan is made.
 
 Of the plans that a process would make for a small update, most never produce a row: some other atom has no tuple for
 any of those that the variant begins with. Asking for one takes a tenth of what planning takes.
@@ -20,7 +20,7 @@ FEW = 1 << 10
 
 
 def may_match(given: Match, body: Iterable[Literal], relations: Mapping[str, Relation], rows: Columns) -> bool:
-    """Whether none of the other atoms of a body rules out all rows, those of the atom `given`.
+    """Return True if none of the other atoms of a body rules out all rows, those of the atom `given`.
 
     False is certain: an atom is asked by columns that an instantiation must agree on, of all tuples that are arranged.
     """

@@ -41,7 +41,7 @@ class Epoch:
     exact: bool = True
 
     def is_fixed(self, relation: Tracked) -> bool:
-        """Whether a relation's tuples count with the iterations that they have now, in both states."""
+        """Return True if a relation's tuples count with the iterations that they have now, in both states."""
         return relation.name not in self.own and not self.opening
 
 
@@ -69,7 +69,7 @@ class Stamp(Operator):
         self.live = np.array(live, np.int64)
 
     def iterations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-        """What the kernels know iterations by: see `kernels.ranks`."""
+        """Return what the kernels know iterations by: see `kernels.ranks`."""
         moving = self.relation.moving
         is_fixed = self.current or self.epoch.is_fixed(self.relation)
         return self.relation.later, moving.earlier, moving.later, is_fixed

@@ -121,7 +121,7 @@ class Reader:
         return fields if self.fields is None else [fields[field] for field in self.fields]
 
     def _is_regular(self, text: str, n_fields: int) -> bool:
-        """Whether every line has as many fields as wanted."""
+        """Return True if every line has as many fields as wanted."""
         delimiter = self.delimiter.encode()
         if len(delimiter) != 1:
             return False

@@ -81,7 +81,7 @@ def canonical_floats(values):
 
 @kernel
 def increases(rows, backwards):
-    """Whether each row is greater than the one before: in the first column in which they differ, or in the last."""
+    """Return True if every row is greater than the one before: in the first column that differs, or in the last."""
     last = len(rows) - 1
     for i in range(1, rows.shape[1]):
         for c in range(len(rows)):

@@ -13,7 +13,7 @@ from engine.language.walk import children, is_equation
 
 
 def is_evaluable(term: Term, bound: set[str]) -> bool:
-    """Whether the value of a term is known when these variables are bound. Aggregates count as known."""
+    """Return True if the value of a term is known when these variables are bound. Aggregates count as known."""
     if isinstance(term, Variable):
         return term.name in bound
     if isinstance(term, Wildcard):

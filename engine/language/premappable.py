@@ -306,5 +306,5 @@ def shown(name: str) -> str:
 
 
 def variables_or_constant(term: Term) -> bool:
-    """Whether matching with a term asks for equality: anything but a wildcard does."""
+    """Return True if matching with a term asks for equality: anything but a wildcard does."""
     return isinstance(term, Constant) or bool(variables_of((term,)))

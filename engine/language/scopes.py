@@ -77,7 +77,7 @@ def name_bindings(clause: Clause) -> Clause:
 
 
 def is_bare(term: HeadAggregate) -> bool:
-    """Whether an aggregate ranges over the bindings of the rule."""
+    """Return True if an aggregate ranges over the bindings of the rule."""
     return term.kind in ("sum", "mean") and not term.contributors
 
 
@@ -229,7 +229,7 @@ class ScopeResolver:
 
 
 def ranges_over_tuples(body: tuple[Literal, ...]) -> bool:
-    """Whether an aggregate ranges over the tuples of the one atom of its body, wildcards included, as in Soufflé.
+    """Return True if an aggregate ranges over the tuples of its one atom, wildcards included, as in Soufflé.
 
     With several atoms, a variable twice in an atom, an aggregate or a generator inside, it ranges over the bindings of
     variables that have names.

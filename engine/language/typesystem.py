@@ -174,7 +174,7 @@ class TypeSystem:
         return [*self.declarations, *PRIMITIVES]
 
     def is_subtype(self, a: str, b: str) -> bool:
-        """Whether every value of type a is one of type b."""
+        """Return True if every value of type a is one of type b."""
         if a == b:
             return True
         key = (a, b)

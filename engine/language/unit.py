@@ -40,7 +40,7 @@ def names_declared(items: Iterable[Item]) -> set[str]:
 
 
 def is_apart(new: Iterable[Item], old: Iterable[Item]) -> bool:
-    """Whether units of the old items are the same with the new ones: these declare and inline nothing of theirs."""
+    """Return True if units of the old items are the same with the new ones: these declare or inline none of theirs."""
     new, known = list(new), names_declared(old)
     inlined = {item.name for item in old if isinstance(item, Declaration) and "inline" in item.qualifiers}
     heads = {item.head.relation for item in new if isinstance(item, Clause)}

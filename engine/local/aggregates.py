@@ -28,7 +28,7 @@ class Aggregate:
 
     @property
     def of_empty(self) -> bool:
-        """Whether there is a value for no bindings at all: the count and the sum are 0."""
+        """True if there is a value for no bindings at all: the count and the sum are 0."""
         return self.name in ("count", "sum")
 
 

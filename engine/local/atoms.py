@@ -104,7 +104,7 @@ class Atoms(Registers):
         return fresh, repeated
 
     def prefers_index(self, literal: Match) -> bool:
-        """Whether a first atom is better read through an arrangement by its constants than scanned."""
+        """Return True if a first atom is better read through an arrangement by its constants than scanned."""
         if self.scan is not None or id(literal) in self.old or literal.relation in self.recursive:
             return False
         columns = tuple(c for c, term in enumerate(literal.terms) if term is not None and self.is_bound(term))
@@ -137,7 +137,7 @@ class Atoms(Registers):
             self.operators.append(Exists(relation.name, arrangement, old, key, wanted, live))
 
     def is_looked_up(self, relation: Relation) -> bool:
-        """Whether whole rows are looked up in the relation itself: where it is complete, or may be read early."""
+        """Return True if whole rows are looked up in the relation itself: it is complete, or may be read early."""
         return relation.read_early if relation.name in self.recursive else relation.bits == 0
 
     def absent(self, literal: Absent) -> None:

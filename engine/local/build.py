@@ -219,7 +219,7 @@ class Builder(Atoms, Values):
 
 
 def has_wildcards(literal: Fold) -> bool:
-    """Whether bindings may have several matches that differ in what has no name."""
+    """Return True if bindings may have several matches that differ in what has no name."""
     return any(
         None in (part.terms if isinstance(part, Match) else part.fields)
         for part in literal.body

@@ -166,7 +166,7 @@ class Exchange:
 
     @property
     def standing(self) -> tuple[int, ...]:
-        """What policies look at in other workers; it changes when one of them moves on."""
+        """Return what policies look at in other workers; it changes when one of them moves on."""
         return (*self.iterations, *self.active)
 
     def situation(self, owner: Owner, waited_s: float) -> Situation:

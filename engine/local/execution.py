@@ -210,7 +210,7 @@ class Execution:
                     relation.split(min(relation.bits + 4, options.max_bits))
 
     def can_split(self, relation: Relation) -> bool:
-        """Whether a relation should be split when it grows: one thread alone inserts faster into a single table."""
+        """Return True if a relation should be split when it grows: one thread inserts faster into a single table."""
         return (
             len(self.team.workers) > 1
             and relation.splits

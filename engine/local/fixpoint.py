@@ -61,7 +61,7 @@ class LocalFixpoint:
         return self.rounds
 
     def is_large(self, group: Group) -> bool:
-        """Whether to split a group: it no longer fits in the cache and has enough to do, or memory is short."""
+        """Return True if to split a group: it no longer fits in the cache and has enough to do, or memory is short."""
         options, to_do = self.execution.options, sum(part.n - part.old for part in group)
         outgrown = working_set(group) > options.partition_rows * SLOT_BYTES and to_do >= options.delta_rows
         return outgrown or LEDGER.is_large(row_bytes(group))

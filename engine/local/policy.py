@@ -62,7 +62,7 @@ class Wait:
 
 
 class Policy(Protocol):
-    """Whether a worker begins its next iteration (None) or waits."""
+    """Decides if a worker begins its next iteration (None) or waits."""
 
     name: str
 

@@ -18,10 +18,10 @@ class Transport(Protocol[Item]):
         """Return what has arrived for a worker, each item with its producer."""
 
     def has_room(self, producer: int, consumer: int) -> bool:
-        """Whether `send` would take an item."""
+        """Return True if `send` would take an item."""
 
     def has_items(self, consumer: int) -> bool:
-        """Whether `receive` would return anything."""
+        """Return True if `receive` would return anything."""
 
 
 class Queue(Generic[Item]):

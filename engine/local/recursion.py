@@ -119,7 +119,7 @@ class Component:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the relations can only be advanced together, iteration by iteration."""
+        """True if the relations can only be advanced together, iteration by iteration."""
         return bool(self.stages) or not self.premappable or not all(relation.splits for relation in self.relations)
 
     @property

@@ -58,7 +58,7 @@ class RevaluedRule:
         self.parts: list[Matches] = []
 
     def is_ready(self, execution: Execution) -> bool:
-        """Whether a round is to revalue the matches; they are looked for now, if they have become worth it."""
+        """Return True if a round is to revalue the matches; they are looked for now, if they have become worth it."""
         source = self.source
         known, self.n_sources = source.n == self.n_sources, source.n
         self.n_read += source.n_delta
@@ -71,7 +71,7 @@ class RevaluedRule:
 
     @property
     def is_current(self) -> bool:
-        """Whether there are matches, of all groups, and the partitions that they name are still in use."""
+        """True if there are matches, of all groups, and the partitions that they name are still in use."""
         return self.n_matched == self.source.n and self.partitions is self.target.partitions
 
     @property

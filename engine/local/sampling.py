@@ -117,7 +117,7 @@ class Sample:
         return out[:, :n]
 
     def _agree(self, literal: Match, by: Arrangement, columns: Sequence[int], pairs: np.ndarray) -> np.ndarray:
-        """Which of the pairs agree on the given columns of the atom."""
+        """Return which of the pairs agree on the given columns of the atom."""
         place = {c: 1 + i for i, c in enumerate(by.payload.tolist())}
         kept = np.ones(pairs.shape[1], np.bool_)
         for c in columns:

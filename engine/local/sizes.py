@@ -66,7 +66,7 @@ class Statistics:
         return Sample(self.relations, first, stored.delta if is_delta else stored.blocks())
 
     def shared(self, relation: str, columns: tuple[int, ...]) -> bool:
-        """Whether an arrangement by these columns exists or serves several atoms."""
+        """Return True if an arrangement by these columns exists or serves several atoms."""
         stored = self.relations[relation]
         if isinstance(stored, Equivalence):
             return True

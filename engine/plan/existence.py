@@ -115,7 +115,7 @@ def names_in(literal: Literal) -> set[str]:
 
 
 def is_open(literal: Literal) -> bool:
-    """Whether a literal is an atom that may have more than one row."""
+    """Return True if a literal is an atom that may have more than one row."""
     return isinstance(literal, Atom) and not all(isinstance(term, Constant) for term in literal.arguments)
 
 

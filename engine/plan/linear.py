@@ -19,7 +19,7 @@ def recursive_position(clause: CheckedClause) -> int | None:
 
 
 def is_right_linear(clauses: Iterable[CheckedClause], adornment: str, is_derived: Callable[[str], bool]) -> bool:
-    """Whether the clauses of a relation, recursive through itself alone, are right-linear where they are recursive.
+    """Return True if the clauses of a relation, recursive through itself alone, are right-linear where recursive.
 
     What a functor makes in a bound column of a head cannot be compared with the demand: then they are not.
     """
@@ -36,7 +36,7 @@ def given_terms(clause: CheckedClause, adornment: str) -> list[Term]:
 
 
 def passes_on(clause: CheckedClause, adornment: str, is_derived: Callable[[str], bool]) -> bool:
-    """Whether the one recursive atom is asked as the head is, and its free arguments serve for the head alone."""
+    """Return True if the one recursive atom is asked as the head is, and its free arguments serve the head alone."""
     atom = clause.body[recursive_position(clause)]
     known = {name for term in given_terms(clause, adornment) for name in pattern_variables(term)}
     passings = pass_sideways(clause.body, known, is_derived)

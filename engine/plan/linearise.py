@@ -43,7 +43,7 @@ def linearise(columns: Mapping[str, Sequence[int]], arity: int, rules: Sequence[
 
 
 def composes(rule: Rule, left: Match, right: Match, group: Sequence[int]) -> bool:
-    """Whether a head takes some columns from the left atom, the others from the right one, and the rest joins the two.
+    """Return True if a head takes some columns from the left atom, the others from the right one; the rest joins them.
 
     There may be columns in which all three agree. No variable occurs but where this needs it.
     """
@@ -66,7 +66,7 @@ def composes(rule: Rule, left: Match, right: Match, group: Sequence[int]) -> boo
 
 
 def combines(rule: Rule, left: Match, right: Match, valued: set[int]) -> bool:
-    """Whether a body does nothing but combine the values of both rows, in the column `valued` if there is one."""
+    """Return True if a body does nothing but combine the values of both rows, in the column `valued` if there is."""
     others = [literal for literal in rule.body if literal is not left and literal is not right]
     if not valued:
         return not others

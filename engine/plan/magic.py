@@ -160,7 +160,7 @@ class Rewriting:
         return adorned
 
     def is_derived(self, name: str) -> bool:
-        """Whether a relation can be derived in part: it has rules, and need not be evaluated in full."""
+        """Return True if a relation can be derived in part: it has rules, and need not be evaluated in full."""
         return bool(self.definitions[name]) and name not in self.full
 
     def given(self, name: str, adorned: str, adornment: str) -> CheckedClause:

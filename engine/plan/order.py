@@ -262,7 +262,7 @@ class Search:
                 return True
 
     def eager(self, literal: Literal) -> bool:
-        """Whether a literal that is ready should not wait for the end."""
+        """Return True if a literal that is ready should not wait for the end."""
         if isinstance(literal, Compute) and literal.functor in GENERATORS:
             return not any(isinstance(x, Match) and literal.target in x.variables for x in self.left)
         if isinstance(literal, Compute | Fold) or (isinstance(literal, Record) and not self.is_bound(literal.target)):

@@ -63,11 +63,11 @@ class Walk:
         return bool(atom.arguments) and not n_known, self.is_derived(atom.relation), -n_known, position
 
     def is_known(self, term: Term) -> bool:
-        """Whether a term stands for a value of a relation; one that has yet to be made does not count."""
+        """Return True if a term stands for a value of a relation; one that has yet to be made does not count."""
         return isinstance(term, Constant) or (isinstance(term, Variable) and term.name in self.known)
 
     def is_decided(self, literal: Negation | Constraint) -> bool:
-        """Whether a literal holds or not by what is known, or takes known values apart."""
+        """Return True if a literal holds or not by what is known, or takes known values apart."""
         terms = literal_terms(literal)
         parts = [part for term in terms for part in subterms(term)]
         if any(isinstance(part, Aggregate) or is_generator(part) for part in parts):

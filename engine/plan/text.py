@@ -32,7 +32,7 @@ class Texts:
         self.program, self.symbols = program, symbols
 
     def rule(self, rule: Rule) -> str:
-        """What a rule says; if it was not written, what it would."""
+        """Return what a rule says; if it was not written, what it would."""
         if rule.clause is not None:
             return clause_text(rule.clause)
         body = ", ".join(map(self.literal, rule.body))
@@ -92,5 +92,5 @@ class Texts:
 
 
 def rule_text(rule: Rule) -> str:
-    """What a rule says, or where it stands, if it was not written."""
+    """Return what a rule says, or where it stands, if it was not written."""
     return rule.text if rule.clause is None else clause_text(rule.clause)

@@ -96,7 +96,7 @@ def constrained(stratum: Stratum, relation: Relation, column: int, kind: str) ->
 
 
 def is_premappable(stratum: Stratum, relations: Mapping[str, Relation], program: CheckedProgram) -> bool:
-    """Whether a stratum can be shown premappable."""
+    """Return True if a stratum can be shown premappable."""
     inputs = {directive.relation for directive in program.inputs}
     others = (clause for other in program.strata if other.relations != stratum.relations for clause in other.clauses)
     signs = Signs(relations, (*stratum.clauses, *others), inputs, program.number_bits)

@@ -14,7 +14,7 @@ from engine.symbols import Symbols
 
 
 def is_wide(kind: str, number_bits: int) -> bool:
-    """Whether values of a kind may need 64 bits."""
+    """Return True if values of a kind may need 64 bits."""
     return kind in ("float", "unsigned") or (kind == "number" and number_bits == 64)
 
 

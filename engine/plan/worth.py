@@ -1,4 +1,4 @@
-"""Whether an auxiliary relation pays: the rows that a rule derives with and without it.
+"""Decides whether an auxiliary relation pays: the rows that a rule derives with and without it.
 
 What it costs is known before, what it saves only if all sizes are. A rule that is not recursive is cut if that saves
 rows whether keys are asked for evenly, or the more often, the more rows they have. Of a recursive rule one size is

@@ -32,7 +32,7 @@ def everything(node: int) -> bool:
 
 
 def nothing() -> None:
-    """What is running comes to its end."""
+    """Do nothing more: running nodes come to their end."""
 
 
 def run(

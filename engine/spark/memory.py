@@ -53,7 +53,7 @@ def executor_memory(spark: SparkSession) -> ExecutorMemory:
 
 
 def is_one_process(master: str) -> bool:
-    """Whether tasks run on this machine, in the process of the driver."""
+    """Return True if tasks run on this machine, in the process of the driver."""
     return master == "local" or master.startswith("local[")
 
 

@@ -43,18 +43,18 @@ class Aggregation(Relation):
 
     @property
     def sums_by_key(self) -> bool:
-        """Whether it has one aggregated column, a sum over contributors whose order depends on no value."""
+        """True if it has one aggregated column, a sum over contributors whose order depends on no value."""
         first, *more = self.shape.aggregated
         return not more and first.kind == "sum" and (first.of != "float" or first.order is not None)
 
     @property
     def split_when_large(self) -> bool:
-        """Whether rows are looked up in tables of hashes: an array by value is as fast undivided."""
+        """True if rows are looked up in tables of hashes: an array by value is as fast undivided."""
         return self.is_keyed or isinstance(self.partitions[0].keys, HashedKeys)
 
     @property
     def is_extremum(self) -> bool:
-        """Whether it has the least or greatest integers of 32 bits in one column, for groups of one value or two."""
+        """True if it has the least or greatest integers of 32 bits in one column, for groups of one value or two."""
         first, *more = self.shape.aggregated
         is_least = first.kind in ("min", "max") and first.of == "number" and self.dtype == np.int32
         return is_least and not more and 1 <= len(self.group) <= 2

@@ -36,7 +36,7 @@ class Readable:
     runs: np.ndarray
     arena: Columns | None
     holds_values = True
-    """Whether the values of the payload stand in the arena."""
+    """True if the values of the payload stand in the arena."""
 
     def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
         """Return the key id, or -1, of each of the first n rows of a chunk, whose key is in `registers`."""

@@ -61,7 +61,7 @@ class Batch:
         return ids
 
     def is_plain(self, version: int) -> bool:
-        """Whether all rows are visible at a version."""
+        """Return True if all rows are visible at a version."""
         return self.last <= version and not self.n_dead
 
     def arranged(self, key: Sequence[int]) -> Batch:
@@ -101,7 +101,7 @@ class Batch:
         return places
 
     def lives(self, places: np.ndarray) -> np.ndarray:
-        """Whether there is a row at each of the places (-1: none) that has not been removed."""
+        """Return for each of the places (-1: none) True if a row stands there that has not been removed."""
         return (places >= 0) & (self.died[places] == 0 if self.n_dead else True)
 
     def remove(self, places: np.ndarray, version: int) -> int:

@@ -135,7 +135,7 @@ class Ledger:
             self.held_bytes -= n_bytes
 
     def is_large(self, n_bytes: int) -> bool:
-        """Whether bytes are so many, for the limit, that they should be divided."""
+        """Return True if bytes are so many, for the limit, that they should be divided."""
         return self.portions_of(n_bytes) > 0
 
     def portions_of(self, n_bytes: int) -> int:
@@ -143,7 +143,7 @@ class Ledger:
         return 0 if self.limit_bytes is None else n_bytes * PORTIONS // self.limit_bytes
 
     def has_room(self, n_bytes: int) -> bool:
-        """Whether so many more bytes fit in the limit with nothing spilled."""
+        """Return True if so many more bytes fit in the limit with nothing spilled."""
         return self.limit_bytes is None or self._total() + n_bytes <= self.limit_bytes
 
     def offer(self, owner: object, attribute: str) -> None:
@@ -243,7 +243,7 @@ def copy(source: np.ndarray, target: np.ndarray) -> None:
 
 
 def is_spilled(array: np.ndarray) -> bool:
-    """Whether an array stands in a file to which it was spilled."""
+    """Return True if an array stands in a file to which it was spilled."""
     while isinstance(array, np.ndarray):
         array = array.base
     return isinstance(array.obj if isinstance(array, memoryview) else array, Segment)

@@ -36,7 +36,7 @@ class PairKeys:
         self.places[0][cells] = np.arange(1, n + 1)
 
     def accepts(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> bool:
-        """Whether the pairs `rows[take, lo:hi]` have cells."""
+        """Return True if the pairs `rows[take, lo:hi]` have cells."""
         ranges = (bounds(rows[column], lo, hi) for column in take)
         _, lows, sizes, _ = self.places
         bounded = zip(lows, sizes, ranges, strict=True)

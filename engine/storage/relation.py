@@ -30,16 +30,16 @@ class Relation:
     """
 
     splits = True
-    """Whether it can be partitioned."""
+    """True if it can be partitioned."""
     split_when_large = True
-    """Whether partitions that outgrow the cache are to be split."""
+    """True if partitions that outgrow the cache are to be split."""
 
     read_early = False
-    """Whether a rule may find pairs of the iteration that is under way, too, when it asks for whole rows."""
+    """True if a rule may find pairs of the iteration that is under way, too, when it asks for whole rows."""
     is_exact = True
-    """Whether its rows are the same in whatever order they are inserted."""
+    """True if its rows are the same in whatever order they are inserted."""
     is_keyed = False
-    """Whether it sums or counts by contributor."""
+    """True if it sums or counts by contributor."""
     most = MANY
     """How many rows a partition may hold."""
 
@@ -62,7 +62,7 @@ class Relation:
     # ---- iterations
 
     def before_advance(self) -> list[Callable[[], None]]:
-        """What may be done in parallel before `advance`."""
+        """Return what may be done in parallel before `advance`."""
         return []
 
     def advance(self) -> list[Callable[[], None]]:

@@ -105,7 +105,7 @@ class Spine:
             merge.removed.append((rows, version))
 
     def lives(self, rows: Columns) -> np.ndarray:
-        """Whether each of some rows is there and has not been removed."""
+        """Return for each of some rows True if it is there and has not been removed."""
         found, every = np.zeros(rows.shape[1], np.bool_), np.arange(len(rows))
         for batch in self.all():
             found |= batch.lives(batch.places(rows, rows.shape[1], every))

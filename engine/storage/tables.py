@@ -48,7 +48,7 @@ class Table(Protocol):
         """Return for each of the first n rows whether it is known."""
 
     def is_full(self, n: int) -> bool:
-        """Whether it may have stopped an insertion, with n rows known, for want of room of its own."""
+        """Return True if it may have stopped an insertion, with n rows known, for want of room of its own."""
 
     def grown(self, stored: Columns, n: int) -> Table:
         """Return a table with more room for the rows `stored[:, :n]`, which this one knows."""

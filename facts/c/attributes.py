@@ -203,7 +203,7 @@ def _adjacent(mask: bytes):
 
 
 def _is_second(first: bytes, second: bytes) -> bool:
-    """Whether the second of three names in a row is the macro: the first one may be the type."""
+    """Return True if the second of three names in a row is the macro: the first one may be the type."""
     if not second.isupper():
         return False
     return not first.isupper() or first.endswith(b"_T")

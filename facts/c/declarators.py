@@ -73,7 +73,7 @@ def modifiers(node: Node, source: bytes) -> list[str]:
 
 
 def has_word(node: Node, word: str) -> bool:
-    """Whether a storage class or qualifier stands in a declaration."""
+    """Return True if a storage class or qualifier stands in a declaration."""
     return any(
         child.kind_id in _MODIFIERS and any(token.type == word for token in child.children)
         for child in node.named_children

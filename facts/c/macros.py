@@ -49,7 +49,7 @@ class Macro:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the macro can be evaluated once for all uses."""
+        """True if the macro can be evaluated once for all uses."""
         return not self.has_parameters and self.is_expression and _is_constant(self.parts[0])
 
     @property

@@ -225,7 +225,7 @@ class _Conditionals:
         return found
 
     def goes_on(self, index: int) -> bool:
-        """Whether a statement goes on into a group, from its sides, or behind it."""
+        """Return True if a statement goes on into a group, from its sides, or behind it."""
         group = self.groups[index]
         before = self.mask[max(0, group.start - _NEAR) : group.start].rstrip()
         unfinished = before[-1:] not in b";{}:" or before.endswith(b"else")
@@ -233,16 +233,16 @@ class _Conditionals:
         return unfinished or self.divides[index] or behind.startswith(b"else")
 
     def begins_with_else(self, index: int) -> bool:
-        """Whether the first code of a group is an `else`."""
+        """Return True if the first code of a group is an `else`."""
         return self.mask.startswith(b"else", self.first(self.groups[index].start), self.groups[index].end)
 
     def _opens(self, pair: bytes, side: tuple[int, int]) -> bool:
-        """Whether a side has more of one bracket than of the other."""
+        """Return True if a side has more of one bracket than of the other."""
         start, end = side
         return self._depth[pair][start] != self._depth[pair][end]
 
     def _is_partial(self, side: tuple[int, int]) -> bool:
-        """Whether the code of a side is no sequence of whole statements."""
+        """Return True if the code of a side is no sequence of whole statements."""
         first, last = self.first(side[0]), self.last(side[1])
         if first >= last:
             return False

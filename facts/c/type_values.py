@@ -79,7 +79,7 @@ def _function(unit: Unit, base: int, node: Node) -> int:
 
 
 def is_void(unit: Unit, parameter: Node) -> bool:
-    """Whether this is the `void` that stands for no parameters."""
+    """Return True if this is the `void` that stands for no parameters."""
     return parameter.child_by_field_id(tree.DECLARATOR) is None and unit.text(parameter) == "void"
 
 

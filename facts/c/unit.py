@@ -95,7 +95,7 @@ class Unit(Walk):
         return name if meant is None or meant.owner == MODULE else meant.name
 
     def is_function(self, name: str) -> bool:
-        """Whether the file says that `name` is a function, defined here or elsewhere."""
+        """Return True if the file says that `name` is a function, defined here or elsewhere."""
         found = self.scope.find(name)
         return name in self.file.functions if found is None else found.form == FUNCTION
 

@@ -93,7 +93,7 @@ def _function(unit: Unit, node: Node) -> int:
 
 
 def is_panic(unit: Unit, node: Node) -> bool:
-    """Whether a call is `panic(x)`."""
+    """Return True if a call is `panic(x)`."""
     function = node.child_by_field_id(tree.FUNCTION)
     if function is None or function.kind_id not in tree.IDENTIFIER:
         return False
@@ -101,7 +101,7 @@ def is_panic(unit: Unit, node: Node) -> bool:
 
 
 def never_returns(unit: Unit, node: Node) -> bool:
-    """Whether a call ends the function or program, by its name."""
+    """Return True if a call ends the function or program, by its name."""
     function = node.child_by_field_id(tree.FUNCTION)
     if is_panic(unit, node):
         return True

@@ -43,7 +43,7 @@ def _index(unit: Unit, node: Node) -> int:
 
 
 def is_type_argument(unit: Unit, node: Node | None) -> bool:
-    """Whether what stands in brackets is surely a type."""
+    """Return True if what stands in brackets is surely a type."""
     while node is not None and node.type in ("type_elem", "parenthesized_type") and len(children(node)) == 1:
         node = tree.only_child(node)
     return node is not None and (node.kind_id in _TYPES or is_type_name(unit, node))

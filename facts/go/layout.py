@@ -61,7 +61,7 @@ class _Packages:
         }
 
     def is_own(self, path: str) -> bool:
-        """Whether a file belongs to the package that its directory is."""
+        """Return True if a file belongs to the package that its directory is."""
         return self.directories[posixpath.dirname(path)] == self._names[path]
 
     def own(self, path: str) -> list[str]:
@@ -129,12 +129,12 @@ class _Modules:
 
 
 def _named_after(root: str, path: str) -> bool:
-    """Whether the directory that a module starts at, or one around it, has the last name of the module's path."""
+    """Return True if the directory of a module, or one around it, has the last name of the module's path."""
     return posixpath.basename(path) in root.split("/")
 
 
 def _holds(root: str, other: str) -> bool:
-    """Whether one directory is the other or around it; `vendor` holds modules of others."""
+    """Return True if one directory is the other or around it; `vendor` holds modules of others."""
     if posixpath.basename(other) == "vendor" or posixpath.basename(root) == "vendor":
         return root == other
     return not root or other == root or other.startswith(root + "/")

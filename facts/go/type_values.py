@@ -178,7 +178,7 @@ def declare_type_parameter(unit: Unit, definition: int, position: int, name: Nod
 
 
 def is_type_name(unit: Unit, node: Node | None) -> bool:
-    """Whether an expression surely means a type: a type of this file, or a basic one."""
+    """Return True if an expression surely means a type: a type of this file, or a basic one."""
     node = tree.inside(node)
     if node is not None and node.kind_id in tree.UNARY and tree.operator_of(node) == "*":
         return is_type_name(unit, node.child_by_field_id(tree.OPERAND))

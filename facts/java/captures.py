@@ -121,7 +121,7 @@ class Captures:
 
 
 def _is_nested(node: Node) -> bool:
-    """Whether a node is a lambda, or a class that stands inside of code."""
+    """Return True if a node is a lambda, or a class that stands inside of code."""
     if node.type in ("lambda_expression", "class_body"):
         return True
     return node.parent is not None and node.parent.type not in _MEMBER_LISTS

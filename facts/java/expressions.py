@@ -59,7 +59,7 @@ def field_base(unit: Unit, node: Node) -> int:
 
 
 def _names_super(node: Node) -> bool:
-    """Whether `super` stands between an object and a name: `K.super.m()`."""
+    """Return True if `super` stands between an object and a name: `K.super.m()`."""
     base = node.child_by_field_id(tree.OBJECT)
     return any(child.type == "super" and child != base for child in node.named_children)
 

@@ -82,7 +82,7 @@ def define(unit: Unit, node: Node, name: str, components: Node | None = None) ->
 
 
 def _is_parameter(unit: Unit, node: Node) -> bool:
-    """Whether a formal parameter is one: `K this` only names the receiver's type."""
+    """Return True if a formal parameter is one: `K this` only names the receiver's type."""
     if node.type not in ("formal_parameter", "spread_parameter"):
         return False
     return _name_of(node) is not None and unit.text(_name_of(node)) != THIS

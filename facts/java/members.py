@@ -152,7 +152,7 @@ def _is_accessor(unit: Unit, member: Node, name: str) -> bool:
 
 
 def _is_canonical(unit: Unit, member: Node, components: list[Node]) -> bool:
-    """Whether a constructor takes the components: compactly, or with as many parameters of the same types."""
+    """Return True if a constructor takes the components: compactly, or with as many parameters of the same types."""
     if member.type == "compact_constructor_declaration":
         return True
     if member.type != "constructor_declaration":

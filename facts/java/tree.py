@@ -43,7 +43,7 @@ def modifiers(node: Node) -> list[Node]:
 
 
 def has_modifier(node: Node, word: str) -> bool:
-    """Whether the keyword stands before a declaration."""
+    """Return True if the keyword stands before a declaration."""
     return any(child.type == word for child in modifiers(node))
 
 

@@ -132,7 +132,7 @@ class Unit(Walk):
         self.body.bind(variable, value)
 
     def _takes_this(self, captured: frozenset[str]) -> bool:
-        """Whether some captured name is a member of the class, that is, of `this`."""
+        """Return True if some captured name is a member of the class, that is, of `this`."""
         fields, methods = self.scope.fields, self.scope.methods
         return any(fields.get(name) == INSTANCE or name[:-2] in methods for name in captured)
 
@@ -227,7 +227,7 @@ class Unit(Walk):
         return value
 
     def _is_inherited(self, name: str) -> bool:
-        """Whether a class around may have the member: it declares it, or has base classes."""
+        """Return True if a class around may have the member: it declares it, or has base classes."""
         scope = self.scope
         while scope.kind != "module":
             if scope.inherits or name in scope.fields or name in scope.methods:
@@ -280,5 +280,5 @@ class Unit(Walk):
 
 
 def _looks_like_type(name: str) -> bool:
-    """Whether a name is written as types are by convention; constants and packages are not."""
+    """Return True if a name is written as types are by convention; constants and packages are not."""
     return name[:1].isupper() and (len(name) == 1 or not name.isupper())

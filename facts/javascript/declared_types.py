@@ -49,13 +49,13 @@ def _members(found: Collector, node: Node | None, scope: Scope) -> None:
 
 
 def is_constructor(found, node: Node) -> bool:
-    """Whether a member of a class is its constructor. `found` reads texts."""
+    """Return True if a member of a class is its constructor. `found` reads texts."""
     name = field(node, "name")
     return node.type == "method_definition" and name is not None and found.text(name) == "constructor"
 
 
 def is_static(node: Node) -> bool:
-    """Whether a member of a class is static."""
+    """Return True if a member of a class is static."""
     return "static" in tokens(node)
 
 

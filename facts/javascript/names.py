@@ -21,7 +21,7 @@ def _this(unit: Unit, node: Node) -> int:
 
 @EXPRESSIONS("super")
 def _super(unit: Unit, node: Node) -> int:
-    """What the class around inherits from, as the method sees it whose `this` is the receiver."""
+    """Return what the class around inherits from, as the method sees it whose `this` is the receiver."""
     owner = unit.scope.resolve("this")
     function = owner.body_scope.entity if owner is not None else unit.body.entity
     return unit.body.load_once("super", "super", "super", function, NIL)

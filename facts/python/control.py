@@ -158,7 +158,7 @@ def _expression(unit: Unit, node: Node) -> None:
 
 
 def _is_documentation(node: Node) -> bool:
-    """Whether a statement is a plain string: a docstring or a comment, which computes nothing."""
+    """Return True if a statement is a plain string: a docstring or a comment, which computes nothing."""
     strings = children(node) if node.type == "concatenated_string" else [node]
     return all(
         string.type == "string" and not any(part.type == "interpolation" for part in string.named_children)
