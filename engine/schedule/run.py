@@ -32,7 +32,7 @@ def everything(node: int) -> bool:
 
 
 def nothing() -> None:
-    """Do nothing more: running nodes come to their end."""
+    """Let what is running come to its end."""
 
 
 def run(

@@ -115,9 +115,9 @@ SHAPES: Codec[list[Shape]] = Codec(list[Shape], lambda owner, field: field.name 
 
 
 def test_fields_that_are_not_kept_have_their_defaults():
-    some = [Shape((Point(1.0), Point(0.0), Point(-0.0, "z")), Shape((), Point(2)), {("a", 1): frozenset("cab")}, 8)]
+    some = [Shape((Point(1.0), Point(0.0), Point(-0.0, "z")), Shape((), Point(2)), {("a", 1): frozenset("c")}, 8)]
     (found,) = SHAPES.unpack(SHAPES.pack(some))
-    assert repr(found) == repr(Shape(some[0].points, Shape((), Point(2)), {("a", 1): frozenset("cab")}, 7))
+    assert repr(found) == repr(Shape(some[0].points, Shape((), Point(2)), {("a", 1): frozenset("c")}, 7))
 
 
 @pytest.mark.parametrize("type_", [object, list[object], dict[str, Mischief]])
