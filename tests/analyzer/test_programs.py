@@ -9,8 +9,11 @@ import pytest
 import engine
 from analyzer import program
 from analyzer.program import compile_cached, prepare_cached
+from analyzer.rulebook import build_rulebook
 from analyzer.state import save_entry
 from engine.language import compiler
+from engine.language.compiler import check_sources
+from engine.language.stored import UNITS
 from engine.plan.part import part_for
 
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
@@ -113,3 +116,37 @@ def test_units_that_are_damaged_are_told_and_made_again(small_bundle, tmp_path):
         save_entry(entry, pickle.dumps(Mischief(tmp_path / "ran")))
     assert compile_cached([*small_bundle, own], tmp_path, ("own",), ("fact",), told.append) == expected
     assert len(told) == 4 and not (tmp_path / "ran").exists()
+
+
+RIGHT = """
+.decl shop_called(call: Entity, text: symbol)
+shop_called(c, t) :- calls(c, "requests.get"), argument(c, 0, a), constant_value(a, "string", t).
+suspect("shop/plain-http", c, t) :- shop_called(c, t), match("http://.*", t), !dead(c).
+sink_argument("mail", "shop.mail.send", "to"). text_kind("mail"). taint_check("shop/mail", "mail").
+.init shop_flow = Carried
+shop_flow.origin(c) :- shop_called(c, _).
+suspect("shop/carried", c, "") :- shop_flow.carried(c, _).
+"""
+WRONG_NAME = ".decl shop(c: Entity) shop(c) :- call_targets(c, _)."
+CYCLE = """
+.decl shop(c: Entity)
+shop(c) :- call_target(c, _).
+call_target(c, f) :- call_target(_, f), calls(c, "shop"), !shop(c).
+"""
+
+
+@pytest.mark.slow
+def test_rules_beside_the_bundled_ones_make_the_program_that_all_make_together():
+    def outcome(sources, units):
+        try:
+            return engine.compile(sources, units=units)
+        except engine.ProgramError as error:
+            return error.render()
+
+    bundled = build_rulebook([], []).sources
+    units = dict(zip(bundled, UNITS.unpack(UNITS.pack(check_sources(bundled).units)), strict=True))
+    for text, begin in ((RIGHT, None), (WRONG_NAME, "error[E010]"), (CYCLE, "error[E030]")):
+        sources = [*bundled, engine.Source(".analyze/rules/shop.dl", text, trusted=False)]
+        found = outcome(sources, units)
+        assert found == outcome(sources, {})
+        assert isinstance(found, engine.CheckedProgram) if begin is None else found.startswith(begin)
