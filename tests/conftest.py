@@ -1,8 +1,10 @@
 """Fixtures that several parts share."""
 
+import inspect
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -20,6 +22,10 @@ from analyzer.report import Check, Coverage, Finding, Place, Problem, Report, So
 from cli import cli
 
 TOP = Path(__file__).resolve().parents[1]
+POSIX = r"fcntl|\bresource\b|chown|mkfifo|AF_UNIX|killpg|SIGKILL|SIGSTOP|os\.fork|chmod|/bin/sh|/dev/|symlink_to"
+LINUX = r"/proc|pidfd|posix_fallocate|/dev/full|O_DIRECTORY|sched_getaffinity|tmpfs|Landlock|sandbox"
+LACKING = {"linux": "(?!)", "darwin": LINUX, "win32": f"{LINUX}|{POSIX}"}
+"""What tests are about that are not for a system."""
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 HOST = "127.0.0.1"
 EXECUTOR = "CoarseGrainedExecutorBackend"
@@ -33,6 +39,18 @@ settings.register_profile(
     suppress_health_check=list(HealthCheck),
 )
 settings.load_profile("ours")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out, and count as deselected, tests that name what this system has not."""
+    lacking = re.compile(LACKING.get(sys.platform, LINUX))
+    gone = [item for item in items if lacking.search(item.path.stem) or lacking.search(source_of(item))]
+    config.hook.pytest_deselected(items=gone)
+    items[:] = [item for item in items if item not in set(gone)]
+
+
+def source_of(item):
+    return inspect.getsource(item.function) if hasattr(item, "function") else ""
 
 
 @pytest.fixture(scope="session")

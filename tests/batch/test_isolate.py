@@ -1,7 +1,6 @@
 """A process of its own: how it ends is told, and nothing of it goes on."""
 
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -48,6 +47,8 @@ time.sleep(600)
 
 
 def test_one_that_exceeds_its_memory_can_say_so(tmp_path):
+    import resource
+
     code = """
 import os
 from analyzer.batch.isolate import confine

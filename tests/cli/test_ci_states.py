@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import chdir
 from itertools import pairwise
 
 import numpy as np
@@ -110,7 +111,8 @@ def evaluated(analyze):
         arguments += ("--fail-on", "any", "--severity", "never", "--fail-on-weakened", "never")
         rules = [argument for rule in rules for argument in ("--rules", rule)]
         output = analyze(*arguments, *rules).output
-        compared = json.loads(analyze(*arguments, *rules, "--format", "json").output)
+        with chdir(path):
+            compared = json.loads(analyze(*arguments, *rules, "--format", "json").output)
         (line,) = [line for line in output.splitlines() if line.strip().startswith("Evaluated")]
         return line, places(compared["new"]), places(compared["fixed"]), places(compared["unchanged"])
 
@@ -186,7 +188,7 @@ def test_who_cannot_wait_for_a_state_works_without(ci, history, tmp_path, monkey
     fresh = ci(history.path, base, "--state", states, code=1)
     before = {file: file.stat().st_mtime_ns for file in states.glob("*/*/*")}
     monkeypatch.setattr(States.__init__, "__defaults__", (0.1,))
-    program = "import fcntl, sys; f = [open(n) for n in sys.argv[1:]]; [fcntl.flock(x, 2) for x in f]; print(); input()"
+    program = "import filelock, sys; held = [filelock.FileLock(n).acquire() for n in sys.argv[1:]]; print(); input()"
     command = [sys.executable, "-c", program, *map(str, states.glob("*/*/lock"))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         other.stdout.readline()

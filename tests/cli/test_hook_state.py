@@ -1,12 +1,12 @@
 """The hook goes on from saved relations, and reports what a scan of the index does, whatever has become of them."""
 
-import fcntl
 import json
 import os
 import shutil
 import subprocess
 
 import pytest
+from filelock import FileLock
 
 import analyzer.hook
 from analyzer import VERSION
@@ -151,8 +151,7 @@ def test_a_state_that_another_process_uses_stops_nobody(hook, staging, state_dir
     hook()
     monkeypatch.setattr(analyzer.hook, "WAIT_S", 0.1)
     (lock,) = (state_directory / "commits").glob("*/*/lock")
-    with lock.open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with FileLock(lock):
         sarif = hook()
     assert uris(sarif) == uris(scanned(top)) == ["app.py"]
     assert any("another process has been using" in text for text in warnings(sarif))

@@ -1,11 +1,11 @@
 """`analyze update`: a state, deltas, and what it says."""
 
-import fcntl
 import re
 
 import pyarrow
 import pyarrow.parquet
 import pytest
+from filelock import FileLock
 
 TC = """\
 .decl arc(x: symbol, y: symbol)
@@ -150,12 +150,10 @@ def test_wrong_arguments_are_told(place, analyze, tmp_path):
 
 def test_a_second_run_waits_and_says_so(place):
     place.update("-F", place.top / "facts")
-    with (place.top / "state/lock").open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with FileLock(place.top / "state/lock"):
         first, second = place.update("--wait", 0.1, code=2).splitlines()
     assert first == f"another run is using {place.top}/state; waiting for its end"
     assert second == f"error[S003]: another process has been using {place.top}/state for more than 0.1 s"
-    # The thread that waited in this process is given the lock now, and lets it go: the next run may have to wait.
     assert "tc\t3" in report(place.update())
 
 
