@@ -62,12 +62,12 @@ def print_comparison(result: CiResult, console: Console) -> None:
         for finding in comparison.fixed:
             place, message = printable(str(finding.place)), printable(finding.message)
             line = Text.assemble("  ", (place, "bold"), "  ", message, (f"  {finding.check}", "dim"))
-            console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+            console.print(line, soft_wrap=True)
     if comparison.weakened:
         console.print()
         console.print(Text(" taken away by this change ", style="bold yellow reverse"))
     for line in _weakened_lines(comparison.weakened):
-        console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+        console.print(line, soft_wrap=True)
     rows = {
         "New": severities_row(_severities(comparison.new, report)),
         "Fixed": Text(f"{len(comparison.fixed):,}"),

@@ -44,7 +44,7 @@ def print_findings(
 
 
 def _print_check(check: Check, findings: list[Finding], console: Console, notes: Mapping[str, str]) -> None:
-    """Print a check once, with why it matters, then its findings: many of them without frames, one a line."""
+    """Print a check once, with why it matters, then its findings: many of them without frames, one a line, not cut."""
     console.print()
     console.print(_heading(check, console.width))
     if check.summary:
@@ -62,7 +62,7 @@ def _print_check(check: Check, findings: list[Finding], console: Console, notes:
         console.print()
     for finding in findings[MAX_FRAMED:]:
         place, message = printable(str(finding.place)), printable(finding.message)
-        _print_line(Text.assemble("  ", (place, "bold"), "  ", message), console)
+        console.print(Text.assemble("  ", (place, "bold"), "  ", message), soft_wrap=True)
 
 
 def _print_line(line: Text, console: Console) -> None:
