@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from engine.system import give_name, open_nameless
+
 
 @contextmanager
 def replaced(path: Path | str) -> Iterator[BinaryIO]:
@@ -25,7 +27,9 @@ def replaced(path: Path | str) -> Iterator[BinaryIO]:
             yield file
         return
     beside = place.parent / f".tmp-{secrets.token_hex(8)}"
-    descriptor, has_name = _open_new(beside)
+    descriptor = open_nameless(place.parent)
+    if has_name := descriptor is None:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         try:
             with open(descriptor, "wb", closefd=False) as file:
@@ -33,8 +37,7 @@ def replaced(path: Path | str) -> Iterator[BinaryIO]:
                     os.chmod(beside if has_name else descriptor, stat.S_IMODE(before.st_mode))
                 yield file
             if not has_name:
-                # Python follows the link of /proc only where a directory is given, which an absolute path ignores.
-                os.link(f"/proc/self/fd/{descriptor}", beside, src_dir_fd=descriptor)
+                give_name(descriptor, beside)
         finally:
             os.close(descriptor)
         os.replace(beside, place)
@@ -42,14 +45,3 @@ def replaced(path: Path | str) -> Iterator[BinaryIO]:
         with suppress(OSError):
             os.unlink(beside)
         raise
-
-
-def _open_new(path: Path) -> tuple[int, bool]:
-    """Open a new file for writing: without a name where the system can, else at `path`. Return whether it has a name.
-
-    A file without a name goes with its process, however that ends.
-    """
-    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
-        with suppress(OSError):  # Not every file system can.
-            return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE, 0o666), False
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), True

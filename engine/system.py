@@ -159,6 +159,23 @@ def allocate(descriptor: int, n_bytes: int) -> None:
         n_bytes -= os.write(descriptor, zeros[:n_bytes])
 
 
+def open_nameless(directory: Path) -> int | None:
+    """Open a new file without a name for writing, which goes with its process, however that ends; None where none can.
+
+    Raises no error: who gets none makes a file with a name, and meets the error there.
+    """
+    if hasattr(os, "O_TMPFILE") and (PROC / "fd").is_dir():
+        with suppress(OSError):  # Not every file system can.
+            return os.open(directory, os.O_WRONLY | os.O_TMPFILE, 0o666)
+    return None
+
+
+def give_name(descriptor: int, path: Path) -> None:
+    """Give such a file a name."""
+    # Python follows the link of /proc only where a directory is given, which an absolute path ignores.
+    os.link(PROC / "fd" / str(descriptor), path, src_dir_fd=descriptor)
+
+
 def stored_bytes(status: os.stat_result) -> int:
     """The room that a file takes on the disk, its holes aside where the system tells of them."""
     blocks = getattr(status, "st_blocks", None)

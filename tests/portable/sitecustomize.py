@@ -13,7 +13,7 @@ ABSENT = {
     os: (
         *("sched_getaffinity", "sched_setaffinity", "pidfd_open", "posix_fallocate", "posix_fadvise", "memfd_create"),
         *("geteuid", "getuid", "getegid", "getgid", "killpg", "wait4", "wait3", "waitid", "pread", "pwrite", "mkfifo"),
-        *("O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK", "statvfs", "fchmod", "major", "minor"),
+        *("O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK", "O_TMPFILE", "statvfs", "fchmod", "major", "minor"),
     ),
     signal: ("pthread_sigmask", "SIGALRM", "setitimer", "alarm"),
 }
