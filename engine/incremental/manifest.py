@@ -61,17 +61,12 @@ class Manifest:
 
 
 def read_manifest(directory: Path) -> Manifest | None:
-    """Return the manifest of a directory, if it has one; that of another version has no files. Raises DamagedFile.
-
-    A database without tables is that of a process that ended before it had saved its first state.
-    """
+    """Return the manifest of a directory, if it has one; that of another version has no files. Raises DamagedFile."""
     path = directory / NAME
     if not path.exists():
         return None
     try:
         with closing(sqlite3.connect(path)) as database:
-            if not database.execute("select count(*) from sqlite_master").fetchone()[0]:
-                return None
             row = database.execute(f"select format, program, saved, digest from {TABLE}").fetchone()
     except sqlite3.Error as error:
         raise DamagedFile(f"{NAME} cannot be read: {error}") from None
@@ -104,14 +99,26 @@ def digest_of(*values: object) -> str:
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Switch to what a manifest names. Raises OSError or sqlite3.Error; what was valid before still is, then."""
     path = directory / NAME
+    if not path.exists():
+        create(path)
     try:
         replace_row(path, manifest)
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError:
         # It is no database, or no longer one: there was nothing valid in it.
-        path.unlink()
+        create(path)
         replace_row(path, manifest)
+
+
+def create(path: Path) -> None:
+    """Put a database with an empty table in place, whole: one without a table is damaged."""
+    beside = path.with_name(f"{path.name}.new")
+    for left in (beside, beside.with_name(f"{beside.name}-journal")):
+        left.unlink(missing_ok=True)
+    with closing(sqlite3.connect(beside, isolation_level=None)) as database, transaction(database):
+        make(database)
+    beside.replace(path)
 
 
 def replace_row(path: Path, manifest: Manifest) -> None:

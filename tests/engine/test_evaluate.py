@@ -225,6 +225,7 @@ SEEN: list[tuple[bool, list[bool], int]] = []
 """Of each program run: is it recursive, which derived relations have rows, how many iterations did recursion take."""
 
 
+@pytest.mark.xdist_group("random programs")
 @settings(max_examples=4 * settings.default.max_examples)
 @given(cases(), exchanges())
 def test_random_programs_answer_as_the_oracle(case, exchange):
@@ -244,6 +245,7 @@ def test_random_programs_answer_as_the_oracle(case, exchange):
     SEEN.append((any(s.recursive for s in program.strata), [bool(expected[r]) for r in derived], iterations))
 
 
+@pytest.mark.xdist_group("random programs")
 def test_random_programs_are_worth_running():
     """The mix above: mostly recursive, mostly with results, with recursion that takes a few iterations."""
     if len(SEEN) < 4 * settings.default.max_examples:

@@ -2,7 +2,6 @@
 
 import random
 import shutil
-import sqlite3
 
 import pytest
 
@@ -119,19 +118,3 @@ def test_what_an_update_does_not_touch_is_not_verified(place, tmp_path):
     view = State(tmp_path / "state", state.program).load(threads=1)
     assert sorted(view.symbols.texts(view.columns("kept")[0])) == ["a", "b", "c"]
     assert view.columns("path").shape[1] == len((place / "out" / "path.csv").read_text().splitlines())
-
-
-@pytest.mark.parametrize("begun", [b"", "tables"])
-def test_a_state_that_was_never_saved_is_none(place, tmp_path, begun):
-    """A process that ends before its first transaction does leaves a file of SQLite without a table."""
-    state, out = tmp_path / "state", tmp_path / "out"
-    state.mkdir(mode=0o700)
-    out.mkdir()
-    (state / "state.sqlite").write_bytes(b"")
-    if begun:
-        with sqlite3.connect(state / "state.sqlite") as database:
-            database.execute("create table saved(id integer)")
-            database.execute("drop table saved")
-    done = keep_up(place / "program.dl", state, out, facts=place / "after", threads=1)
-    assert outputs(out) == outputs(place / "expected")
-    assert not done.damage and "there is no state" in done.reason

@@ -112,10 +112,9 @@ def fork(work, *arguments):
 
 def assert_right(directory, program, told):
     """The state is that after the last step that was told, or the next one; return which."""
-    saved = opened(directory, program)
-    view = saved.load(threads=1, options=TINY)
-    step = saved.notes["step"]
-    saved.close()
+    with closing(opened(directory, program)) as saved:
+        view = saved.load(threads=1, options=TINY)
+        step = saved.notes["step"]
     assert step in (told, told + 1)
     assert state(view) == state(made(program, step))
     expected = reference.evaluate(program, {"edge": facts_after(step)})
@@ -143,14 +142,9 @@ def test_a_process_may_be_killed_at_any_time(tmp_path, program, monkeypatch, log
         assert sum(path.suffix in (".base", ".log") for path in tmp_path.iterdir()) <= 4
 
 
-def save_and_die(directory, program, log_bytes, line, told):
-    """Save one step; die before that line of the saving code, counted as they are run, or tell how many there were."""
-    saving.SMALL_LOG_BYTES, count = log_bytes, 0
-    saved = opened(directory, program)
-    view = saved.load(threads=1, options=TINY)
-    inserted, deleted = next(steps())
-    view.update(columns(inserted), columns(deleted))
-    saved.notes = {"step": 1}
+def dying(save, line):
+    """Save; die before that line of the saving code, counted as they are run. Return how many there were."""
+    count = 0
 
     def trace(frame, event, _):
         nonlocal count
@@ -162,9 +156,27 @@ def save_and_die(directory, program, log_bytes, line, told):
         return trace
 
     sys.settrace(trace)
-    saved.save(view)
+    save()
     sys.settrace(None)
-    os.write(told, count.to_bytes(4, "big"))
+    return count
+
+
+def save_and_die(directory, program, log_bytes, line, told):
+    """Save one step as far as a line, or tell how many there were."""
+    saving.SMALL_LOG_BYTES = log_bytes
+    saved = opened(directory, program)
+    view = saved.load(threads=1, options=TINY)
+    inserted, deleted = next(steps())
+    view.update(columns(inserted), columns(deleted))
+    saved.notes = {"step": 1}
+    os.write(told, dying(lambda: saved.save(view), line).to_bytes(4, "big"))
+
+
+def begin_and_die(directory, program, line, told):
+    """Save for the first time as far as a line, or tell how many there were."""
+    saved = opened(directory, program)
+    saved.notes = {"step": 0}
+    os.write(told, dying(lambda: saved.save(made(program)), line).to_bytes(4, "big"))
 
 
 @pytest.mark.parametrize("log_bytes", [1 << 20, -1])
@@ -189,6 +201,30 @@ def test_a_process_may_be_killed_at_any_line_of_saving(tmp_path, program, log_by
     assert not any(told for _, told in found)
     kept = [step for step, _ in found]
     assert kept == sorted(kept) and (kept[0], kept[-1]) == (0, 1)
+
+
+def test_a_process_may_be_killed_at_any_line_of_saving_for_the_first_time(tmp_path, program):
+    def outcome(line):
+        """Is there a state, and what did the process tell?"""
+        reading, writing = os.pipe()
+        os.waitpid(fork(begin_and_die, tmp_path / "now", program, line, writing), 0)
+        os.close(writing)
+        with open(reading, "rb") as pipe:
+            n_lines = int.from_bytes(pipe.read(), "big")
+        try:
+            is_there = assert_right(tmp_path / "now", program, 0) == 0
+        except NoState as error:
+            assert not error.damage, "a state that was never saved is none"
+            is_there = False
+            begun(tmp_path / "now", program)
+        shutil.rmtree(tmp_path / "now")
+        return is_there, n_lines
+
+    is_there, n_lines = outcome(-1)
+    assert is_there and n_lines > 50
+    found = [outcome(int(line)) for line in np.linspace(1, n_lines, KILLS)]
+    assert not any(told for _, told in found)
+    assert [is_there for is_there, _ in found] == sorted(is_there for is_there, _ in found)
 
 
 def write_until_full(directory, program):
