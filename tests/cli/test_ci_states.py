@@ -180,6 +180,7 @@ def refused(source, target):
     raise OSError(errno.EPERM, "Operation not permitted")
 
 
+@pytest.mark.slow
 def test_who_cannot_wait_for_a_state_works_without(ci, history, tmp_path, monkeypatch):
     """A process of its own holds the states of both commits."""
     base = history.commit({"app.py": SINK, "helper.py": HARMLESS})

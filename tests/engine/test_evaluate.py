@@ -203,7 +203,6 @@ def test_random_queries_answer_as_the_oracle(case, data):
         assert result.relation(name).shape[1] == len(rows)
 
 
-@settings(max_examples=2 * settings.default.max_examples)
 @given(cases(), st.sampled_from([Options(), TINY]))
 def test_random_programs_on_facts_that_change(case, options):
     """On a session: half of the facts, then the others too but for every third one."""
