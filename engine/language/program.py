@@ -170,8 +170,10 @@ class CheckedProgram:
     @property
     def ordered(self) -> frozenset[str]:
         """The relations that let in the first rows only: what they hold depends on the order of derivation."""
-        chosen = {name for name, relation in self.relations.items() if relation.choice}
-        return frozenset(chosen | {directive.relation for directive in self.limitsizes})
+        return frozenset(name for name in self.relations if self.is_ordered(name))
+
+    def is_ordered(self, name: str) -> bool:
+        return bool(self.relations[name].choice) or any(name == directive.relation for directive in self.limitsizes)
 
     @property
     def limits(self) -> Mapping[str, int]:

@@ -148,7 +148,7 @@ class Staging:
 
     def admissions(self, names: Iterable[str]) -> dict[str, Admission]:
         """Return what lets rows into those of the relations that do not take all."""
-        return {name: self.admission(name) for name in names if name in self.program.ordered}
+        return {name: self.admission(name) for name in names if self.program.is_ordered(name)}
 
     def admission(self, name: str) -> Admission:
         declared = self.program.relations[name]

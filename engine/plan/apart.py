@@ -65,7 +65,7 @@ class _Parts:
     def of(self, clause: CheckedClause) -> CheckedClause:
         """Return the clause with a head of its source's own, made if need be."""
         declared, source = self.program.relations[clause.head.relation], clause.span.source
-        ordered = declared.name in self.program.ordered
+        ordered = self.program.is_ordered(declared.name)
         if clause.is_fact or clause.counters or declared.aggregated or ordered or declared.span.source == source:
             return clause
         name = f"{declared.name}{SEPARATOR}{source}"

@@ -38,7 +38,7 @@ class Splitter:
         """Yield a stratum with its clauses split, and before it the tests that do not read it."""
         own = set(stratum.relations)
         iterates = not stratum.premappable or any(
-            name in self.program.ordered or self.program.relations[name].aggregated for name in own
+            self.program.is_ordered(name) or self.program.relations[name].aggregated for name in own
         )
         clauses, inner = [], []
         for clause in stratum.clauses:

@@ -64,7 +64,7 @@ def evaluated_in_full(program: CheckedProgram, definitions: Definitions, root: s
     for name in reachable(definitions, [root]):
         heads = (clause.head.arguments for clause in definitions[name])
         if (
-            name in program.ordered
+            program.is_ordered(name)
             or "eqrel" in program.relations[name].qualifiers
             or any(clause.counters for clause in definitions[name])
             or any(isinstance(term, HeadAggregate) for head in heads for term in head)

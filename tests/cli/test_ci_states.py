@@ -74,6 +74,7 @@ def test_a_state_is_kept_by_commit_and_gone_on_from(ci, history, tmp_path, monke
     assert places(since_first["new"]) == ["app.py:7", "other.py:7"]
 
 
+@pytest.mark.slow
 def test_a_damaged_state_is_made_again_and_said_so(ci, history, tmp_path):
     base = history.commit({"app.py": SINK, "helper.py": HARMLESS})
     history.commit({"helper.py": HARMFUL})

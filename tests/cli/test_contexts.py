@@ -47,6 +47,7 @@ def test_a_policy_by_flag_or_configuration_reports_each_finding_once_with_its_pa
     assert scan(jobs, *ARGUMENTS, code=1) == by_flag
 
 
+@pytest.mark.slow
 def test_a_check_may_ask_for_a_policy(scan, jobs):
     own = jobs / ".analyze/rules"
     own.mkdir(parents=True)

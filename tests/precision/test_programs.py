@@ -8,6 +8,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pointerbench", "svf"])
 def test_a_scorer_compiles(name, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(HERE)
