@@ -202,7 +202,10 @@ def print_summary(report: Report, rows: Mapping[str, Text], console: Console) ->
     if notes:
         console.print()
     for head, note in notes:
-        _print_wrapped(Text(head), note, console)
+        if console.is_terminal:
+            _print_wrapped(Text(head), note, console)
+        else:  # A path that is broken in two is found by nobody.
+            console.print(Text.assemble(head, note), soft_wrap=True)
     console.print()
 
 

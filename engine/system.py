@@ -85,7 +85,13 @@ def release_pages(mapping: mmap.mmap) -> None:
 
 
 def peak_bytes() -> int:
-    """The process's largest resident size so far."""
+    """The process's largest resident size so far.
+
+    Linux counts what a process was before it ran this program in `ru_maxrss`, such as a large one that started it.
+    """
+    for line in (proc_text("status") or "").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
     if resource:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_BYTES
     memory = psutil.Process().memory_info()

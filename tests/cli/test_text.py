@@ -12,17 +12,23 @@ from analyzer.scan import ScanResult
 from cli.text import printable, render_text
 
 
-def text_of(report, width):
-    console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
+def text_of(report, width, terminal=False):
+    console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, force_terminal=terminal)
     render_text(ScanResult(report, Config(), {"facts": 0.3, "analysis": 1.8}), console)
     return console.file.getvalue()
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_no_line_is_wider_than_the_terminal_and_none_ends_in_spaces(sample_report, width):
-    lines = text_of(sample_report, width).splitlines()
+    lines = text_of(sample_report, width, terminal=True).splitlines()
     assert max(map(len, lines)) <= width
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_in_a_pipe_a_problem_is_one_line(sample_report):
+    problem = Problem("cannot be read: Permission denied", "a/" * 60 + "secret.py")
+    text = text_of(replace(sample_report, problems=(problem,)), 60)
+    assert f"{problem.file} cannot be read: Permission denied" in text
 
 
 def test_the_report_reads_from_findings_to_summary(sample_report):
