@@ -1,4 +1,4 @@
-"""What users' rules and settings probably do not do as they are meant: warnings, which change no exit code."""
+"""Warnings of users' rules and settings that probably do not do as they are meant; they change no exit code."""
 
 from __future__ import annotations
 

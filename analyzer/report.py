@@ -1,4 +1,4 @@
-"""What a scan answers: findings with their paths, coverage, problems. Immutable, and free of time.
+"""The answer of a scan: findings with their paths, coverage, problems. Immutable, and free of time.
 
 Paths are relative to the scanned directory, also those of rules above it (`../.analyze/rules/own.dl`); those of files
 that the command line names are absolute.

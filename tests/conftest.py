@@ -20,12 +20,13 @@ from hypothesis import HealthCheck, settings
 
 from analyzer.report import Check, Coverage, Finding, Place, Problem, Report, SourceFile, Step, Suppression
 from cli import cli
+from engine.language import compiler
 
 TOP = Path(__file__).resolve().parents[1]
 POSIX = r"fcntl|\bresource\b|chown|mkfifo|AF_UNIX|killpg|SIGKILL|SIGSTOP|os\.fork|chmod|/bin/sh|/dev/|symlink_to"
 LINUX = r"/proc|pidfd|posix_fallocate|/dev/full|O_DIRECTORY|sched_getaffinity|tmpfs|Landlock|sandbox"
 LACKING = {"linux": "(?!)", "darwin": LINUX, "win32": f"{LINUX}|{POSIX}"}
-"""What tests are about that are not for a system."""
+"""Names in the sources of tests that are not for a system."""
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 HOST = "127.0.0.1"
 EXECUTOR = "CoarseGrainedExecutorBackend"
@@ -98,6 +99,20 @@ def analyze(state_directory):
         return result
 
     return run
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The names of the sources that are parsed."""
+    names = []
+
+    def parse(name, text, report):
+        names.append(name)
+        return parsed(name, text, report)
+
+    parsed = compiler.parse
+    monkeypatch.setattr(compiler, "parse", parse)
+    return names
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from engine.language.program import Relation, Type
 from engine.storage.memory import LEDGER, for_result
 
 WORK_BYTES = 64
-"""What ordering and writing take for each value, about."""
+"""The memory that ordering and writing take for each value, about."""
 N_SAMPLED = 1 << 16
 N_AT_ONCE = 1 << 18
 
@@ -112,7 +112,7 @@ def chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def is_by_value(column: np.ndarray, type: Type) -> bool:
-    """Whether values are in the order of what they are encoded as."""
+    """Return True if values are in the order of what they are encoded as."""
     return type.kind == "number" or (type.kind == "unsigned" and all((part >= 0).all() for part in chunks(column)))
 
 

@@ -28,11 +28,11 @@ PORTIONS = 32
 SLACK = 0.05
 """What share of the limit is freed at least when something has to be spilled, if it can be."""
 RESERVE = 0.1
-"""What share of a limit on the resident size is for arrays that are small, or short-lived, and not in the ledger."""
+"""The share of a limit on the resident size for arrays that are small, or short-lived, and not in the ledger."""
 WATCH_S = 0.005
 """How often the resident size is looked at, beside what the ledger hears of."""
 ROOM_BYTES = 16 << 20
-"""What an evaluation needs at least, beside what the process holds when it begins."""
+"""The memory that an evaluation needs at least, beside what the process holds when it begins."""
 DEFAULT_SHARE = 0.8
 """How much of the machine's memory an evaluation may take when nothing else is said."""
 

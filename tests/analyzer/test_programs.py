@@ -11,7 +11,6 @@ from analyzer import program
 from analyzer.program import compile_cached, prepare_cached
 from analyzer.rulebook import build_rulebook
 from analyzer.state import save_entry
-from engine.language import compiler
 from engine.language.compiler import check_sources
 from engine.language.stored import UNITS
 from engine.plan.part import part_for
@@ -52,20 +51,6 @@ def test_flipped_bits_are_told_and_the_program_is_compiled_anew(make, tmp_path):
         assert told
         told.clear()
         assert make(SOURCES, tmp_path, ("q",), tell=told.append) == expected and told == []
-
-
-@pytest.fixture
-def read(monkeypatch):
-    """The names of the sources that are parsed."""
-    names = []
-
-    def parse(name, text, report):
-        names.append(name)
-        return parsed(name, text, report)
-
-    parsed = compiler.parse
-    monkeypatch.setattr(compiler, "parse", parse)
-    return names
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ OF_AREA = {
 PACKAGES = ("analyzer", "cli", "docs", "engine", "facts", "rules", "tests")
 FILES = ("README.md", "pyproject.toml", "Makefile", ".pre-commit-hooks.yaml", "LICENSE", "constraints.txt")
 FAST, SLOW = "not slow", "slow"
+STAGES = ("near", "fast", "slow")
 NEAR_S = 60.0
 """How many seconds of tests that run a mutated line are tried before mutations are tried together."""
 ALONE_S, TOGETHER_S = 300.0, 2400.0
@@ -137,7 +138,7 @@ def caught_together(copy: Copy, mutations: list[Mutation], marker: str) -> set[M
 
 
 class Log:
-    """What is known of mutations, by what caught them: "fast", "slow" or None; kept in a file."""
+    """Is a mutation caught at a stage, as far as is known; kept in a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -182,9 +183,6 @@ def try_alone(mutations: Sequence[Mutation], copies: Sequence[Copy], near: Near,
 
 def survivors(mutations: Sequence[Mutation], log: Log) -> list[Mutation]:
     return [mutation for mutation in mutations if not any(log.get(mutation, stage) for stage in STAGES)]
-
-
-STAGES = ("near", "fast", "slow")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What macOS or Windows lacks is named in one module, and everything works without it."""
+"""Calls that macOS or Windows lacks are named in one module, and everything works without them."""
 
 import ast
 import json

@@ -7,7 +7,6 @@ import pytest
 
 import engine
 from engine.codec import Damaged
-from engine.language import compiler
 from engine.language.compiler import check_sources, compile
 from engine.language.stored import UNITS
 from tests.engine.language.test_errors import read_cases
@@ -88,20 +87,6 @@ def outcome(sources, units):
 def units_of(sources):
     """The units of sources, as they are kept."""
     return dict(zip(sources, UNITS.unpack(UNITS.pack(check_sources(sources).units)), strict=True))
-
-
-@pytest.fixture
-def read(monkeypatch):
-    """The names of the sources that are parsed."""
-    names = []
-
-    def parse(name, text, report):
-        names.append(name)
-        return parsed(name, text, report)
-
-    parsed = compiler.parse
-    monkeypatch.setattr(compiler, "parse", parse)
-    return names
 
 
 LIBRARY_SOURCES = [engine.Source(f"{at}.dl", part) for at, part in enumerate(LIBRARY.split("\n.comp"))]
