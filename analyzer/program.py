@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -111,13 +112,19 @@ def _cached(directory: Path, name: str, codec: Codec[Made] | Units, make: Callab
     entry = directory / "programs" / name
     try:
         if stored := load_entry(entry):
-            return codec.unpack(stored)
+            return _unpacked(codec, stored)
     except (DamagedEntry, Damaged):
         tell(f"the compiled rules in {entry} were damaged; compiled anew")
     made = make()
     with suppress(OSError, ValueError, RecursionError):
         save_entry(entry, codec.pack(made))
     return made
+
+
+@lru_cache(maxsize=4)
+def _unpacked(codec: Codec[Made] | Units, stored: bytes) -> Made:
+    """Return what bytes stand for: the same, unchangeable object for those that this process has read before."""
+    return codec.unpack(stored)
 
 
 def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:

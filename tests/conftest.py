@@ -1,5 +1,6 @@
 """Fixtures that several parts share."""
 
+import gc
 import inspect
 import json
 import os
@@ -31,6 +32,8 @@ IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITT
 HOST = "127.0.0.1"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
+gc.set_threshold(200_000)  # As the command does: compiled rules are many objects that live long.
+
 # Of each property so many examples, or multiples; the same in each run. More of them: `EXAMPLES=1000 pytest FILE`.
 settings.register_profile(
     "ours",
@@ -42,12 +45,27 @@ settings.register_profile(
 settings.load_profile("ours")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out, and count as deselected, tests that name what this system has not."""
+    """Leave out, and count as deselected, tests that name what this system has not.
+
+    Tests that share a fixture of their module run in one process, which makes it once.
+    """
     lacking = re.compile(LACKING.get(sys.platform, LINUX))
     gone = [item for item in items if lacking.search(item.path.stem) or lacking.search(source_of(item))]
     config.hook.pytest_deselected(items=gone)
     items[:] = [item for item in items if item not in set(gone)]
+    for item in items:
+        fixtures = [made[-1] for made in item._fixtureinfo.name2fixturedefs.values()]
+        if any(made.scope == "module" for made in fixtures) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+
+
+def pytest_collection_finish(session):
+    """Groups of pytest-xdist 3.8 do not hold with pytest 9.2, silently."""
+    if getattr(session.config.option, "loadgroup", False):
+        grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
+        assert all("@" in item.nodeid for item in grouped), "tests of a group would run in several processes"
 
 
 def source_of(item):

@@ -53,6 +53,11 @@ def test_flipped_bits_are_told_and_the_program_is_compiled_anew(make, tmp_path):
         assert make(SOURCES, tmp_path, ("q",), tell=told.append) == expected and told == []
 
 
+def test_a_process_decodes_a_program_once(tmp_path):
+    compile_cached(SOURCES, tmp_path, ("q",))
+    assert compile_cached(SOURCES, tmp_path, ("q",)) is compile_cached(SOURCES, tmp_path, ("q",))
+
+
 @pytest.fixture
 def small_bundle(monkeypatch):
     """A schema, an analysis, a model and a check that stand for the bundled ones."""

@@ -122,6 +122,7 @@ def test_one_that_exhausts_its_memory_fails_and_says_so(run, repositories):
     assert (row["status"], row["reason"]) == ("failed", "needs more than 64M of memory")
 
 
+@pytest.mark.slow
 def test_rules_that_exhaust_the_memory_of_a_repository_are_left_out(run, repositories):
     repositories.make("greedy", {"app.py": "print(1)\n", ".analyze/rules/own.dl": GREEDY})
     row, costs = run("greedy", memory_bytes=450 << 20, rules=("x/own",))

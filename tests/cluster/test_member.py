@@ -5,7 +5,7 @@ import random
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from meeting import results, run
 
 import engine
@@ -77,6 +77,7 @@ names = st.sets(st.tuples(number, st.sampled_from(["a", "b", "three", "ä"])), m
 weights = st.sets(st.tuples(number, number, st.sampled_from([0.5, 1.25, 3.0])), max_size=8)
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.sets(st.sampled_from(RULES)), edges, names, weights, st.integers(1, 4), st.sampled_from([0, 1000]))
 @example(frozenset(RULES) - {RULES[-1]}, {(1, 2), (2, 3), (3, 1), (3, 4)}, {(1, "a")}, {(1, 2, 0.5)}, 3, 0)
 def test_members_answer_as_the_oracle(rules, edges, names, weights, size, complete_rows):

@@ -36,6 +36,8 @@ NEVER = {
 }
 """Rules that take more than their budget, some of them all there is; `n` says that they have begun."""
 
+QUICK = ("rules that feed each other", "rows for the library")
+
 
 def nested(depth):
     text = "(x = 1 ; x = 2)"
@@ -77,13 +79,14 @@ def used(number, text):
     return f'{text} source_call("http", "never.called") :- n{number}(-1).'
 
 
-def test_rules_without_end_are_left_out_whole_and_all_else_is_found(attack):
+@pytest.mark.parametrize("names", [QUICK, pytest.param(tuple(NEVER), marks=pytest.mark.slow)], ids=("two", "all"))
+def test_rules_without_end_are_left_out_whole_and_all_else_is_found(attack, names):
     honest = 'source_call("http", "shop.basket").'
     more = VULNERABLE.replace("from flask import request", "import shop")
     more = more.replace('request.args["name"]', "shop.basket()")
-    rules = [used(number, text) for number, text in enumerate(NEVER.values())]
+    rules = [used(number, NEVER[name]) for number, name in enumerate(names)]
     report, reasons = scan([*rules, honest], **{"more.py": more})
-    for name, reason in zip(NEVER, reasons, strict=False):
+    for name, reason in zip(names, reasons, strict=False):
         attack(f"rules: {name}", expected="left out: its rules", got=reason[:19])
     attack("rules: honest ones beside these", expected="kept", got=reasons[-1])
     found = [finding.place.file for finding in report.findings]

@@ -12,9 +12,14 @@ OUTCOMES = os.environ.get("OUTCOMES")
 seconds = defaultdict(float)
 
 
+def ungrouped(test):
+    """Return the name of a test without the group that pytest-xdist appends."""
+    return test.rpartition("@")[0] if test.rfind("@") > test.rfind("]") else test
+
+
 def pytest_runtest_logreport(report):
     if OUTCOMES and "PYTEST_XDIST_WORKER" not in os.environ:
         seconds[report.nodeid] += report.duration
         if report.failed or report.when == "teardown":
             with Path(OUTCOMES).open("a") as file:
-                file.write(json.dumps([report.nodeid, report.failed, seconds[report.nodeid]]) + "\n")
+                file.write(json.dumps([ungrouped(report.nodeid), report.failed, seconds[report.nodeid]]) + "\n")

@@ -27,6 +27,7 @@ from queue import SimpleQueue
 
 import coverage
 from mutate import AREAS, Mutation, sample
+from outcomes import ungrouped
 
 TOP = Path(__file__).resolve().parents[2]
 OF_AREA = {
@@ -106,7 +107,7 @@ class Near:
     def tests(self, mutation: Mutation) -> list[str]:
         """Return up to a minute of tests, the quickest first: of the area if no test is known to run the line."""
         contexts = self.data.contexts_by_lineno(str(TOP / mutation.file)).get(mutation.line, ())
-        running = {context.partition("|")[0] for context in contexts} & self.seconds.keys()
+        running = {ungrouped(context.partition("|")[0]) for context in contexts} & self.seconds.keys()
         of_area = {test for test in self.seconds if test.startswith(OF_AREA[mutation.area])}
         chosen, spent_s = [], 0.0
         for test in sorted(running or of_area, key=lambda test: (self.seconds[test], test)):

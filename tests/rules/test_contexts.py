@@ -17,8 +17,6 @@ from facts import extract, mount, schema_text
 from facts.languages import language_of
 from rules import library
 
-pytestmark = pytest.mark.xdist_group("contexts")  # All evaluate once.
-
 CALLS, OBJECTS, TYPES = {"1-call", "2-call"}, {"1-object", "2-object"}, {"1-type", "2-type"}
 
 # What all programs of a language begin with.

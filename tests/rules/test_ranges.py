@@ -19,8 +19,6 @@ from facts import extract, mount, schema_text
 from facts.languages import language_of
 from rules import catalogue
 
-pytestmark = pytest.mark.xdist_group("ranges")  # All use one program.
-
 NAMES = ("a", "b", "c")
 UNKNOWN = 500_000_000
 NUMBERS = st.one_of(st.integers(-3, 12), st.sampled_from((100, 250, 256, 1000)))

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 TEXT = """
 .decl a(x: number, y: number) no_inline brie magic
 .decl b(x: number)
@@ -17,6 +19,7 @@ print(fingerprint(program, {{}}, 2), list(program.relations["a"].qualifiers))
 """
 
 
+@pytest.mark.slow
 def test_the_name_of_a_run_does_not_depend_on_the_seed_of_hashes():
     outputs = []
     for seed in ("1", "2", "3"):
