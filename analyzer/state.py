@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -21,6 +22,8 @@ DIGEST_BYTES = 32
 CACHE_HOME, NAME = "XDG_CACHE_HOME", "analyze"
 KEPT = ("kernels", "programs", "facts", "claims", "commits")
 """What is kept in the state directory."""
+ROOM_BYTES = 32 << 20
+"""Where a disk has less left, it is said: compiled kernels and programs may not fit, and are made again in each run."""
 
 
 def blob_hash(data: bytes) -> str:
@@ -33,7 +36,9 @@ def default_directory() -> Path:
 
 
 class StateDirectory:
-    """A directory for caches: the user's, or a private temporary one, with `warning` set, where that cannot be used.
+    """A directory for caches: the user's, or a private temporary one where that cannot be used.
+
+    `warning` is set then, and where there is little room.
 
     The user's must be written by nobody else (`engine.trust`), and lie outside of the `trees` at these places: what is
     scanned would choose what is read back. A temporary one is the cache of all that this process starts, too.
@@ -50,6 +55,9 @@ class StateDirectory:
             self._cache_home = os.environ.get(CACHE_HOME)
             os.environ[CACHE_HOME] = self._temporary.name
             leave_kernels()
+        elif (left := shutil.disk_usage(self.path).free) < ROOM_BYTES:
+            place = f"the disk of {self.path} has {left >> 20} MB left"
+            self.warning = f"{place}; what does not fit is made again in each run: free some, or set {CACHE_HOME}"
 
     def close(self) -> None:
         if not self._temporary:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -85,6 +85,23 @@ def damaged():
             yield data[: choose.randrange(len(data))]
 
     return each
+
+
+@pytest.fixture
+def full_disk():
+    """Return a context in which files stop growing: as on a full disk, what is written first goes well."""
+    import resource
+
+    @contextmanager
+    def full(at_bytes=1 << 14):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (at_bytes, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return full
 
 
 @pytest.fixture(scope="session")

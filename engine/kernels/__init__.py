@@ -18,6 +18,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from engine import trust
 
@@ -47,7 +48,7 @@ def private_directory() -> Path:
     return directory
 
 
-KERNELS: list[Callable] = []
+KERNELS: list[Any] = []
 
 
 def use_cache(directory: Path) -> None:
@@ -56,16 +57,19 @@ def use_cache(directory: Path) -> None:
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_DIR = str(directory)
     for compiled in KERNELS:
-        compiled.enable_caching()
+        compiled._cache = KernelCache(compiled.py_func)
 
 
 use_cache(cache_directory())
 
 from numba import njit  # noqa: E402  (the cache directory must be set first)
 
+from engine.kernels.kept import KernelCache  # noqa: E402
+
 
 def kernel(function: Callable) -> Callable:
     """Compile `function` on first use for the types it is called with; kept on disk, runs without the GIL."""
-    compiled = njit(nogil=True, cache=True, error_model="numpy")(function)
+    compiled = njit(nogil=True, error_model="numpy")(function)
+    compiled._cache = KernelCache(function)
     KERNELS.append(compiled)
     return compiled

@@ -1,6 +1,8 @@
 """The state directory and the fact cache."""
 
+import shutil
 import subprocess
+from types import SimpleNamespace
 
 from analyzer.state import FactCache, StateDirectory, blob_hash, write_atomically
 
@@ -36,6 +38,13 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["entry"]
     assert (tmp_path / "entry").read_bytes() == b"old"
+
+
+def test_where_there_is_little_room_it_is_said(tmp_path, monkeypatch):
+    assert not StateDirectory(tmp_path).warning
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 << 20))
+    state = StateDirectory(tmp_path)
+    assert state.path == tmp_path and "has 3 MB left; what does not fit is made again" in state.warning
 
 
 def test_where_nothing_is_writable_a_temporary_directory_is_used_and_said_so(tmp_path):
