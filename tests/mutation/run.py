@@ -4,7 +4,7 @@
     python tests/mutation/run.py --count 100 --seed 1 --outcomes outcomes.jsonl --coverage .coverage -o RESULT.jsonl
 
 Each mutation is made in a copy of the checkout. The tests that run its line come first, or else those of its area:
-the quickest before the others, up to a minute of them. Those mutations that survive are made all at once, and
+the quickest before the others, some seconds of them. Those mutations that survive are made all at once, and
 all tests run: a test that fails then is run with each of them alone, and catches those with which it fails. That goes
 on until none is caught: a mutation that hides behind another counts as missed. A test that does not end counts as
 failed, since a mutation may well loop. Results are appended as they come; a run that was interrupted goes on.
@@ -35,14 +35,23 @@ OF_AREA = {
     "update": ("tests/incremental/", "tests/schedule/"),
     "kernels": ("tests/engine/", "tests/incremental/"),
     "extractors": ("tests/facts/",),
-    "rules": ("tests/rules/", "tests/cli/test_commands.py"),
+    "rules": ("tests/rules/",),
     "reports": ("tests/analyzer/", "tests/cli/"),
 }
+OF_RULES = {
+    "": ("test_checks", "test_taint", "test_call_graph"),
+    "/java/": ("test_java", "test_java_taint"),
+    "/javascript/": ("test_javascript",),
+    "/go/": ("test_go", "test_go_taint"),
+    "/c/": ("test_c", "test_pointer_graph"),
+    "range": ("test_ranges",),
+}
+"""Modules of `tests/rules` for rules whose path contains a text: each compiles what is mutated once, which is dear."""
 PACKAGES = ("analyzer", "cli", "docs", "engine", "facts", "rules", "tests")
 FILES = ("README.md", "pyproject.toml", "Makefile", ".pre-commit-hooks.yaml", "LICENSE", "constraints.txt")
 FAST, SLOW = "not slow", "slow"
 STAGES = ("near", "fast", "slow")
-NEAR_S = 60.0
+NEAR_S = 12.0
 """How many seconds of tests that run a mutated line are tried before mutations are tried together."""
 ALONE_S, TOGETHER_S = 300.0, 2400.0
 SUSPECTS = 12
@@ -105,9 +114,11 @@ class Near:
         self.data.read()
 
     def tests(self, mutation: Mutation) -> list[str]:
-        """Return up to a minute of tests, the quickest first: of the area if no test is known to run the line."""
-        contexts = self.data.contexts_by_lineno(str(TOP / mutation.file)).get(mutation.line, ())
-        running = {ungrouped(context.partition("|")[0]) for context in contexts} & self.seconds.keys()
+        """Return so many seconds of tests, the quickest first: of the area if no test is known to run the line."""
+        if mutation.area == "rules":
+            modules = [name for part, names in OF_RULES.items() if part in mutation.file for name in names]
+            return [test for name in modules for test in self.seconds if test.startswith(f"tests/rules/{name}.py")]
+        running = self.running(mutation)
         of_area = {test for test in self.seconds if test.startswith(OF_AREA[mutation.area])}
         chosen, spent_s = [], 0.0
         for test in sorted(running or of_area, key=lambda test: (self.seconds[test], test)):
@@ -117,25 +128,54 @@ class Near:
             chosen.append(test)
         return chosen
 
+    def running(self, mutation: Mutation) -> set[str]:
+        """Return the tests that are known to run the line."""
+        contexts = self.data.contexts_by_lineno(str(TOP / mutation.file)).get(mutation.line, ())
+        return {ungrouped(context.partition("|")[0]) for context in contexts} & self.seconds.keys()
 
-def caught_together(copy: Copy, mutations: list[Mutation], marker: str) -> set[Mutation]:
+    def suspects(self, mutation: Mutation, failed: list[str]) -> list[str]:
+        """Return some of the tests that failed with others made, too: those that run the line before the others."""
+        running = self.running(mutation)
+        return sorted(failed, key=lambda test: test not in running)[:SUSPECTS]
+
+
+def each_alone(copies: Sequence[Copy], todo: Sequence[tuple[Mutation, list[str]]], marker: str) -> Iterator[bool]:
+    """Yield for each mutation whether one of its tests fails, with as many at a time as there are copies."""
+    free: SimpleQueue[Copy] = SimpleQueue()
+    for copy in copies:
+        free.put(copy)
+
+    def is_caught(mutation: Mutation, tests: list[str]) -> bool:
+        copy = free.get()
+        try:
+            with copy.mutated([mutation]):
+                return copy.failing(tests, marker, "-x") != []
+        finally:
+            free.put(copy)
+
+    with ThreadPoolExecutor(len(copies)) as pool:
+        yield from pool.map(is_caught, *zip(*todo, strict=True)) if todo else ()
+
+
+def caught_together(copies: Sequence[Copy], mutations: list[Mutation], marker: str, near: Near) -> set[Mutation]:
     """Return the mutations that any of all tests catches, found with as few runs of all tests as it takes."""
     if not mutations:
         return set()
-    with copy.mutated(mutations):
-        failed = copy.failing(["tests"], marker, "-n", "2", "--dist", "loadgroup", timeout_s=TOGETHER_S)
+    with copies[0].mutated(mutations):
+        failed = copies[0].failing(["tests"], marker, "-n", "2", "--dist", "loadgroup", timeout_s=TOGETHER_S)
+    if failed is None and len(mutations) == 1:
+        return {*mutations}
     if failed is None:
         middle = len(mutations) // 2
-        if not middle:
-            return {*mutations}
-        return caught_together(copy, mutations[:middle], marker) | caught_together(copy, mutations[middle:], marker)
-    caught = set()
-    for mutation in mutations if failed else ():
-        with copy.mutated([mutation]):
-            if copy.failing(failed[:SUSPECTS], marker, "-x", timeout_s=TOGETHER_S) != []:
-                caught.add(mutation)
+        first, second = mutations[:middle], mutations[middle:]
+        return caught_together(copies, first, marker, near) | caught_together(copies, second, marker, near)
+    if not failed:
+        return set()
+    todo = [(mutation, near.suspects(mutation, failed)) for mutation in mutations]
+    found = zip(mutations, each_alone(copies, todo, marker), strict=True)
+    caught = {mutation for mutation, is_caught in found if is_caught}
     left = [mutation for mutation in mutations if mutation not in caught]
-    return caught | caught_together(copy, left, marker) if caught else caught
+    return caught | caught_together(copies, left, marker, near) if caught else set()
 
 
 class Log:
@@ -162,24 +202,10 @@ class Log:
 
 
 def try_alone(mutations: Sequence[Mutation], copies: Sequence[Copy], near: Near, log: Log) -> None:
-    """Run the tests near to each mutation, with as many at a time as there are copies."""
-    free: SimpleQueue[Copy] = SimpleQueue()
-    for copy in copies:
-        free.put(copy)
-
-    def is_caught(mutation: Mutation, tests: list[str]) -> bool:
-        copy = free.get()
-        try:
-            with copy.mutated([mutation]):
-                return copy.failing(tests, FAST, "-x") != []
-        finally:
-            free.put(copy)
-
-    todo = [mutation for mutation in mutations if log.get(mutation, "near") is None]
-    with ThreadPoolExecutor(len(copies)) as pool:
-        tests = map(near.tests, todo)
-        for mutation, caught in zip(todo, pool.map(is_caught, todo, tests), strict=True):
-            log.add(mutation, "near", caught)
+    """Run the tests near to each mutation."""
+    todo = [(mutation, near.tests(mutation)) for mutation in mutations if log.get(mutation, "near") is None]
+    for (mutation, _), caught in zip(todo, each_alone(copies, todo, FAST), strict=True):
+        log.add(mutation, "near", caught)
 
 
 def survivors(mutations: Sequence[Mutation], log: Log) -> list[Mutation]:
@@ -198,10 +224,11 @@ def main() -> None:
     mutations, log = sample(TOP, options.seed, options.count), Log(options.output)
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
         copies = [Copy(Path(scratch) / str(i)) for i in range(options.at_once)]
-        try_alone(mutations, copies, Near(options.coverage, options.outcomes), log)
+        near = Near(options.coverage, options.outcomes)
+        try_alone(mutations, copies, near, log)
         for stage, marker in (("fast", FAST), ("slow", SLOW)):
             left = [mutation for mutation in survivors(mutations, log) if log.get(mutation, stage) is None]
-            caught = caught_together(copies[0], left, marker)
+            caught = caught_together(copies, left, marker, near)
             for mutation in left:
                 log.add(mutation, stage, mutation in caught)
     print_table(mutations, log)
