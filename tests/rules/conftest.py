@@ -1,11 +1,16 @@
 """The bundled analyses on small programs, with rules of a test's own."""
 
+import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 import engine
+from analyzer.collect import silent
 from analyzer.program import compile_cached
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.trees import MemoryTree
 from engine.plan.part import part_on
 from facts import extract, mount, schema_text
 from facts.languages import language_of
@@ -45,3 +50,37 @@ def rows(analysis, evaluate):
         return list(zip(*(result.symbols.texts(column) for column in result.relation(relation)), strict=True))
 
     return rows
+
+
+FLOW = """\
+// @id test/flow
+// @name Flow
+// @severity error   @precision high
+// @message {source} flows here.
+taint_check("test/flow", "test").
+"""
+
+
+@pytest.fixture(scope="session")
+def flows(tmp_path_factory):
+    """Return {name: lines where what is tainted arrives} for files by name; `model` says what taints and what harms."""
+
+    def flows(model, files):
+        directory = tmp_path_factory.mktemp("flows")
+        (directory / "models.dl").write_text('text_kind("test").\n' + model)
+        (directory / "rules").mkdir()
+        (directory / "rules" / "flow.dl").write_text(FLOW)
+        own = {"models": (directory / "models.dl",), "rules_dirs": (directory / "rules",)}
+        tree = MemoryTree({name: code.encode() for name, code in files.items()}, "flows")
+        report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("test/flow",)}, **own), silent).report
+        assert [problem.message for problem in report.problems] == []
+        places = [finding.place for finding in report.findings]
+        return {name: {place.line for place in places if place.file == name} for name in files}
+
+    return flows
+
+
+@pytest.fixture(scope="session")
+def marked():
+    """Return the lines of a text that end with a comment that says `found`."""
+    return lambda code: {n for n, line in enumerate(code.splitlines(), 1) if re.search("(#|//|/\\*) found", line)}

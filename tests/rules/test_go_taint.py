@@ -1,21 +1,8 @@
 """Where tainted data flows in Go, and where it does not, program by program."""
 
-from pathlib import Path
-
 import pytest
 
-from analyzer.collect import silent
-from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
-
-MODEL = 'text_kind("test"). source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
-CHECK = """\
-// @id test/flow
-// @name Flow
-// @severity error   @precision high
-// @message {source} flows here.
-taint_check("test/flow", "test").
-"""
+MODEL = 'source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
 HEADER = (
     'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"os"\n\t"strconv"\n\t"strings"\n)\n'
 )
@@ -108,27 +95,15 @@ func f() { n, _ := strconv.Atoi(flows.Source())
 }
 
 
+PATHS = {name: f"p{n}/p.go" for n, name in enumerate(PROGRAMS)}
+"""Each program is a package of its own."""
+
+
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """Return {name: lines of findings} of all programs, each a package of its own."""
-    directory = tmp_path_factory.mktemp("go")
-    (directory / "models.dl").write_text(MODEL)
-    (directory / "rules").mkdir()
-    (directory / "rules" / "flow.dl").write_text(CHECK)
-    files = {f"p{number}/p.go": HEADER + code for number, code in enumerate(PROGRAMS.values())}
-    tree = MemoryTree({name: code.encode() for name, code in files.items()}, "flows")
-    request = ScanRequest(
-        Path("."), None, {"rules": ("test/flow",)}, (directory / "models.dl",), (directory / "rules",)
-    )
-    report = scan_tree(tree, request, silent).report
-    assert [problem.message for problem in report.problems] == []
-    lines = {name: set() for name in PROGRAMS}
-    for finding in report.findings:
-        lines[list(PROGRAMS)[list(files).index(finding.place.file)]].add(finding.place.line)
-    return lines
+def found(flows):
+    return flows(MODEL, {PATHS[name]: HEADER + code for name, code in PROGRAMS.items()})
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_taint_flows_where_the_language_lets_it(found, name):
-    code = HEADER + PROGRAMS[name]
-    assert found[name] == {number for number, line in enumerate(code.splitlines(), 1) if "// found" in line}
+def test_taint_flows_where_the_language_lets_it(found, marked, name):
+    assert found[PATHS[name]] == marked(HEADER + PROGRAMS[name])

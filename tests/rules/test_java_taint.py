@@ -1,24 +1,10 @@
 """Where tainted data flows in Java, and where it does not, program by program."""
 
-from pathlib import Path
-
 import pytest
 
-from analyzer.collect import silent
-from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
-
 MODEL = """
-text_kind("test").
 source_call("test", "flows.Flows.source").
 sink_argument("test", "flows.Flows.sink", "0").
-"""
-CHECK = """\
-// @id test/flow
-// @name Flow
-// @severity error   @precision high
-// @message {source} flows here.
-taint_check("test/flow", "test").
 """
 HEADER = "import static flows.Flows.*;\nimport java.util.*;\n\n"
 BOX = """
@@ -123,27 +109,18 @@ class Main { static String pick(String t, int x) { if (x > 0) { return t; } retu
 }
 
 
+PATHS = {name: f"p{n}/Main.java" for n, name in enumerate(PROGRAMS)}
+"""Each program is a package of its own."""
+
+
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """Return {name: lines of findings} of all programs, each a package of its own."""
-    directory = tmp_path_factory.mktemp("java")
-    (directory / "models.dl").write_text(MODEL)
-    (directory / "rules").mkdir()
-    (directory / "rules" / "flow.dl").write_text(CHECK)
-    files = {f"p{n}/Main.java": f"package p{n}; {HEADER}{code}{BOX}" for n, code in enumerate(PROGRAMS.values())}
-    tree = MemoryTree({name: code.encode() for name, code in files.items()}, "flows")
-    request = ScanRequest(
-        Path("."), None, {"rules": ("test/flow",)}, (directory / "models.dl",), (directory / "rules",)
+def found(flows):
+    return flows(
+        MODEL,
+        {path: f"package {path.partition('/')[0]}; {HEADER}{PROGRAMS[name]}{BOX}" for name, path in PATHS.items()},
     )
-    report = scan_tree(tree, request, silent).report
-    assert [problem.message for problem in report.problems] == []
-    lines = {name: set() for name in PROGRAMS}
-    for finding in report.findings:
-        lines[list(PROGRAMS)[list(files).index(finding.place.file)]].add(finding.place.line)
-    return lines
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_taint_flows_where_the_language_lets_it(found, name):
-    code = HEADER + PROGRAMS[name]
-    assert found[name] == {number for number, line in enumerate(code.splitlines(), 1) if "// found" in line}
+def test_taint_flows_where_the_language_lets_it(found, marked, name):
+    assert found[PATHS[name]] == marked(HEADER + PROGRAMS[name])
