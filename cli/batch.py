@@ -1,4 +1,4 @@
-"""A batch on the terminal: what is running meanwhile, and a summary at the end."""
+"""A batch on the terminal: progress, then a summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_RUNNING, MAX_ROWS = 8, 10
 
 
 class BatchBars:
-    """Progress on standard error, where that is a terminal; it vanishes when the batch ends."""
+    """Progress on standard error if that is a terminal; removed when the batch ends."""
 
     def __init__(self) -> None:
         self._live: Live | None = None
@@ -38,14 +38,14 @@ class BatchBars:
             self._live = Live(console=console(stderr=True), transient=True, refresh_per_second=4)
 
     def phase(self, phase: str, done: int, total: int | None) -> None:
-        """Say what happens before and after the scans."""
+        """Show a phase before or after the scans."""
         if self._live:
             from rich.text import Text
 
             self._live.update(Text(f"{phase} …" if total is None else f"{phase} {done:,} of {total:,}"))
 
     def watch(self, done: int, total: int, running: Mapping[str, float]) -> None:
-        """Show how many repositories are done, and what is running."""
+        """Show the number of repositories done, and those running."""
         if self._live:
             if self._at_first is None:
                 self._at_first, self._began = done, time.monotonic()
@@ -69,7 +69,7 @@ class BatchBars:
         return Group(head, *lines)
 
     def _left(self, done: int, total: int) -> str:
-        """How long it has taken; and, once some are done, how much longer it will if the rest are as they are."""
+        """Return the elapsed time and, once some are done, an estimate of the remaining time."""
         elapsed_s = time.monotonic() - self._began
         fresh = done - (self._at_first or 0)
         text = clock(elapsed_s)
@@ -93,7 +93,7 @@ def clock(seconds: float) -> str:
 
 
 def print_summary(summary: Summary, console: Console) -> None:
-    """Print what was found, where, what took longest, and what failed."""
+    """Print findings by check and by repository, the slowest repositories, and failures."""
     from rich.text import Text
 
     for table in (rule_table(summary), repository_table(summary), slowest_table(summary), failure_table(summary)):
@@ -107,7 +107,7 @@ def print_summary(summary: Summary, console: Console) -> None:
 
 
 def lines(summary: Summary) -> dict[str, str]:
-    """The summary's last lines, by their labels."""
+    """Return the last lines of the summary by label."""
     n = {status: len(summary.by_status(status)) for status in STATUS_STYLES}
     shared = summary.contents - summary.distinct_contents
     from cli.text import plural
@@ -125,7 +125,7 @@ def lines(summary: Summary) -> dict[str, str]:
 
 
 def time_line(summary: Summary) -> str:
-    """How long the last run took, and how busy it kept the slots that Spark gave it."""
+    """Return the duration of the last run and the utilisation of its Spark slots, as text."""
     run = summary.run
     if "busy_s" not in run:
         return ""
@@ -135,7 +135,7 @@ def time_line(summary: Summary) -> str:
 
 
 def titled(title: str, *columns: tuple[str, str]) -> Table:
-    """An empty table with a title and columns that are left or right."""
+    """Return an empty table; columns are (name, "left" or "right")."""
     from rich import box
     from rich.table import Table
 

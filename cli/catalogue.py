@@ -1,4 +1,4 @@
-"""Checks for people: the list, one check's page, and how their own tests went."""
+"""Checks as text: the list, a check's page, and results of their tests."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from analyzer.ruletest import ExampleResult
 
 UNBOUNDED = 10_000
-"""Columns of what is no terminal: whoever reads it breaks lines, or wants them whole."""
+"""Width for output that is not a terminal: lines are not wrapped."""
 
 
 def print_checks(checks: Sequence[Check], format: str) -> None:
-    """Print one row a check."""
+    """Print one row per check."""
     if format == "json":
         keys = ("id", "name", "severity", "precision", "cwe", "security_severity", "tags")
         say(json_text([{key: getattr(check, key) for key in keys} for check in checks]), nl=False)
@@ -38,7 +38,7 @@ def print_checks(checks: Sequence[Check], format: str) -> None:
 
 
 def print_check(check: Check) -> None:
-    """Print what a check finds and its page: as it is written where it is not a terminal that shows it."""
+    """Print a check's title and page: rendered on a terminal, else as Markdown source."""
     shown = console()
     references = [check.id, f"{check.precision} precision", *(f"CWE-{cwe}" for cwe in check.cwe)]
     style = f"{STYLES[check.severity]} reverse"
@@ -53,7 +53,7 @@ def print_check(check: Check) -> None:
 
 
 def print_test_results(results: Iterable[ExampleResult]) -> int:
-    """Print what examples did not find or found too much, and return the exit code: 0 if all agree, 1 if not."""
+    """Print false negatives and false positives in examples. Return the exit code: 0 if all pass, else 1."""
     shown = console()
     failed = total = spurious = missing = 0
     for result in results:

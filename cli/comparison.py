@@ -1,4 +1,4 @@
-"""The findings of a commit against another one: text, JSON or SARIF, to the terminal or a file."""
+"""Deliver the comparison of two commits: as text, JSON or SARIF, to the terminal or a file."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from analyzer.report import Finding, Report, Weakening
 
 SHOWN = 12
-"""So many digits of a commit's name."""
+"""Number of hex digits of a commit hash that are shown."""
 
 
 def deliver_comparison(result: CiResult, output: Path | None) -> None:
-    """Write the comparison as the head's configuration says."""
+    """Write the comparison in its configured format."""
     if output:
         write_file(output, render_comparison(result))
     elif result.config.format == "text":

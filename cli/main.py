@@ -1,4 +1,4 @@
-"""The command group: what ends a command other than by its own exit code."""
+"""The command group: errors and interrupts become exit codes and messages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ for command in commands.COMMANDS:
 
 
 def main() -> None:
-    """Run the command line; an error that nobody foresaw becomes one line, with the traceback on request."""
+    """Run the command line. Print unexpected errors as one line, with a traceback if ANALYZE_DEBUG is set."""
     # A scan allocates much that lives to its end: collections of young objects would only walk it again and again.
     gc.set_threshold(200_000)
     for stream in (sys.stdout, sys.stderr):

@@ -10,7 +10,7 @@ import click
 
 
 class Size(click.ParamType):
-    """A number of bytes, `least` or more: 500M, 2G, 1.5G."""
+    """A size in bytes, at least `least`: 500M, 2G, 1.5G."""
 
     name = "size"
 
@@ -23,26 +23,26 @@ class Size(click.ParamType):
             self.fail(f"{value!r} is not a size such as 500M or 2G", param, ctx)
         n_bytes = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
         if self.least and n_bytes < Size().convert(self.least, param, ctx):
-            self.fail(f"{value!r} is less than {self.least}, the least that it takes", param, ctx)
+            self.fail(f"{value!r} is less than the minimum, {self.least}", param, ctx)
         return n_bytes
 
 
 def settings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Take apart settings of Spark, KEY=VALUE each."""
+    """Parse settings of Spark, KEY=VALUE each."""
     found = {}
     for value in values:
         name, separator, text = value.partition("=")
         if not separator or not name.startswith("spark."):
-            raise click.BadParameter(f"{value!r} is no KEY=VALUE such as spark.executor.memory=4g")
+            raise click.BadParameter(f"{value!r} is not KEY=VALUE, such as spark.executor.memory=4g")
         found[name] = text
     return found
 
 
 CONF = click.option(
-    "--conf", multiple=True, callback=settings, metavar="KEY=VALUE", help="A setting of Spark's, as of spark-submit."
+    "--conf", multiple=True, callback=settings, metavar="KEY=VALUE", help="Spark setting, as for spark-submit."
 )
 CONTEXT = click.option(
-    "--context", metavar="POLICY", help="Tell calls apart: 1-call, 2-call, 1-object, … (default: insensitive)."
+    "--context", metavar="POLICY", help="Context sensitivity: 1-call, 2-call, 1-object, … (default: insensitive)."
 )
 OUTPUT = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to FILE."
@@ -62,7 +62,7 @@ SELECTION = (
         "--models", multiple=True, type=click.Path(path_type=Path), help="A model file, or a directory of them."
     ),
     click.option("--rules-dir", multiple=True, type=click.Path(path_type=Path), help="A directory of your own checks."),
-    click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out paths, in gitignore syntax."),
+    click.option("--exclude", multiple=True, metavar="PATTERN", help="Exclude paths, in gitignore syntax."),
     click.option("--include-vendored", is_flag=True, default=None, help="Scan vendored directories too."),
     click.option("--include-generated", is_flag=True, default=None, help="Report all findings in generated files."),
     click.option("--max-file-kb", type=click.IntRange(min=1), metavar="KB", help="Skip larger files (default: 1024)."),
@@ -70,38 +70,38 @@ SELECTION = (
         "--rule-rows",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Leave out a file of your own rules that derives more rows in a relation (default: 20,000,000).",
+        help="Maximum rows per relation of your own rules; a file that exceeds it is left out (default: 20,000,000).",
     ),
     click.option(
         "--rule-seconds",
         "rule_s",
         type=click.FloatRange(min=0, min_open=True),
         metavar="S",
-        help="Or that takes longer in one stratum (default: 600).",
+        help="Maximum time of your own rules; a file that exceeds it is left out (default: 600).",
     ),
 )
 FAIL_ON = click.option(
     "--fail-on",
     type=click.Choice(["note", "warning", "error", "never"]),
-    help="The least severe finding that makes the exit code 1 (default: warning).",
+    help="Minimum severity that fails the run (default: warning).",
 )
 SCAN_OPTIONS = (*SELECTION, FAIL_ON)
 
 
 def scan_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `SCAN_OPTIONS`, in their order: what is scanned, by what, and what counts."""
+    """Add the options of `SCAN_OPTIONS`, in their order: selection of files and checks, and the failing severity."""
     for option in reversed(SCAN_OPTIONS):
         function = option(function)
     return function
 
 
 def selection_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what is scanned and by what, and those of a report."""
+    """Add the options that select files and checks, and those of a report."""
     for option in reversed(SELECTION):
         function = option(function)
     return FORMAT(JOBS(CONTEXT(function)))
 
 
 def report_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a scan that reports by itself."""
+    """Add the options of a scan with a report of its own."""
     return FORMAT(JOBS(scan_options(CONTEXT(function))))

@@ -1,4 +1,4 @@
-"""Where a report goes: the terminal, a file, a database; and the exit code."""
+"""Deliver a report: to the terminal, a file or a database; and set the exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def deliver(result: ScanResult, output: Path | None, stats: Path | None = None, db: Path | None = None) -> None:
-    """Write the report as its configuration says, then end the command with the report's exit code."""
+    """Write the report in its configured format, then exit with its exit code."""
     from analyzer.scan import save_statistics
 
     if db:
@@ -65,7 +65,7 @@ def print_report(result: ScanResult) -> None:
 
 
 def _from_here(result: ScanResult) -> ScanResult:
-    """The result with paths from the working directory."""
+    """Return the result with paths relative to the working directory."""
     from dataclasses import replace
 
     from analyzer.seen_from import from_here
@@ -74,7 +74,7 @@ def _from_here(result: ScanResult) -> ScanResult:
 
 
 def terminal(width_of_pipes: int | None = None) -> Console:
-    """Standard output: in colour on a terminal, and as wide as it; plain in a pipe, and of a width of its own."""
+    """Return a console on standard output: coloured and as wide as the terminal, or plain with a fixed width."""
     import os
 
     made = console()
@@ -84,7 +84,7 @@ def terminal(width_of_pipes: int | None = None) -> Console:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write `text` to `path`. Raises AnalyzeError A003 where that cannot be."""
+    """Write `text` to `path`. Raises AnalyzeError A003 if it cannot be written."""
     from analyzer.errors import AnalyzeError
     from analyzer.state import replaced
 

@@ -1,4 +1,4 @@
-"""The plan of a program and what it cost, for people."""
+"""A program's query plan and costs as text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_READERS = 4
 WIDTH_OF_PIPES = 4096
-"""Where it is not a person's terminal that reads, nothing is folded."""
+"""Width for output that is not a terminal: lines are not wrapped."""
 PLACE = re.compile(r"\((.*):\d+\)")
 UNITS = ("B", "KB", "MB", "GB", "TB")
 
@@ -46,7 +46,7 @@ def print_plan(plan: Explanation, console: Console) -> None:
 
 
 class Places:
-    """Shows where rules stand, without the directory that all files are in."""
+    """Shortens the locations of rules by the directory common to all files."""
 
     def __init__(self, places: Iterable[str]) -> None:
         files = {match[1] for place in places if (match := PLACE.search(place))}
@@ -91,7 +91,7 @@ def print_stratum(number: int, stratum: StratumPlan, places: Places, console: Co
 
 
 def print_partitioning(plan: PartitioningPlan, policy: str, places: Places, console: Console) -> None:
-    """Print where tuples live, where else they are needed, and what that costs."""
+    """Print the partitioning of relations, the copies that rules read, and the cost of exchange."""
     title = "  partitions, were it to run by exchange" if plan.cost and policy == "global" else "  partitions"
     console.print(Text.assemble(title, (f" · cost {plan.cost}" if plan.cost else " · nothing is sent", "dim")))
     table = Table.grid(padding=(0, 2))
@@ -162,7 +162,7 @@ def step_table(variant: VariantPlan) -> Table:
 
 
 def choice(step: StepPlan) -> str:
-    """Why an atom stands where it stands."""
+    """Return the reason for an atom's position in the join order."""
     if not step.is_atom:
         return ""
     if not step.bound:
@@ -195,7 +195,7 @@ def arrangement_table(plan: Explanation, places: Places) -> Table:
 
 
 def some(readers: Sequence[str], places: Places) -> str:
-    """The first of the rules that read something."""
+    """Return the first MAX_READERS readers as text."""
     more = f" and {len(readers) - MAX_READERS} more" if len(readers) > MAX_READERS else ""
     return ", ".join(map(places.short, readers[:MAX_READERS])) + more
 
@@ -204,7 +204,7 @@ def some(readers: Sequence[str], places: Places) -> str:
 
 
 def print_dearest(rules: list[RuleStatistics], console: Console) -> None:
-    """Print the rules that took most time."""
+    """Print the rules that took the most time."""
     places = Places(rule.rule for rule in rules)
     table = Table.grid(padding=(0, 2))
     names = ("seconds", "planning", "rows in", "rows out", "duplicates", "runs", "rule")
@@ -216,7 +216,7 @@ def print_dearest(rules: list[RuleStatistics], console: Console) -> None:
         text = Text.assemble(printable(rule.text or rule.relation), "\n", (places.short(rule.rule), "dim"))
         table.add_row(f"{rule.elapsed_s:.3f}", f"{rule.planning_s:.3f}", *numbers, text)
     console.print()
-    console.print(heading("Dearest rules", "seconds of all threads together"))
+    console.print(heading("Most expensive rules", "seconds, summed over threads"))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
@@ -233,7 +233,7 @@ def size(n_bytes: float) -> str:
 
 
 def short(number: float) -> str:
-    """A number in few digits: 0.02, 2.4, 310, 1.2 M."""
+    """Return a number in few digits: 0.02, 2.4, 310, 1.2 M."""
     for divisor, unit in ((1e9, " G"), (1e6, " M"), (1e4, "")):
         if number >= divisor:
             return f"{number / divisor:.1f}{unit}" if unit else f"{number:,.0f}"
@@ -241,7 +241,7 @@ def short(number: float) -> str:
 
 
 def print_strata(strata: Iterable[StratumStatistics], console: Console) -> None:
-    """Print how a group of processes has evaluated each stratum, and what it cost."""
+    """Print each stratum's method of evaluation by a group of processes, and its cost."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("stratum", overflow="fold")
     for title in ("rows", "supersteps", "sent", "seconds"):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Bars:
-    """A progress callback, and the context in which its bars are shown; they vanish when it ends."""
+    """A progress callback and context manager: its bars are shown inside the context, and removed at its end."""
 
     def __init__(self) -> None:
         self._bars: Progress | None = _progress() if sys.stderr.isatty() else None

@@ -1,4 +1,4 @@
-"""The only way to a terminal, a pipe or a log: no control character of others gets there. A test holds this."""
+"""All output to terminals, pipes and logs: control characters are escaped. A test enforces that nothing bypasses it."""
 
 from __future__ import annotations
 

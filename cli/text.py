@@ -1,4 +1,4 @@
-"""The report for people: findings by check with code frames and paths, then a summary with coverage.
+"""The text report: findings by check with code frames and paths, then a summary with coverage.
 
 Everything that comes from scanned files passes `printable` first: a source line cannot move the cursor.
 """
@@ -44,7 +44,7 @@ def print_findings(
 
 
 def _print_check(check: Check, findings: list[Finding], console: Console, notes: Mapping[str, str]) -> None:
-    """Print a check once, with why it matters, then its findings: many of them without frames, one a line, not cut."""
+    """Print a check with its summary, then its findings: those beyond MAX_FRAMED one per line, without frames."""
     console.print()
     console.print(_heading(check, console.width))
     if check.summary:
@@ -66,20 +66,20 @@ def _print_check(check: Check, findings: list[Finding], console: Console, notes:
 
 
 def _print_line(line: Text, console: Console) -> None:
-    """Print one line, cut to the console's width, without spaces at its end."""
+    """Print one line, truncated to the console's width, without trailing spaces."""
     line.rstrip()
     console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
 
 
 def _print_wrapped(head: Text, text: Text, console: Console) -> None:
-    """Print `head` and text, further lines of the text below its beginning."""
+    """Print `head` and wrapped text with a hanging indent."""
     for line in text.wrap(console, max(20, console.width - head.cell_len)):
         _print_line(Text.assemble(head, line), console)
         head = Text(" " * head.cell_len)
 
 
 def _heading(check: Check, width: int) -> Text:
-    """Return `error ─ name ───── id · CWE-n`, as wide as the console; the id moves to a line of its own if need be."""
+    """Return `error ─ name ───── id · CWE-n`, as wide as the console; the id has its own line if it does not fit."""
     left = Text.assemble((f" {check.severity} ", f"{STYLES[check.severity]} reverse"), " ", (check.name, "bold"), " ")
     reference = " · ".join([check.id, *(f"CWE-{cwe}" for cwe in check.cwe)])
     room = width - left.cell_len - len(reference) - 1
@@ -102,7 +102,7 @@ def _finding_lines(finding: Finding, check: Check, width: int) -> Iterator[Text]
 
 
 def _measure() -> Console:
-    """A console that only measures text."""
+    """Return a console for measuring text."""
     return console(width=200, color_system=None)
 
 
@@ -126,7 +126,7 @@ def _frame(finding: Finding, style: str, width: int) -> Iterator[Text]:
 
 
 def _columns(finding: Finding, number: int, source: str) -> tuple[int, int]:
-    """Return the 0-based columns of the finding on that line, tabs widened as they are shown."""
+    """Return the 0-based start and end column of the finding on that line, with tabs expanded."""
     place = finding.place
     indent = len(source) - len(source.lstrip())
     first = place.column - 1 if number == place.line else indent
@@ -135,7 +135,7 @@ def _columns(finding: Finding, number: int, source: str) -> tuple[int, int]:
 
 
 def _window(text: str, first: int, room: int) -> tuple[str, int]:
-    """Return the part of a line to show, and how far it is shifted, so that column `first` is in it."""
+    """Return a part of the line that includes column `first`, and the number of columns cut on its left."""
     if len(text) <= room:
         return text, 0
     shift = 0 if first < room - 20 else max(0, first - room // 3)
@@ -145,7 +145,7 @@ def _window(text: str, first: int, room: int) -> tuple[str, int]:
 
 
 def _path(path: tuple[Step, ...], width: int) -> Iterator[Text]:
-    """Yield the steps from source to sink, joined by a line; of a long path the middle is left out."""
+    """Yield the steps from source to sink, joined by a line; long paths are shortened in the middle."""
     path = _one_a_line(path)
     steps = list(enumerate(path, 1))
     hidden = len(steps) - MAX_STEPS_SHOWN
@@ -165,7 +165,7 @@ def _path(path: tuple[Step, ...], width: int) -> Iterator[Text]:
 
 
 def _one_a_line(path: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the steps with those that follow each other on one line made one, messages joined."""
+    """Return the steps, with consecutive steps on one line merged and their messages joined."""
     shown: list[Step] = []
     for step in path:
         last = shown[-1] if shown else None
@@ -193,7 +193,7 @@ def looked_at_rows(report: Report) -> dict[str, Text]:
 
 
 def print_summary(report: Report, rows: Mapping[str, Text], console: Console) -> None:
-    """Print the rows of a summary, and what a report notes besides."""
+    """Print the rows of a summary, and the report's notes."""
     console.print()
     console.print(Rule(style="dim"))
     for label, row in rows.items():
@@ -218,7 +218,7 @@ def _findings_row(report: Report) -> Text:
 
 
 def severities_row(counts: Mapping[str, int]) -> Text:
-    """Return the numbers of findings by severity, "none" without any."""
+    """Return the number of findings by severity, or "none"."""
     parts = [(plural(counts[name], name), STYLES[name]) for name in reversed(SEVERITIES) if counts.get(name)]
     if not parts:
         return Text("none", style="bold green")
@@ -275,7 +275,7 @@ def time_row(phases_s: Mapping[str, float]) -> Text:
 
 
 def _notes(report: Report, width: int) -> Iterator[tuple[str, Text]]:
-    """Yield what was not analysed, and suppressions that suppress nothing: heads of lines, and texts."""
+    """Yield problems, files with syntax errors and unused suppressions, as (line prefix, text)."""
     for problem in report.problems:
         at = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
         message = problem.message + (f", at {', '.join(map(str, problem.places))}" if problem.places else "")
@@ -293,7 +293,7 @@ def _notes(report: Report, width: int) -> Iterator[tuple[str, Text]]:
 
 
 def _code_of(problem: Problem, width: int) -> Iterator[Text]:
-    """Yield the line that a problem is in, with its columns underlined, and what to do."""
+    """Yield the source line of a problem with its columns underlined, and the help."""
     if problem.code:
         gutter, style = f"{problem.line} │ ", STYLES[problem.level]
         first = len(printable(problem.code[: max(0, problem.column - 1)]))

@@ -1,4 +1,4 @@
-"""One module a command; each imports click only, and the rest of what it needs when it runs."""
+"""One module per command. Only click is imported at load time, the rest when a command runs."""
 
 from cli.commands.batch import batch
 from cli.commands.callgraph import callgraph

@@ -14,13 +14,13 @@ from cli.options import CONF, Size, scan_options
 @click.argument("repos", type=click.Path(path_type=Path))
 @click.option("--master", default="local[*]", metavar="URL", help="Spark's master (default: local[*], this machine).")
 @CONF
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where results go.")
-@click.option("--cache", type=click.Path(path_type=Path), metavar="DIR", help="Facts shared by all (default: yours).")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=1800, metavar="SECONDS", help="For one repository.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Output directory.")
+@click.option("--cache", type=click.Path(path_type=Path), metavar="DIR", help="Fact cache (default: the user's).")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=1800, metavar="SECONDS", help="Per repository.")
 @click.option(
-    "--memory", type=Size("256M"), metavar="SIZE", help="For one repository (default: its part of the machine's)."
+    "--memory", type=Size("256M"), metavar="SIZE", help="Per repository (default: its share of the machine's)."
 )
-@click.option("--retries", type=click.IntRange(min=0), default=1, metavar="N", help="More attempts (default: 1).")
+@click.option("--retries", type=click.IntRange(min=0), default=1, metavar="N", help="Retries (default: 1).")
 @scan_options
 def batch(
     repos: Path,
@@ -33,10 +33,10 @@ def batch(
     retries: int,
     **flags: Any,
 ) -> None:
-    """Scan the repositories that REPOS lists, each by itself, on Spark.
+    """Scan the repositories that REPOS lists, each separately, on Spark.
 
-    REPOS is a directory of git repositories, or a file with a path or URL a line: [NAME=]PATH[@REV]. Results are in DIR
-    when all is done; a batch that was cut off goes on where it was when it is started again.
+    REPOS is a directory of git repositories, or a file with one path or URL per line: [NAME=]PATH[@REV]. DIR appears
+    when the batch is complete; an interrupted batch resumes when the command is run again.
     """
     from analyzer.batch.request import BatchRequest, run_batch
     from analyzer.scan import ScanRequest

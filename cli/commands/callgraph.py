@@ -1,4 +1,4 @@
-"""`analyze callgraph`: the call graph of a directory, and what is dead in it."""
+"""`analyze callgraph`: the call graph of a directory, and its dead functions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ KINDS = ("main", "test", "exported", "handler", "override")
     "--reachable-from",
     multiple=True,
     metavar="NAME",
-    help="Only what NAME, or entry-points, leads to; repeat for more.",
+    help="Only functions reachable from NAME, or from entry-points; repeat for more.",
 )
-@click.option("--dead", is_flag=True, help="List the functions that no entry point leads to instead.")
+@click.option("--dead", is_flag=True, help="List the functions unreachable from entry points instead.")
 @click.option(
     "--entry-points",
     multiple=True,
     metavar="KINDS",
-    help=f"What counts as one, beside modules: {', '.join(KINDS)} (default: all); repeat or use commas.",
+    help=f"Kinds of entry points besides modules: {', '.join(KINDS)} (default: all); repeat or use commas.",
 )
 @CONTEXT
 @JOBS
@@ -43,7 +43,7 @@ def callgraph(
     context: str | None,
     jobs: int | None,
 ) -> None:
-    """Print the call graph of PATH: as JSON {"caller": ["callee", …]}, functions by qualified name, unless told."""
+    """Print the call graph of PATH; by default as JSON {"caller": ["callee", …]} of qualified names."""
     kinds = tuple(kind for kinds in entry_points for kind in kinds.split(",") if kind) or KINDS
     if wrong := [kind for kind in kinds if kind not in KINDS]:
         raise click.UsageError(f"--entry-points are of {', '.join(KINDS)}, not '{wrong[0]}'")

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 @click.argument("grammar", type=click.Path(path_type=Path))
 @click.argument("edges", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write all pairs to FILE.")
-@click.option("--format", type=click.Choice(["tsv", "csv"]), help="Of FILE (default: by its name, or tsv).")
+@click.option("--format", type=click.Choice(["tsv", "csv"]), help="Format of FILE (default: by its suffix, or tsv).")
 @click.option("--symbols", multiple=True, metavar="NAMES", help="Symbols to solve for; repeat or use commas.")
-@click.option(
-    "--dialect", type=click.Choice(["graspan", "pocr"]), help="How GRAMMAR is to be read (default: found out)."
-)
+@click.option("--dialect", type=click.Choice(["graspan", "pocr"]), help="Syntax of GRAMMAR (default: detected).")
 @click.option("--export", type=click.Path(path_type=Path), metavar="DIRECTORY", help="Write a Datalog program instead.")
 @click.option("--write-edges", type=click.Path(path_type=Path), metavar="FILE", help="Write the edges to FILE instead.")
 @click.option("--memory-limit", type=Size(), metavar="SIZE", help="Memory of the process, such as 2G.")
@@ -40,11 +38,11 @@ def cfl(
     memory_limit: int | None,
     jobs: int | None,
 ) -> None:
-    """Find the pairs of vertices that paths join whose labels spell a word of a symbol of GRAMMAR.
+    """Find the pairs of vertices joined by paths whose labels form a word derived from a symbol of GRAMMAR.
 
-    GRAMMAR has a production a line, as Graspan's and POCR's; "pointer" and "dataflow" are bundled. EDGES has an edge a
-    line: source, target, label, and the index of an indexed label; or it is a directory, whose C files are analysed.
-    Symbols are those that the grammar counts, or all with productions, unless named.
+    GRAMMAR has one production per line, as Graspan's and POCR's; "pointer" and "dataflow" are bundled. EDGES has one
+    edge per line: source, target, label, and the index of an indexed label; or it is a directory of C files. By
+    default, the symbols that the grammar counts are solved for, or else all that have productions.
     """
     from analyzer.cfl import export_program, read_problem, solve_problem, write_graph
     from cli.progress import Bars

@@ -12,46 +12,46 @@ from cli.options import OUTPUT, selection_options
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path), default=".")
-@click.option("--base", required=True, metavar="REV", help="The commit to compare with: the target branch, or before.")
-@click.option("--head", default="HEAD", metavar="REV", help="The commit to report on (default: HEAD).")
+@click.option("--base", required=True, metavar="REV", help="Commit to compare with, such as the target branch.")
+@click.option("--head", default="HEAD", metavar="REV", help="Commit to report on (default: HEAD).")
 @click.option(
     "--fail-on",
     type=click.Choice(["new", "any"]),
     default="new",
-    help="Findings that make the exit code 1: new ones (default), or any in the head.",
+    help="Findings that fail the run (exit code 1): new ones (default), or any in the head.",
 )
 @click.option(
     "--severity",
     type=click.Choice(["note", "warning", "error", "never"]),
-    help="The least severe finding that does (default: fail-on of the configuration, or warning).",
+    help="Minimum severity that fails the run (default: fail-on of the configuration, or warning).",
 )
 @click.option(
     "--config-from",
     type=click.Choice(["base", "head"]),
     default="base",
-    help="The commit whose configuration, ignore files, rules and models decide (default: base).",
+    help="Commit whose configuration, ignore files, rules and models apply (default: base).",
 )
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A configuration that takes the place of the repository's, from outside of it.",
+    help="Use this configuration instead of the repository's; it must lie outside of the checkout.",
 )
 @click.option(
     "--fail-on-weakened",
     type=click.Choice(["note", "warning", "error", "never"]),
-    help="The least severe of what the head's own files take away that makes the exit code 1 (default: warning).",
+    help="Minimum severity of a weakening by the head's own files that fails the run (default: warning).",
 )
 @click.option(
     "--default-branch",
     metavar="REV",
-    help="Where the base is not in the clone: the commit at which the head has left REV (default: origin's) stands in.",
+    help="If the base is not in the clone, compare with the merge base of head and REV (default: origin's branch).",
 )
 @click.option(
     "--if-no-base",
     type=click.Choice(["new", "unchanged", "error"]),
     default="new",
-    help="What findings are where none stands in either (default: new); or an error.",
+    help="If there is no merge base either, report findings as new (default) or unchanged, or fail.",
 )
 @selection_options
 @OUTPUT
@@ -59,10 +59,14 @@ from cli.options import OUTPUT, selection_options
     "--state",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Where relations of commits are kept for the next run (default: the user's cache).",
+    help="Directory for stored state, reused by the next run (default: in the user's cache).",
 )
 @click.option(
-    "--max-state-mb", type=click.IntRange(min=0), default=2048, metavar="MB", help="Of these, so many at most."
+    "--max-state-mb",
+    type=click.IntRange(min=0),
+    default=2048,
+    metavar="MB",
+    help="Maximum size of stored state (default: 2048).",
 )
 def ci(
     path: Path,
@@ -79,10 +83,10 @@ def ci(
     max_state_mb: int,
     **flags: Any,
 ) -> None:
-    """Report which findings the commit --head brings and fixes against --base.
+    """Report the findings that the commit --head introduces or fixes relative to --base.
 
-    Both are read from git's objects; the working tree is not looked at. Only what changes in between is evaluated. The
-    base decides what is scanned, by what, and what fails; what the head's own files would take away is listed.
+    Both are read from git's objects; the working tree is ignored. Only the changes in between are evaluated. The
+    settings of the base apply; findings and checks that the head's own files would disable are listed.
     """
     from analyzer.commits.ci import compare_commits, refuse_inside
     from analyzer.scan import ScanRequest

@@ -7,7 +7,7 @@ import click
 
 @click.command()
 def doctor() -> None:
-    """Check that this machine has what the analyser needs, and say what to install."""
+    """Check the environment, and say what to install."""
     from rich.text import Text
 
     from analyzer.doctor import examine

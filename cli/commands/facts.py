@@ -12,12 +12,12 @@ from cli.terminal import say
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--rev", metavar="REV", help="Take this commit from git's objects.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
-@click.option("--format", type=click.Choice(["tsv", "parquet"]), default="tsv", help="What to write (default: tsv).")
+@click.option("--rev", metavar="REV", help="Read this commit from git's objects.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Output directory.")
+@click.option("--format", type=click.Choice(["tsv", "parquet"]), default="tsv", help="Format of files (default: tsv).")
 @JOBS
 def facts(path: Path, rev: str | None, output: Path, format: str, jobs: int | None) -> None:
-    """Write the facts of PATH as tables, one a relation of the fact schema (NAME.facts or NAME.parquet).
+    """Write the facts of PATH as tables, one per relation of the fact schema (NAME.facts or NAME.parquet).
 
     A program for 'analyze run -F DIR' reads them with '.include "DIR/facts.dl"'.
     """

@@ -1,4 +1,4 @@
-"""`analyze hook`: what pre-commit runs."""
+"""`analyze hook`: the scan that pre-commit runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli.options import report_options
 @click.command()
 @report_options
 def hook(**flags: Any) -> None:
-    """Scan the staged index, and report findings in the files that are staged for commit.
+    """Scan the index, and report findings in the staged files.
 
     With nothing staged (pre-commit run --all-files), findings in every file are reported.
     """

@@ -31,7 +31,7 @@ def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
 @click.argument("rule")
 @RULES_DIR
 def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
-    """Show what RULE finds, why it matters, and an example of wrong and right code."""
+    """Show the page of the check RULE: what it finds, why it matters, vulnerable and fixed code."""
     from analyzer.rulebook import find_check
     from cli.catalogue import print_check
 
@@ -43,7 +43,7 @@ def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
 @RULES_DIR
 @click.option("--models", multiple=True, type=click.Path(path_type=Path), help="Your own models: a file or directory.")
 def test_rules(selectors: tuple[str, ...], rules_dir: tuple[Path, ...], models: tuple[Path, ...]) -> None:
-    """Scan the examples of checks and compare with what their comments expect.
+    """Scan the examples of checks and compare the findings with those that their comments expect.
 
     Checks are those that are selected; without SELECTORS those of --rules-dir, or all.
     """

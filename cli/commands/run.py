@@ -1,4 +1,4 @@
-"""`analyze run`: the bare engine on a Datalog program."""
+"""`analyze run`: evaluate a Datalog program."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 @click.option("-F", "--facts", default=".", metavar="DIRECTORY", help="Directory of NAME.facts (default: .).")
 @click.option("-D", "--output", default=".", metavar="DIRECTORY", help="Directory for NAME.csv (default: .).")
 @click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
-@click.option("--query", metavar="ATOM", help="Print the rows that agree with ATOM, as 'tc(1, y)'; derive no others.")
-@click.option("--explain", is_flag=True, help="Print the plan the program runs by, with these facts; write nothing.")
-@click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help="Write what each rule cost as JSON.")
-@click.option("--policy", type=click.Choice(["global", "ssp", "dws"]), default="global", help="How workers coordinate.")
+@click.option("--query", metavar="ATOM", help="Print the rows that match ATOM, such as 'tc(1, y)'; derive no others.")
+@click.option("--explain", is_flag=True, help="Print the query plan for these facts; write nothing.")
+@click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help="Write the cost of each rule as JSON.")
+@click.option("--policy", type=click.Choice(["global", "ssp", "dws"]), default="global", help="Worker coordination.")
 @click.option("--slack", type=click.IntRange(0), default=1, help="Iterations a worker may be ahead (ssp; default: 1).")
 @click.option(
     "--memory-limit",
     type=Size(),
     metavar="SIZE",
-    help="Memory of the process, or of a member on Spark, as 2G: beyond it, results move to files (default: 80 % "
+    help="Memory of the process, or of a member on Spark, such as 2G; beyond it, results spill to disk (default: 80 % "
     "of the machine's).",
 )
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to evaluate.")
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 @click.option("--members", type=click.IntRange(1), help="Spark tasks that evaluate together (default: one a core).")
 @click.option("--format", type=click.Choice(["parquet", "tsv"]), help="What Spark writes (default: parquet).")
 @click.option("--partition", multiple=True, metavar="NAME=COLUMNS", help="Columns that Spark partitions a relation by.")
-@click.option("--stats", is_flag=True, help="Print how Spark has evaluated each stratum, and what it cost.")
-@click.option("--checkpoint", metavar="DIRECTORY", help="Where Spark keeps what a run that is cut off goes on from.")
+@click.option("--stats", is_flag=True, help="Print each stratum's method of evaluation on Spark and its cost.")
+@click.option("--checkpoint", metavar="DIRECTORY", help="Checkpoints on Spark, from which an interrupted run resumes.")
 @JOBS
 def run(
     program: Path,
@@ -64,7 +64,7 @@ def run(
 ) -> None:
     """Evaluate the Datalog program PROGRAM: read NAME.facts, write NAME.csv, print sizes, as Soufflé does.
 
-    With --engine spark, directories may be any that Spark reads, and each output is a directory NAME.parquet of parts.
+    With --engine spark, directories may be any that Spark reads; each output is a directory NAME.parquet of parts.
     """
     on_spark = {"--master": master, "--members": members, "--format": format, "--checkpoint": checkpoint}
     on_spark |= {"--partition": partition or None, "--stats": stats or None, "--conf": conf or None}
@@ -98,7 +98,7 @@ def run(
 
 
 def columns_of(text: str) -> tuple[str, list[str]]:
-    """Take apart NAME=COLUMN,COLUMN."""
+    """Parse NAME=COLUMN,COLUMN."""
     name, separator, columns = text.partition("=")
     if not (name and separator and columns):
         raise click.UsageError(f"--partition is NAME=COLUMN,COLUMN…, not '{text}'")
@@ -168,7 +168,7 @@ def show_plan(result: Result) -> None:
 
 
 def show_costs(result: Result, profile: Path) -> None:
-    """Save what the rules cost, and print the dearest ones."""
+    """Save the costs of rules, and print the most expensive ones."""
     from analyzer.run import save_profile
     from cli.output import terminal
     from cli.plan import WIDTH_OF_PIPES, print_dearest

@@ -13,11 +13,11 @@ from cli.options import CONF, OUTPUT, report_options
 @click.command()
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, metavar="[PATH]...")
 @click.option("--rev", metavar="REV", help="Scan this commit from git's objects; the working tree is not touched.")
-@click.option("--at", metavar="FILE:LINE", help="Ask only which tainted data reaches the sinks on this line.")
+@click.option("--at", metavar="FILE:LINE", help="Report only tainted data that reaches sinks on this line.")
 @report_options
 @OUTPUT
 @click.option(
-    "--stats", type=click.Path(path_type=Path), metavar="FILE", help="Write costs per stratum and rule, JSON."
+    "--stats", type=click.Path(path_type=Path), metavar="FILE", help="Write costs per stratum and rule as JSON."
 )
 @click.option("--db", type=click.Path(path_type=Path), metavar="FILE", help="Add findings, files and run to SQLite.")
 @click.option(
@@ -25,7 +25,7 @@ from cli.options import CONF, OUTPUT, report_options
     "timeout_s",
     type=click.FloatRange(min=0, min_open=True),
     metavar="S",
-    help="End after so many seconds with what there is by then; the report says what is missing.",
+    help="Stop after S seconds and report partial results; the report says what is missing.",
 )
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to scan.")
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
@@ -41,7 +41,7 @@ def scan(
     conf: dict[str, str],
     **flags: Any,
 ) -> None:
-    """Report findings in each PATH, a directory or a file (default: the current directory), taken together."""
+    """Report findings in each PATH, a directory or a file (default: the current directory), analyzed together."""
     path, *beside = paths or (Path("."),)
     if rev is not None and beside:
         raise click.UsageError("--rev takes one PATH")

@@ -1,4 +1,4 @@
-"""`analyze update`: the results of a Datalog program, kept up to date as its facts change."""
+"""`analyze update`: incremental maintenance of a Datalog program's results."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
 @click.command()
 @click.argument("program", type=click.Path(path_type=Path))
-@click.option("--state", required=True, type=DIRECTORY, metavar="DIRECTORY", help="Where the state is kept.")
+@click.option("--state", required=True, type=DIRECTORY, metavar="DIRECTORY", help="Directory of the saved state.")
 @click.option("--delta", type=DIRECTORY, metavar="DIRECTORY", help="NAME.insert.facts and NAME.delete.facts to apply.")
-@click.option("-F", "--facts", type=DIRECTORY, metavar="DIRECTORY", help="NAME.facts to begin with, without a state.")
-@click.option("-D", "--output", default=".", type=DIRECTORY, metavar="DIRECTORY", help="For NAME.csv (default: .).")
+@click.option("-F", "--facts", type=DIRECTORY, metavar="DIRECTORY", help="NAME.facts for the first run.")
+@click.option("-D", "--output", default=".", type=DIRECTORY, metavar="DIRECTORY", help="Of NAME.csv (default: .).")
 @click.option(
     "--policy",
     type=click.Choice(["predicted", "elastic", "update", "bootstrap", "raced"]),
     default="predicted",
-    help="When to start again instead of updating (default: predicted).",
+    help="When to evaluate from scratch instead of updating (default: predicted).",
 )
 @click.option(
     "--scheduler",
     type=click.Choice(["level", "lbl", "interval", "hybrid"]),
     default="hybrid",
-    help="What decides which stratum is next (default: hybrid).",
+    help="Scheduler of strata (default: hybrid).",
 )
 @click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
-@click.option("--wait", type=click.FloatRange(0), metavar="SECONDS", help="For another run to end (default: 600).")
+@click.option("--wait", type=click.FloatRange(0), metavar="SECONDS", help="Wait for other runs (default: 600).")
 @JOBS
 def update(
     program: Path,
@@ -49,10 +49,10 @@ def update(
     wait: float | None,
     jobs: int | None,
 ) -> None:
-    """Bring the results of the Datalog program PROGRAM up to date with facts inserted and deleted.
+    """Update the results of the Datalog program PROGRAM after insertions and deletions of facts.
 
-    The first run evaluates it on the facts of -F, and saves the state; later ones apply a delta to that. Outputs are
-    written whole, as by `analyze run`.
+    The first run evaluates it on the facts of -F and saves the state; later runs apply a delta to the state. Outputs
+    are written in full, as by `analyze run`.
     """
     from analyzer.update import update_program
 

@@ -9,8 +9,8 @@ import pytest
         (["--master", "local[2]"], "--master goes only with --engine spark"),
         (["--members", "2"], "--members goes only with --engine spark"),
         (["--conf", "spark.cores.max=2"], "--conf goes only with --engine spark"),
-        (["--engine", "spark", "--conf", "cores=2"], "'cores=2' is no KEY=VALUE such as spark.executor.memory=4g"),
-        (["--engine", "spark", "--conf", "spark.cores.max"], "'spark.cores.max' is no KEY=VALUE"),
+        (["--engine", "spark", "--conf", "cores=2"], "'cores=2' is not KEY=VALUE, such as spark.executor.memory=4g"),
+        (["--engine", "spark", "--conf", "spark.cores.max"], "'spark.cores.max' is not KEY=VALUE"),
         (
             ["--engine", "spark", "--conf", "spark.analyze.wait=soon", "--master", "local[1]", "-D", "out"],
             "spark.analyze.wait=soon is no number of seconds",
