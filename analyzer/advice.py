@@ -1,4 +1,4 @@
-"""Warnings of users' rules and settings that probably do not do as they are meant; they change no exit code."""
+"""Warnings about users' rules and settings that probably have no or another effect; the exit code is unaffected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_TOLD = 10
 
 
 def other_ids(file: str, text: str, check: str) -> Iterator[Problem]:
-    """Yield the rules of a check's file that report under another id than its header's: they are not its findings."""
+    """Yield rules of a check's file that report under another id than its header's."""
     for match in REPORTS.finditer(text):
         if match[1] != check:
             help = f"report '{check}', or write '// @id {match[1]}'"
@@ -30,7 +30,7 @@ def other_ids(file: str, text: str, check: str) -> Iterator[Problem]:
 
 
 def kinds_read(texts: Iterable[str]) -> set[str]:
-    """Return what checks with these texts may read as a kind."""
+    """Return all string literals of checks, any of which may be a kind that they read."""
     return {literal for text in texts for literal in READS.findall(text)}
 
 
@@ -51,7 +51,7 @@ def _at(file: str, text: str, match: re.Match[str], message: str, help: str) -> 
 
 
 def unheeded_settings(tree: Tree, paths: Iterable[str], configured: Collection[str]) -> Iterator[Problem]:
-    """Yield settings, rules and models that do not count: those below the scanned directory that nothing names."""
+    """Yield settings, rules and models without effect: below the scanned directory, and not configured."""
     within = tuple(path.rstrip("/") + "/" for path in configured)
     named = {*configured}
     found = [
@@ -60,9 +60,9 @@ def unheeded_settings(tree: Tree, paths: Iterable[str], configured: Collection[s
         if _is_unheeded(tree, path) and not (tree.prefix + path in named or (tree.prefix + path).startswith(within))
     ]
     for path in found[:MAX_TOLD]:
-        yield Problem("not looked at: it lies below the scanned directory", path, level="warning", help=_way(path))
+        yield Problem("ignored: it lies below the scanned directory", path, level="warning", help=_way(path))
     if found[MAX_TOLD:]:
-        yield Problem(f"{len(found) - MAX_TOLD} more files with settings or rules are not looked at", level="warning")
+        yield Problem(f"{len(found) - MAX_TOLD} more files with settings or rules are ignored", level="warning")
 
 
 def _is_unheeded(tree: Tree, path: str) -> bool:
@@ -82,4 +82,4 @@ def _is_unheeded(tree: Tree, path: str) -> bool:
 def _way(path: str) -> str:
     if RULES.search(path):
         return "name its directory in the configuration: rules-dir = […], models = […]"
-    return f"move what it says to the scanned directory, or scan {posixpath.dirname(path)} by itself"
+    return f"move its contents to the scanned directory, or scan {posixpath.dirname(path)} separately"

@@ -1,4 +1,4 @@
-"""From what was read and derived to the report: findings as readers see them, coverage, problems."""
+"""Assemble the report from facts and derived relations: findings, coverage, problems."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import engine
 
 MAX_PLACES = 10
-"""So many places of a kind are told; of all there is the number."""
+"""Maximum number of places listed per kind of problem; the total is given as a number."""
 
 
 def assemble(
@@ -93,23 +93,23 @@ def from_scanned(problems: Iterable[Problem], tree: Tree) -> Iterator[Problem]:
 
 
 def cut_short(results: Iterable[engine.Result], book: Rulebook) -> Iterator[Problem]:
-    """Yield the checks whose rules there was no time for."""
+    """Yield the checks that were not evaluated because time was up."""
     sources = {clause.span.source for result in results for clause in result.left_out}
     checks = sorted(check.id for source, check in book.by_source.items() if source in sources)
     if checks:
-        yield Problem(f"no time was left for {len(checks)} of {len(book.checks)} checks: {', '.join(checks)}")
+        yield Problem(f"timeout: {len(checks)} of {len(book.checks)} checks were not evaluated: {', '.join(checks)}")
     elif sources:
-        yield Problem("no time was left for parts of the analysis: paths of findings and counts of calls lack some")
+        yield Problem("timeout: the analysis is incomplete: some paths of findings and counts of calls are missing")
 
 
 def truncations(result: engine.Result, entities: Entities, abandoned: Collection[Place]) -> Iterator[Problem]:
-    """Yield what was cut off, beyond bounds on what analyses and searches may take."""
+    """Yield problems for analyses and searches that reached their bounds."""
     wide = places_of(entities, result.relation(INTO)[0].tolist())
     if wide:
-        text = f"points-to analysis was cut: objects are not followed through {len(wide):,} values that have too many"
+        text = f"points-to analysis was cut: {len(wide):,} values have too many objects, which are not propagated"
         yield Problem(text, places=tuple(wide[:MAX_PLACES]))
     if abandoned:
-        text = f"the search for the path of {len(abandoned):,} findings was abandoned: they are reported without one"
+        text = f"path search was abandoned for {len(abandoned):,} findings: they are reported without a path"
         yield Problem(text, places=tuple(sorted(abandoned)[:MAX_PLACES]))
 
 
@@ -119,7 +119,7 @@ def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
 
 
 def coarsened_of(result: engine.Result, entities: Entities) -> dict[str, Coarsened]:
-    """Return by kind how often the analyses are coarser than elsewhere, and where first."""
+    """Return, by kind, the number of places with coarser analysis and the first of them."""
     rows, found = result.relation("coarsened"), {}
     for kind in np.unique(rows[0]).tolist():
         places = places_of(entities, np.unique(rows[1, rows[0] == kind]).tolist())

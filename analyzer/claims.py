@@ -1,7 +1,7 @@
-"""Who makes an entry of the fact cache, when scans run side by side: equal content is extracted once.
+"""Claims on fact-cache entries: concurrent scans extract equal content once.
 
-A claim is a lock on one byte of a file, at a place that the entry's key determines. It is given up when its process
-ends, however that happens. Who waits for a claim should hold none, lest two wait for each other.
+A claim is a lock on one byte of a file, at an offset determined by the entry's key. It is released when its process
+ends for any reason. A process that waits for a claim should hold none, to avoid deadlock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.system import lock_byte, unlock_byte
 
 
 class Claims:
-    """Claims on keys of the cache in a directory. Where nothing can be locked, everyone may make everything."""
+    """Claims on keys of the cache in a directory. If locking fails, every claim succeeds."""
 
     def __init__(self, directory: Path) -> None:
         self._file = -1
@@ -24,7 +24,7 @@ class Claims:
             self._file = os.open(directory / "claims", os.O_RDWR | os.O_CREAT, 0o644)
 
     def claim(self, key: tuple[str, ...]) -> bool:
-        """Claim a key; return False if another process has."""
+        """Claim a key. Return False if another process holds it."""
         try:
             return self._file < 0 or lock_byte(self._file, place_of(key), wait=False)
         except OSError:
@@ -36,7 +36,7 @@ class Claims:
                 unlock_byte(self._file, place_of(key))
 
     def wait(self, key: tuple[str, ...]) -> None:
-        """Return when no other process claims a key."""
+        """Wait until no other process claims a key."""
         if self._file >= 0:
             with suppress(OSError):
                 lock_byte(self._file, place_of(key), wait=True)

@@ -1,4 +1,4 @@
-"""From a tree to the facts of its files: read, look up in the cache, extract what is missing in processes."""
+"""Collect the facts of a tree's files: from the cache, or by extraction in worker processes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from analyzer.report import Problem, SourceFile
 from analyzer.state import FactCache, blob_hash
 from analyzer.trees import Tree
 
-NO_TIME = "no facts: the time for the scan was up"
+NO_TIME = "no facts: the scan timed out"
 
 Progress = Callable[[str, int, int | None], None]
 
 
 def silent(phase: str, done: int, total: int | None) -> None:
-    """The progress that nobody watches: `done` of `total` units of `phase` are finished."""
+    """Ignore progress: `done` of `total` units of `phase` are finished."""
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class _Gatherer:
         try:
             extracted = self.extract(machine, self.missing(machine)) + self.extract(machine, self.left_by_others())
         except ChildProcessError as error:
-            raise AnalyzeError("S002", f"facts cannot be extracted: {error}", help="analyze doctor") from None
+            raise AnalyzeError("S002", f"facts cannot be extracted: {error}", help="run 'analyze doctor'") from None
         finally:
             self.claims.close()
         self.progress("Reading files", len(self.files), len(self.files))
@@ -112,7 +112,7 @@ class _Gatherer:
         return Gathered(self.analysed(), self.facts, self.skipped, self.problems, extracted)
 
     def extract(self, machine: Machine, tasks: Iterator[Task]) -> int:
-        """Extract what the cache does not hold; return how many blobs that were. Workers do not write: we do."""
+        """Extract the tasks and return their number. This process writes the cache; workers do not."""
         n_extracted = 0
         with (
             ThreadPoolExecutor(1) as saving,
@@ -129,15 +129,15 @@ class _Gatherer:
         return n_extracted
 
     def save(self, key: tuple[str, str], payload: bytes) -> None:
-        """Put facts into the cache, where that is possible, and give up the claim on them."""
+        """Cache facts if possible, and release the claim on them."""
         with suppress(OSError):
             self.cache.save(*key, payload)
         self.claims.release(key)
 
     def missing(self, machine: Machine) -> Iterator[Task]:
-        """Read every file, take what the cache has, and yield the rest as tasks, equal content once.
+        """Read every file, load cached facts, and yield the rest as tasks, equal content once.
 
-        What other processes extract just now is put off. When time is up, the files that are left have no facts.
+        Content that other processes are extracting is put off. When time is up, the remaining files have no facts.
         """
         asked = set()
         for number, (path, language) in enumerate(self.files):
@@ -165,21 +165,21 @@ class _Gatherer:
                 self.claims.release(key)
 
     def left_by_others(self) -> Iterator[Task]:
-        """Wait for what other processes were extracting, and yield as tasks what they did not bring to an end."""
+        """Wait for content that other processes were extracting, and yield as tasks what they did not finish."""
         for task in self.put_off:
             self.claims.wait(task.key)
             if not self.cached(task.key):
                 yield task
 
     def cached(self, key: tuple[str, str]) -> bool:
-        """Take facts from the cache; return whether it has them."""
+        """Load facts from the cache. Return True if it has them."""
         payload = self.cache.load(*key)
         if payload:
             self.facts[key] = facts.load(payload)
         return bool(payload)
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a file, or None, the reason being recorded."""
+        """Return the bytes of a file, or None after recording the reason."""
         try:
             data = self.tree.read(path)
         except OSError as error:
@@ -207,5 +207,5 @@ class _Gatherer:
 
 
 def key_of(source: SourceFile) -> tuple[str, str]:
-    """Return what the facts of a file are known by."""
+    """Return the cache key of a file's facts."""
     return source.language, source.blob

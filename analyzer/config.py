@@ -42,13 +42,13 @@ class Config:
     context: str = INSENSITIVE
 
     def override(self, **flags: Any) -> Config:
-        """Return this configuration with every flag that was given: one that is None or empty was not.
+        """Return this configuration, overridden by the flags that are neither None nor empty.
 
-        Raises AnalyzeError C004 for a context policy that there is not.
+        Raises AnalyzeError C004 for an unknown context policy.
         """
         context = flags.get("context")
         if context is not None and context not in NAMES:
-            raise AnalyzeError("C004", f"no context policy '{context}'", help=suggest(context, list(NAMES)))
+            raise AnalyzeError("C004", f"unknown context policy '{context}'", help=suggest(context, list(NAMES)))
         return replace(self, **{name: value for name, value in flags.items() if value not in (None, ())})
 
 
@@ -66,7 +66,7 @@ def _check_strings(value: Any) -> str:
 
 def _check_count(value: Any) -> str:
     ok = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-    return "" if ok else "expected a whole number of 1 or more"
+    return "" if ok else "expected a positive integer"
 
 
 def _check_flag(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Which files of a tree are analysed, and which are left out and why. Nothing is left out silently."""
+"""The files of a tree to analyse, and those left out with the reason. Nothing is left out silently."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Discovery:
 
 
 def discover(tree: Tree, config: Config) -> Discovery:
-    """Sort the entries of `tree` into files to read and skipped ones. Size is checked here where the tree knows it."""
+    """Divide the entries of `tree` into files to read and skipped ones. Sizes are checked if the tree has them."""
     found = Discovery()
     entries = tree.entries()
     found.problems += tree.problems()
@@ -77,7 +77,7 @@ def _is_vendored(path: str) -> bool:
 
 
 def is_binary(data: bytes) -> bool:
-    """Return True if no compiler takes a file for source text: it begins with code that has a control character in it.
+    """Return True if no compiler accepts the file as source text: its leading code has a control character.
 
     Within comments and strings compilers take any, and null characters between words, too.
     """
@@ -85,9 +85,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def is_minified(path: str, data: bytes) -> bool:
-    """Return True if a file is JavaScript as a bundler writes it, not a person: large, with lines of 500 bytes on
-    average.
-    """
+    """Return True if a file is minified JavaScript: large, with lines of more than 500 bytes on average."""
     if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
         return False
     return len(data) > MINIFIED_LINE_BYTES * (data.count(b"\n") + 1)
@@ -105,7 +103,7 @@ def _ignore_rules(tree: Tree, config: Config, paths: list[str], problems: list[P
             try:
                 ignore.add_file(posixpath.dirname(path), tree.read(path))
             except OSError as error:
-                problems.append(Problem(f"is not heeded: {error.strerror or error}", path, level="warning"))
+                problems.append(Problem(f"not applied: {error.strerror or error}", path, level="warning"))
     if config.exclude:
         ignore.add("", config.exclude)
     return ignore

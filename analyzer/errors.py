@@ -1,9 +1,9 @@
-"""Problems that the user can mend: each has a code, says where it is, and what to do about it."""
+"""Errors that the user can fix: each has a code, a location, a message and help."""
 
 from __future__ import annotations
 
 INSTALL_SPARK = "pip install 'pyspark>=4,<5' pyarrow pandas"
-"""What the extra `spark` installs; by the name of this project, an index may have somebody else's."""
+"""The packages of the extra `spark`. The project's own name may be another project on a package index."""
 
 
 class AnalyzeError(Exception):
@@ -42,7 +42,7 @@ class ProgramErrors(AnalyzeError):
 
 
 class NotEnoughMemory(AnalyzeError):
-    """The rules cannot be evaluated in the memory there is."""
+    """The rules cannot be evaluated in the available memory."""
 
     def __init__(self) -> None:
         super().__init__("V002", "not enough memory", help="scan a part of the repository, or fewer rules")

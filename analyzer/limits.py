@@ -1,4 +1,4 @@
-"""What a scan may take: given by whoever runs it, never by what is scanned."""
+"""Resource limits of a scan, set by the user, never by the scanned repository."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Rules that are not bundled may derive `rule_rows` in each of their relations, in `rule_s` seconds each stratum.
+    """Rules that are not bundled may derive `rule_rows` rows per relation, and take `rule_s` seconds in all strata.
 
-    Rows decide, so the report is the same on every machine; time, and the memory there is, are backstops. The defaults
-    are far beyond what rules derive that are meant: points-to of a million lines has seven million rows. A scan comes
-    to its end after `timeout_s` seconds, with what it has.
+    The limit on rows is deterministic; those on time and memory are backstops. The defaults are far beyond legitimate
+    use: points-to of a million lines has seven million rows. A scan ends after `timeout_s` seconds with partial
+    results.
     """
 
     rule_rows: int = 20_000_000
@@ -33,7 +33,7 @@ class Limits:
 
     @property
     def ends_s(self) -> float | None:
-        """The moment of the monotonic clock at which a scan ends that begins now."""
+        """The deadline, on the monotonic clock, of a scan that begins now."""
         return None if self.timeout_s is None else monotonic() + self.timeout_s
 
     def budget(self, program: engine.CheckedProgram | Prepared, book: Rulebook) -> Budget | None:
@@ -49,10 +49,10 @@ class Limits:
 
 
 def leaving_out(book: Rulebook, work: Callable[[], Made]) -> Made:
-    """Return what comes of some work on a rulebook.
+    """Return the result of `work` on a rulebook.
 
-    Where users' rules exceed their budget, their sources are taken out of the book, each becomes a problem of the
-    report, and the work begins again.
+    If users' rules exceed their budget, their sources are removed from the book and reported as problems, and the
+    work is repeated.
     """
     from engine.budget import BudgetExceeded
 

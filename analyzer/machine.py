@@ -1,4 +1,4 @@
-"""Where a scan does its work: files are extracted, and rules evaluated, on this machine or on another `Machine`."""
+"""Machines that extract files and evaluate rules: this one, or another `Machine`."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ READ = (
     "unresolved_call",
     "wide",
 )
-"""The relations that a report is made from."""
+"""The relations that reports read."""
 
 
 class Machine(Protocol):
-    """What a scan needs of where it runs."""
+    """The interface between a scan and the machine it runs on."""
 
     @property
     def left_s(self) -> float:
-        """The seconds that are left of the time for a scan; 0 when it is up."""
+        """The seconds until the scan's deadline; 0 if it has passed."""
 
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
         """Yield an outcome for each task of `worker.extract`; one may take `timeout_s` seconds of processor time."""
@@ -52,7 +52,7 @@ class Machine(Protocol):
 
 
 class ThisMachine:
-    """So many processes, then threads, of this machine, until the moment `ends_s` of the monotonic clock."""
+    """This machine with `jobs` processes or threads, until the deadline `ends_s` on the monotonic clock."""
 
     def __init__(self, jobs: int, ends_s: float | None = None) -> None:
         self.jobs, self.ends_s = jobs, ends_s

@@ -36,9 +36,9 @@ from engine.system import interrupts_blocked
 
 BATCH_BYTES = 128 * 1024
 WAITING = 10
-"""A task may take so many times its limit by the clock."""
+"""A task may take this many times its limit in wall-clock time."""
 START_S = 120.0
-"""A worker may take so long to start."""
+"""Seconds that a worker may take to start."""
 MAX_FALSE_STARTS = 8
 # An answer: what follows is a value, an error or nothing as the worker has only started; its processor time so far.
 _HEADER = struct.Struct("<cd")
@@ -56,7 +56,7 @@ class Task:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a task: its `value`, or what went wrong in `error`."""
+    """The result of a task: its `value`, or an `error` message."""
 
     key: Any
     value: bytes = b""
@@ -65,9 +65,9 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Worker:
-    """A process with the tasks that it has not answered, the first being at work; `alone` if it was given only one.
+    """A process with its unfinished tasks, the first of which is running; `alone` if it was given only one.
 
-    `since_s` is when that began by the clock, and `used_s` the processor time that the worker had used until then.
+    `since_s` is the time when that task began, `used_s` the worker's processor time by then.
     """
 
     process: multiprocessing.process.BaseProcess
@@ -86,7 +86,7 @@ class _Worker:
             self.pipe.send([task.arguments for task in batch])
 
     def left_s(self, limit_s: float) -> float:
-        """Return the least time after which the task at work can have reached its limit; 0 if it has."""
+        """Return the minimum time until the running task can reach its limit; 0 if it has."""
         by_clock_s = time.monotonic() - self.since_s
         if not self.started:
             return max(0.0, START_S - by_clock_s)
@@ -136,7 +136,7 @@ class Pool:
             self.close()
 
     def close(self) -> None:
-        """End the workers, whatever they are doing."""
+        """Kill the workers."""
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
@@ -157,7 +157,7 @@ class Pool:
             yield self._returned.popleft()
 
     def _idle(self) -> _Worker | bool:
-        """Return a worker without work, or whether one more may be started."""
+        """Return an idle worker; if there is none, True if one more may be started, else False."""
         return next((worker for worker in self._workers if not worker.batch), len(self._workers) < self._jobs)
 
     def _start(self) -> _Worker:
@@ -181,11 +181,11 @@ class Pool:
                 yield from self._end(worker)
 
     def _give_up(self, source: Iterator[Task]) -> Iterator[Outcome]:
-        """Yield failures of all tasks that are left."""
+        """Yield a failure for each remaining task."""
         begun = [task for worker in self._workers for task in worker.batch]
         self.close()
         for task in chain(begun, self._suspects, self._returned, source):
-            yield Outcome(task.key, error="the time for the scan was up")
+            yield Outcome(task.key, error="the scan timed out")
 
     def _receive(self, worker: _Worker) -> Iterator[Outcome]:
         """Yield the outcomes that a worker has sent."""
@@ -222,7 +222,7 @@ class Pool:
         return Outcome(task.key, error=f"took longer than {self._limit_s:g} s")
 
     def _bury(self, worker: _Worker) -> Iterator[Outcome]:
-        """Replace a worker that died: its task is tried again by itself, if it was not so already."""
+        """Replace a worker that died. Its task is retried alone, or fails if it was alone already."""
         if not worker.started:
             self._false_starts += 1
             if self._false_starts >= MAX_FALSE_STARTS:
@@ -234,7 +234,7 @@ class Pool:
         self._remove(worker)
 
     def _remove(self, worker: _Worker) -> None:
-        """End a worker, whatever it is doing; what it has not begun is for others."""
+        """Kill a worker, and return the tasks that it has not begun to the queue."""
         worker.process.kill()
         worker.process.join()
         worker.pipe.close()

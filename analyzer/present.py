@@ -1,4 +1,4 @@
-"""From bare findings to those a reader sees: source lines, line hashes, suppressions, order."""
+"""Complete findings for reports: source lines, line hashes, suppressions, order."""
 
 from __future__ import annotations
 

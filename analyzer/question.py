@@ -40,26 +40,26 @@ class Question:
         file, _, line = text.rpartition(":")
         if not file or not line.isascii() or not line.isdigit():
             help = "write FILE:LINE, such as app/views.py:12"
-            raise AnalyzeError("A007", f"'{text}' is no line of a file", help=help)
+            raise AnalyzeError("A007", f"'{text}' is not FILE:LINE", help=help)
         path = os.path.relpath(file, scanned_directory(target)).replace(os.sep, posixpath.sep)
         return cls(path, int(line))
 
     def narrow(self, book: Rulebook) -> None:
-        """Leave in the rulebook what the answer needs."""
+        """Reduce the rulebook to the sources that the answer needs."""
         book.leave_out({name for name in book.by_source if not _is_on_taint(book, name)})
         name, text = library.line_question()
         book.sources = [engine.Source(name, text) if s.name == EVERY_SINK else s for s in book.sources]
 
     def bind(self, mounted: Mounted) -> None:
-        """Add what stands on the line to the facts. Raises AnalyzeError A007 for a file that is not scanned."""
+        """Add the entities on the line to the facts. Raises AnalyzeError A007 for a file that is not scanned."""
         files = {mounted.symbols[file] for file in np.unique(mounted.relations["module"][3]).tolist()}
         if self.file not in files:
-            help = "name it as reports do: from the working directory"
+            help = "give its path relative to the working directory"
             raise AnalyzeError("A007", f"{self.file} is not among the scanned files", help=help)
         mounted.relations[IN_QUESTION] = self._entities(mounted)
 
     def _entities(self, mounted: Mounted) -> np.ndarray:
-        """Return the entities on the line, [1, n]; one without a place of its own stands where its scope does."""
+        """Return the entities on the line, [1, n]; one without a location has that of its scope."""
         location, scopes = mounted.relations["location"], mounted.entities[0]
         place = np.zeros(len(scopes) + 1, np.int64)
         place[location[0]] = np.arange(1, location.shape[1] + 1)
@@ -72,7 +72,7 @@ class Question:
         return np.flatnonzero(np.append(False, is_there)[place]).astype(np.int32)[None, :]
 
     def answer(self, report: Report) -> Report:
-        """Return the report without what it says of other lines."""
+        """Return the report reduced to findings on the line."""
         findings = (f for f in report.findings if (f.place.file, f.place.line) == (self.file, self.line))
         return replace(report, findings=tuple(findings), unused_suppressions=())
 

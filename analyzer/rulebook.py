@@ -1,6 +1,6 @@
-"""Which Datalog is evaluated: the bundled library and models, the user's, and the selected checks.
+"""The Datalog sources of a scan: the bundled library and models, the user's, and the selected checks.
 
-Rules found in a scanned tree are not trusted: they may name no files, and one that is wrong costs only itself.
+Rules found in a scanned tree are not trusted: they may not name files, and an invalid one disables only itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ USER_DIRECTORY = ".analyze"
 class Rulebook:
     """Sources to compile, and the checks among them by source. `user` names the sources that are not bundled.
 
-    `languages` are those that some check looks at: those of its examples, all for one that has none.
+    `languages` are those that the checks cover: the languages of their examples, or all for a check without examples.
     """
 
     sources: list[engine.Source] = field(default_factory=list)
@@ -48,14 +48,14 @@ class Rulebook:
         return [source for source in self.sources if source.name not in self.by_source]
 
     def policies(self, default: str) -> list[str]:
-        """Return the context policies that checks ask for, first the default."""
+        """Return the default context policy, then those that checks request."""
         return list(dict.fromkeys([default, *(check.context or default for check in self.checks)]))
 
     def warn(self, message: str) -> None:
         self.problems.append(Problem(message, level="warning"))
 
     def leave_out(self, names: set[str]) -> None:
-        """Take sources, and checks that are among them, out again."""
+        """Remove sources, and the checks among them."""
         self.sources = [source for source in self.sources if source.name not in names]
         self.by_source = {name: check for name, check in self.by_source.items() if name not in names}
         self.user -= names
@@ -63,7 +63,7 @@ class Rulebook:
 
 @dataclass(frozen=True, slots=True)
 class UserFile:
-    """A rule or model file that is not bundled; `help` is the page beside a check."""
+    """A rule or model file that is not bundled; `help` is the check's Markdown page."""
 
     name: str
     text: str
@@ -99,7 +99,7 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> 
 
 
 def _read_user_check(file: UserFile, taken: set[str], book: Rulebook) -> list[catalogue.Check]:
-    """Return the check, or nothing, the reason being recorded. Its id must not be `taken`."""
+    """Return the check, or nothing after recording the reason. Its id must not be `taken`."""
     try:
         check = catalogue.read_check(file.name, file.text, file.help)
         if check.id in taken:
@@ -122,22 +122,22 @@ def as_report_check(check: catalogue.Check) -> Check:
 
 
 def select(checks: Sequence[catalogue.Check], selectors: Sequence[str]) -> list[catalogue.Check]:
-    """Return the checks that some selector names and no `-selector` does; without positive ones, all but the latter.
+    """Return the checks that some selector matches and no `-selector` does; without positive selectors, all others.
 
-    Raises AnalyzeError R002 for a selector that fits no check.
+    Raises AnalyzeError R002 for a selector that matches no check.
     """
     wanted = [selector for selector in selectors if not selector.startswith("-")]
     unwanted = [selector[1:] for selector in selectors if selector.startswith("-")]
     for selector in (*wanted, *unwanted):
         if not any(fits(check, selector) for check in checks):
             help = suggest(selector, [check.id for check in checks])
-            raise AnalyzeError("R002", f"no check fits the selector '{selector}'", help=help)
+            raise AnalyzeError("R002", f"no check matches the selector '{selector}'", help=help)
     chosen = [check for check in checks if not wanted or any(fits(check, selector) for selector in wanted)]
     return [check for check in chosen if not any(fits(check, selector) for selector in unwanted)]
 
 
 def fits(check: catalogue.Check, selector: str) -> bool:
-    """Return True if a selector (id or pattern, tag, `cwe-N`, `severity:NAME`) names the check."""
+    """Return True if a selector (id or pattern, tag, `cwe-N`, `severity:NAME`) matches the check."""
     words = {*check.tags, f"severity:{check.severity}", *(f"cwe-{number}" for number in check.cwe)}
     return selector in words or fnmatchcase(check.id, selector)
 
@@ -148,7 +148,7 @@ def files_in_tree(tree: Tree, models: Sequence[str], rules_dirs: Sequence[str]) 
 
 
 def names_in_tree(tree: Tree, models: Sequence[str], rules_dirs: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return the names of all, of `.analyze/` there and upwards, and of configured paths; and which are checks."""
+    """Return (path, is a check) of all files in `.analyze/`, there and upwards, and in configured paths."""
     found: list[tuple[str, bool]] = []
     for directory in upwards(tree.prefix):
         base = posixpath.join(directory, USER_DIRECTORY)
@@ -196,7 +196,7 @@ def files_on_disk(models: Iterable[Path], rules_dirs: Iterable[Path]) -> list[Us
 
 
 def files_given(models: Iterable[Path], rules_dirs: Iterable[Path]) -> list[UserFile]:
-    """Return the same by absolute names, which are no paths of a tree."""
+    """Return the files of `files_on_disk` with absolute names, unlike paths of a tree."""
     return [replace(file, name=os.path.abspath(file.name)) for file in files_on_disk(models, rules_dirs)]
 
 

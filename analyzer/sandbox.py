@@ -1,9 +1,9 @@
-"""What an extraction worker gives up before it reads the first file: writing files, the network, other programs.
+"""Sandbox of extraction workers: no writing of files, no network, no other programs.
 
 On Linux: Landlock denies writing and executing any file, and TCP; seccomp denies sockets, new programs, changes of
-modes and owners, and ways around. Neither needs privileges, and neither can be undone. Files can be read: modules are
-imported as they are needed. Elsewhere, and in kernels without it, workers run as any program does; `analyze doctor`
-says so.
+modes and owners, and known bypasses. Neither needs privileges, and neither can be undone. Files can be read: modules
+are imported as they are needed. On other systems, and on kernels without support, workers are not confined; `analyze
+doctor` reports it.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
 _NUMBER, _MACHINE = 0, 4
 
 missing: list[str] = ["not confined"]
-"""What `confine` could not deny, and why; empty where all of it is in force."""
+"""Restrictions that `confine` could not apply, with reasons; empty if all are in force."""
 
 
 def confine() -> None:
-    """Give up for this process what extraction does not need, as far as the kernel offers that; set `missing`."""
+    """Drop the rights of this process that extraction does not need, as far as the kernel allows; set `missing`."""
     missing.clear()
     if (libc := system.libc()) is None:
         missing.append(f"not offered by {platform.system() or sys.platform}")
@@ -65,7 +65,7 @@ def confine() -> None:
 
 
 def in_force() -> bytes:
-    """Return what is missing in the process that this runs in: nothing if it is confined."""
+    """Return the restrictions missing in this process, as text: b"" if it is confined."""
     return "; ".join(missing).encode()
 
 

@@ -1,4 +1,4 @@
-"""The pipeline in order: a tree of files → facts → rules → findings → a report."""
+"""The pipeline of a scan: a tree of files → facts → rules → findings → a report."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     import facts
 
 SHARED_CONFIG = "pyproject.toml"
-"""It has settings of other tools, too: it ends no scan unless it has ours."""
+"""It has settings of other tools, too: errors in it are ours only if it has our table."""
 OURS = re.compile(rb"\btool\b[^\n]*\banalyze\b|^\s*\[\s*[\"']?tool[\"']?\s*\]|^\s*[\"']?tool[\"']?\s*=", re.MULTILINE)
-"""What is in a file with a table `tool.analyze`, however that is written."""
+"""Matches every file with a table `tool.analyze`, in any TOML spelling."""
 CONFIG_FILES = (".analyze.toml", SHARED_CONFIG)
-"""Where a tree may have its configuration; the first comes before the second."""
+"""Configuration files of a tree; the first takes precedence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """What a user asked for on the command line; `flags` override the configuration of the scanned tree.
+    """The user's request; `flags` override the configuration of the scanned tree.
 
-    What lies `beside` the path is scanned together with it. `config` takes the place of the tree's. `master` names a
-    master of Spark to scan on, if it is not to be this machine, `conf` its settings. A `question` is all that is
-    answered. `limits` bound what the scan takes.
+    The paths in `beside` are scanned together with `path`. `config` replaces that of the tree. `master` is the Spark
+    master to scan on (None: this machine), `conf` its settings. A `question` restricts the findings to one line.
+    `limits` bound the scan's resources.
     """
 
     path: Path
@@ -64,7 +64,7 @@ class ScanRequest:
 
     @classmethod
     def from_flags(cls, path: Path, revision: str | None, flags: Mapping[str, Any]) -> ScanRequest:
-        """Take apart the options that commands share; lists may be given as repeated options or with commas."""
+        """Parse the options that commands share; lists may be given as repeated options or with commas."""
         rest = dict(flags)
         at, beside = rest.pop("at", None), rest.pop("beside", ())
         target = common_directory((path, *beside)) if beside else path
@@ -88,7 +88,7 @@ class ScanRequest:
 
 @dataclass(slots=True)
 class ScanResult:
-    """A report, the configuration it was made under, and what it cost. Costs are in no report."""
+    """A report, its configuration, and the costs of the scan, which are not part of the report."""
 
     report: Report
     config: Config
@@ -118,7 +118,7 @@ def open_tree(path: Path, revision: str | None) -> Tree:
 
 @contextmanager
 def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> Iterator[Machine]:
-    """Where the work is done: on this machine, or on Spark where the request names a master."""
+    """Yield the machine to work on: this one, or a Spark cluster if the request names a master."""
     if request.master is None:
         yield ThisMachine(config.jobs or n_cores(), ends_s)
         return
@@ -133,7 +133,7 @@ def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> I
 def scan_tree(
     tree: Tree, request: ScanRequest, progress: Progress = silent, only: Collection[str] | None = None
 ) -> ScanResult:
-    """Scan any tree. With `only`, paths from the repository's top, the report speaks of these files alone."""
+    """Scan any tree. With `only`, paths from the repository's top, the report is restricted to these files."""
     clock, ends_s = Clock(), request.limits.ends_s
     config = configured(tree, request)
     state = StateDirectory(trees=request.paths)
@@ -146,7 +146,7 @@ def scan_tree(
             if request.master and policies != [INSENSITIVE]:
                 raise no_contexts_on_spark(policies)
             if request.master and request.limits.timeout_s is not None:
-                raise AnalyzeError("C005", "a scan on Spark takes no --timeout", help="analyze batch --timeout")
+                raise AnalyzeError("C005", "--timeout is not supported on Spark", help="use 'analyze batch --timeout'")
         with machine_for(request, config, ends_s) as machine:
             with clock("facts"):
                 collected = collect(tree, config, state.path, machine, progress)
@@ -172,7 +172,7 @@ def scan_tree(
 def evaluate(
     book: Rulebook, policies: Sequence[str], mounted: facts.Mounted, machine: Machine, directory: Path, limits: Limits
 ) -> tuple[list[engine.Result], list[ContextCosts]]:
-    """Return the relations under each context policy, and what the contexts cost."""
+    """Return the relations under each context policy, and the costs of contexts."""
     from analyzer.contexts.evaluate import InContexts
     from analyzer.program import compile_rulebook
     from engine.plan.apart import only
@@ -190,12 +190,12 @@ def evaluate(
 
 def no_contexts_on_spark(policies: Sequence[str]) -> AnalyzeError:
     asked = next(policy for policy in policies if policy != INSENSITIVE)
-    help = "leave out --engine spark, or --context; or 'analyze batch', in which each repository is analysed by itself"
-    return AnalyzeError("C005", f"the context policy {asked} is not evaluated on Spark", help=help)
+    help = "omit --engine spark or --context, or use 'analyze batch'"
+    return AnalyzeError("C005", f"the context policy {asked} is not supported on Spark", help=help)
 
 
 class Clock:
-    """Seconds by phase, in the order in which phases first began."""
+    """Seconds by phase, in order of first start."""
 
     def __init__(self) -> None:
         self.phases_s: dict[str, float] = {}
@@ -233,7 +233,7 @@ def _parsed(data: bytes, file: str) -> Config | None:
 
 
 def load_config(tree: Tree) -> Config:
-    """Return the configuration nearest to the scanned directory; `.analyze.toml` comes before `pyproject.toml`."""
+    """Return the configuration nearest to the scanned directory; `.analyze.toml` precedes `pyproject.toml`."""
     for name in CONFIG_FILES:
         try:
             found = find_upwards(tree, name)
@@ -253,7 +253,7 @@ def load_rulebook(tree: Tree, config: Config, request: ScanRequest) -> Rulebook:
 
 
 def save_statistics(result: ScanResult, path: Path) -> None:
-    """Write what the scan cost as JSON: seconds by phase; seconds, rows and peak bytes by stratum and rule.
+    """Write the costs of a scan as JSON: seconds by phase; seconds, rows and peak bytes by stratum and rule.
 
     Raises AnalyzeError A003.
     """

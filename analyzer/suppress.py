@@ -1,8 +1,8 @@
-"""Which findings are suppressed: decided here once, for every output and for the exit code.
+"""Suppression of findings, decided once for all outputs and the exit code.
 
 A comment `analyze: ignore[rule, …] reason` suppresses findings on its own line; standing alone on a line, those on the
-next line that is not a comment. One that hits no finding so suppresses those whose statement has the line. Rules may be
-patterns (`*-injection`); without a list every rule is meant.
+next line that is not a comment. If there are none, it suppresses those whose statement contains the line. Rules may be
+patterns (`*-injection`); without a list, every rule is suppressed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMENT_LINE = re.compile(r"\s*(#|//|--|/\*|\*)")
 
 
 def parse_suppression(file: str, line: int, comment: str) -> Suppression | None:
-    """Return what a comment suppresses, or None where it speaks of something else."""
+    """Return the suppression in a comment, or None."""
     match = DIRECTIVE.search(comment)
     if match is None:
         return None
@@ -44,7 +44,7 @@ def suppress(
     covering: Sequence[tuple[int, Suppression]],
     statement: Callable[[Place], Collection[int]],
 ) -> tuple[list[Finding], list[Suppression]]:
-    """Return the findings, marked where one of the suppressions applies, and the suppressions that none needed.
+    """Return the findings, with the suppressions that apply, and the unused suppressions.
 
     `covering` gives the covered line of each suppression, `statement` the lines of the statement around a place.
     """
@@ -74,7 +74,7 @@ def _unused(covering: Iterable[tuple[int, Suppression]], marked: Iterable[Findin
 
 
 def mistakes(file: str, line: int, comment: str, known: Collection[str]) -> Iterator[Problem]:
-    """Yield what a comment to the analyser probably does not say as it is meant; `known` are the ids of checks."""
+    """Yield probable mistakes in a suppression comment; `known` are the ids of checks."""
     suppression = parse_suppression(file, line, comment)
     if suppression is None:
         word = WORD.search(comment)
@@ -86,11 +86,11 @@ def mistakes(file: str, line: int, comment: str, known: Collection[str]) -> Iter
     for rule in suppression.rules:
         if not any(fnmatchcase(check, rule) for check in known):
             near = get_close_matches(rule, known, n=1)
-            yield _mistake(file, line, f"no check fits '{rule}'", *near)
+            yield _mistake(file, line, f"no check matches '{rule}'", *near)
 
 
 def _mistake(file: str, line: int, message: str, meant: str = "") -> Problem:
-    help = f"did you mean '{meant}'?" if meant else "'analyze rules list' names the checks"
+    help = f"did you mean '{meant}'?" if meant else "'analyze rules list' lists the checks"
     return Problem(message, file, line, "warning", help=help)
 
 
@@ -99,7 +99,7 @@ def names(suppression: Suppression, check: str) -> bool:
 
 
 def judged(suppression: Suppression, run: set[str], known: set[str]) -> bool:
-    """Return True if the checks that ran can tell that the suppression is unused: all that it names ran."""
+    """Return True if every check that the suppression names has run, so that it can be called unused."""
     if any(not any(fnmatchcase(check, rule) for check in known) for rule in suppression.rules):
         return False
     return not any(names(suppression, check) for check in known - run)

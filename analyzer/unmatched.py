@@ -1,4 +1,4 @@
-"""Models of users that match nothing: their library is imported, but the code never says the name they are about."""
+"""User models that match nothing: their library is imported, but the modelled name never occurs in the code."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ FACT = re.compile(r"(?:^|\.[ \t]+)(\w+)\(([^()\n]*)\)\.", re.MULTILINE)
 ARGUMENT = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|[^\s,]+")
 ALIAS = re.compile(r"\balias\(\"[^\"]*\", \"([^\"]*)\"\)")
 NAMING = frozenset({"function", "decorator", "annotation"})
-"""The attributes of models that hold names which code says; `name` does in `source_value`. A class may go unsaid."""
+"""Attributes of models that hold names expected in the code; also `name` of `source_value`. Classes may not occur."""
 SAID = (
     *("load_attribute", "store_attribute", "load_name", "import_member", "import_module"),
     *("function", "class", "cell", "member", "field"),
 )
-"""The relations whose symbols are the names that code says."""
+"""The relations whose symbols are the names in the code."""
 
 
 def unmatched_models(file: str, text: str, mounted: facts.Mounted) -> Iterator[Problem]:
-    """Yield the facts of a model whose last name stands nowhere in a tree that imports what is before it."""
+    """Yield facts of a model whose name never occurs in a tree that imports its library."""
     imported, said = imports(mounted), names_said(mounted)
     for match in FACT.finditer(text):
         for name in qualified_names(match[1], match[2]):
@@ -38,7 +38,7 @@ def unmatched_models(file: str, text: str, mounted: facts.Mounted) -> Iterator[P
                 near = get_close_matches(last, said, n=1)
                 begin = text.rfind("\n", 0, match.start(1)) + 1
                 yield Problem(
-                    f"this matches nothing: {library} is imported, but no code says '{last}'",
+                    f"this matches nothing: {library} is imported, but '{last}' never occurs in the code",
                     file,
                     text.count("\n", 0, begin) + 1,
                     "warning",
@@ -59,7 +59,7 @@ def qualified_names(relation: str, arguments: str) -> list[str]:
 
 @cache
 def naming_columns() -> dict[str, list[tuple[int, ...]]]:
-    """Return by relation of models the positions of qualified names; one may be a class and an attribute of it."""
+    """Return, by relation of models, the positions of qualified names: one column, or a class and an attribute."""
     (text,) = (file.text for file in catalogue.library() if file.name == "rules/lib/models.dl")
     found = {}
     for relation, attributes in DECLARED.findall(text):
@@ -73,7 +73,7 @@ def naming_columns() -> dict[str, list[tuple[int, ...]]]:
 
 @cache
 def canonical_names() -> frozenset[str]:
-    """Return the names that bundled models give to what code may say by another one."""
+    """Return the names for which bundled models have aliases."""
     return frozenset(name for file in catalogue.models() for name in ALIAS.findall(file.text))
 
 
@@ -83,7 +83,7 @@ def imports(mounted: facts.Mounted) -> set[str]:
 
 
 def names_said(mounted: facts.Mounted) -> set[str]:
-    """Return the names that stand in the code, and the parts of those with dots."""
+    """Return the names in the code, and the components of dotted ones."""
     said: set[str] = set()
     for relation in SAID:
         for column in ("name", "member"):
@@ -98,7 +98,7 @@ def _symbols(mounted: facts.Mounted, relation: str, column: str) -> Iterable[str
 
 
 def _prefixes(name: str) -> Iterator[str]:
-    """Yield the name, and what is before each of its dots, the longest first."""
+    """Yield the name and its dotted prefixes, the longest first."""
     while name:
         yield name
         name = name.rpartition(".")[0]

@@ -69,7 +69,7 @@ FILES = {
 )
 def test_settings_and_rules_that_are_not_looked_at_are_told(path, text):
     (told,) = discover(MemoryTree(FILES | {path: text}), Config()).problems
-    assert (told.file, told.level) == (path, "warning") and told.message.startswith("not looked at") and told.help
+    assert (told.file, told.level) == (path, "warning") and told.message.startswith("ignored: ") and told.help
 
 
 def test_settings_and_rules_that_count_are_not_told():
@@ -108,4 +108,6 @@ def test_a_model_that_matches_nothing_in_a_tree_with_its_library_is_told(model, 
         assert told == []
     else:
         library, name, help = said
-        assert told == [(2, f"this matches nothing: {library} is imported, but no code says '{name}'", help)]
+        assert told == [
+            (2, f"this matches nothing: {library} is imported, but '{name}' never occurs in the code", help)
+        ]

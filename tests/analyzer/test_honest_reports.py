@@ -52,7 +52,7 @@ def test_a_search_for_a_path_that_is_abandoned_makes_a_report_incomplete(monkeyp
     report = scan(app=VULNERABLE)
     assert [finding.path for finding in report.findings] == [()]
     (problem,) = report.problems
-    assert problem.message == "the search for the path of 1 findings was abandoned: they are reported without one"
+    assert problem.message == "path search was abandoned for 1 findings: they are reported without a path"
     assert list(map(str, problem.places)) == ["app.py:5:5"]
     assert report.exit_code() == 3
 
@@ -80,7 +80,7 @@ def test_only_ten_places_are_told():
 def test_a_scan_that_runs_out_of_time_says_what_is_missing():
     report = scan(Limits(timeout_s=1e-9), app=VULNERABLE, more=VULNERABLE)
     assert [(problem.file, problem.message) for problem in report.problems[:2]] == [
-        ("app.py", "no facts: the time for the scan was up"),
-        ("more.py", "no facts: the time for the scan was up"),
+        ("app.py", "no facts: the scan timed out"),
+        ("more.py", "no facts: the scan timed out"),
     ]
     assert report.exit_code() == 3

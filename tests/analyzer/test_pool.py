@@ -74,7 +74,7 @@ def test_when_time_is_up_all_that_is_left_fails():
     tasks = [Task(number, (SPIN,), 1) for number in range(3)]
     found = list(Pool(run, 1, 60.0, ends_s=time.monotonic() + 0.1).run(iter(tasks)))
     assert [outcome.key for outcome in found] == [0, 1, 2]
-    assert {outcome.error for outcome in found} == {"the time for the scan was up"}
+    assert {outcome.error for outcome in found} == {"the scan timed out"}
 
 
 def test_waiting_costs_no_processor_time():

@@ -107,8 +107,8 @@ def test_a_statement_is_the_calls_around_in_the_same_function(language, code, pl
         ("# analyze: Ignored", "this suppresses nothing", "did you mean 'analyze: ignore'?"),
         ("# analyze: ignore[sql-injection", "this suppresses nothing", "did you mean 'analyze: ignore[rule, …]'?"),
         ("# analyze: ignore(sql-injection)", "this suppresses nothing", "did you mean 'analyze: ignore[rule, …]'?"),
-        ("# analyze: ignore[sql-injektion]", "no check fits 'sql-injektion'", "did you mean 'sql-injection'?"),
-        ("# analyze: ignore[zzz/*]", "no check fits 'zzz/*'", "'analyze rules list' names the checks"),
+        ("# analyze: ignore[sql-injektion]", "no check matches 'sql-injektion'", "did you mean 'sql-injection'?"),
+        ("# analyze: ignore[zzz/*]", "no check matches 'zzz/*'", "'analyze rules list' lists the checks"),
     ],
 )
 def test_a_mistyped_comment_is_told_with_what_was_meant(comment, said, help):

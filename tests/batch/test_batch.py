@@ -152,7 +152,7 @@ def check_outputs(output):
 @pytest.mark.parametrize(
     "options, words",
     [
-        (("--rules", "py/no-such-check"), "error[R002]: no check fits the selector 'py/no-such-check'"),
+        (("--rules", "py/no-such-check"), "error[R002]: no check matches the selector 'py/no-such-check'"),
         (("--memory", "5"), "'5' is less than 256M"),
     ],
 )

@@ -107,7 +107,7 @@ LINKED = {
     ".analyze/rules/own.dl": "R003",
     ".analyze.toml": "C006",
     "pyproject.toml": ("warning", [], []),
-    ".analyzeignore": ("warning", [], ["is not heeded: is a symbolic link, which is not followed"]),
+    ".analyzeignore": ("warning", [], ["not applied: is a symbolic link, which is not followed"]),
 }
 
 

@@ -65,7 +65,7 @@ def test_where_no_sink_stands_taint_starts_nowhere(files):
 
 @pytest.mark.parametrize("text", ["app.py", "app.py:", ":3", "app.py:x"])
 def test_what_is_no_line_is_told(text):
-    with pytest.raises(AnalyzeError, match="is no line of a file"):
+    with pytest.raises(AnalyzeError, match="is not FILE:LINE"):
         Question.parse(text, Path())
 
 
