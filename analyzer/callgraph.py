@@ -1,4 +1,4 @@
-"""The call graph of a program: what is reachable in it, what is dead, and PyCG's form of it."""
+"""The call graph of a program: reachability, dead functions, and PyCG's format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from analyzer.report import Place
 
 REASONS = ("module", "main", "test", "exported", "handler", "override")
-"""Why a program may begin at a body, as `rules/exports/call_graph.dl` says it."""
+"""Kinds of entry points, as in `rules/exports/call_graph.dl`."""
 
 # How PyCG (Salis et al., ICSE 2021) names methods of values that literals make.
 _LITERAL_TYPES = {
@@ -42,7 +42,7 @@ class CallGraph:
     entries: tuple[str, ...] = field(default=REASONS)
 
     def reachable(self, names: Iterable[str]) -> set[str]:
-        """Return what calls and handing on lead to from some bodies, these included."""
+        """Return the bodies reachable by `calls` and `may_run` from the named ones, these included."""
         following: dict[str, list[str]] = {}
         for body, other in (*self.calls, *self.may_run):
             following.setdefault(body, []).append(other)
@@ -55,12 +55,12 @@ class CallGraph:
         return found
 
     def entry_points(self) -> list[str]:
-        """Return where programs begin, by name: at modules, and for the reasons in `entries`."""
+        """Return the entry points by name: modules, and bodies with a reason in `entries`."""
         wanted = {"module", *self.entries}
         return sorted(name for name, node in self.nodes.items() if wanted.intersection(node.reasons))
 
     def restricted(self, names: Collection[str]) -> CallGraph:
-        """Return the part of the graph between some bodies."""
+        """Return the subgraph of some bodies."""
 
         def within(edges: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
             return frozenset(edge for edge in edges if edge[0] in names and edge[1] in names)
@@ -69,7 +69,7 @@ class CallGraph:
         return CallGraph(nodes, within(self.calls), within(self.may_run), self.entries)
 
     def dead(self) -> list[Node]:
-        """Return the functions that no entry point leads to, by file and line; lambdas are left out."""
+        """Return the functions unreachable from entry points, by file and line, without lambdas."""
         alive = self.reachable(self.entry_points())
         found = [n for n in self.nodes.values() if n.kind == "function" and n.name not in alive and "<" not in n.name]
         return sorted(

@@ -44,7 +44,7 @@ class Collected:
 class Gathered:
     """The files of a list that have facts, in its order, with their facts.
 
-    Of all others `skipped`, a reason by path, or `problems` say why.
+    The others are in `skipped`, which maps a path to the reason, or in `problems`.
     """
 
     files: list[SourceFile]

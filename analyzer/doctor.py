@@ -1,4 +1,4 @@
-"""Checks whether this machine has what the analyser needs, and what to do where it lacks something."""
+"""Checks of the environment, with help for each that fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JAVA_FOR_SPARK = 17
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The state of one thing: `ok`, or not, which only matters where it is `required`."""
+    """The result of one check. It fails the command if it is not `ok` and is `required`."""
 
     name: str
     ok: bool
@@ -29,7 +29,7 @@ class Check:
 
 
 def examine() -> Iterator[Check]:
-    """Yield one check after the other, the quick ones first."""
+    """Yield the checks, quick ones first."""
     yield _python()
     yield from _packages()
     yield _state_directory()
@@ -71,7 +71,7 @@ def _program(name: str, help: str, *, required: bool) -> Check:
 
 
 def _java() -> Check:
-    """Java runs Spark and nothing else."""
+    """Check for Java, which only Spark needs."""
     help = f"only for Spark: install Java {JAVA_FOR_SPARK} (apt-get install openjdk-{JAVA_FOR_SPARK}-jre-headless)"
     if not shutil.which("java"):
         return Check("java", False, "missing", help, required=False)
@@ -83,7 +83,7 @@ def _java() -> Check:
 
 
 def _sandbox() -> Check:
-    """Ask a worker of the pool that files are extracted in."""
+    """Check the restrictions in force in an extraction worker."""
     from analyzer import sandbox
     from analyzer.pool import Pool, Task
 

@@ -1,4 +1,4 @@
-"""What entities are called and where they stand, looked up for the few that findings speak of."""
+"""Names and locations of entities, looked up for those in findings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Entities:
         return self.text(int(self._labels[entity - 1]))
 
     def place(self, entity: int) -> Place | None:
-        """Return where an entity stands; where it has no place of its own (an implicit value), where its scope does."""
+        """Return the location of an entity, or of its scope for one without a location (an implicit value)."""
         if entity not in self._places:
             at = int(np.searchsorted(self._located[0], entity))
             if at < self._located.shape[1] and self._located[0, at] == entity:

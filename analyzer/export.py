@@ -1,4 +1,4 @@
-"""What other tools read: facts as files, the call graph."""
+"""Exports for other tools: facts as files, the call graph."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMATS = {"tsv": (".facts", "escapes=true"), "parquet": (".parquet", "IO=parque
 PROGRAM = "facts.dl"
 
 GRAPH_READ = ("call_edge", "graph.entry_point", "graph.graph_node", "graph.may_run", "location")
-"""The relations that a call graph is made from."""
+"""The relations that the call graph reads."""
 
 
 def export_facts(

@@ -1,4 +1,4 @@
-"""From the relations of an evaluation to findings: places, messages, paths, content-derived ids; and calls counted."""
+"""Findings from the relations of an evaluation: places, messages, paths, fingerprints; and counts of calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_QUOTE = 60
 
 @dataclass(frozen=True, slots=True)
 class CallCoverage:
-    """How many calls are resolved to a function or a library's qualified name, matched by name only, or neither."""
+    """Counts of calls: resolved to a function or a library's qualified name, matched by name only, or unresolved."""
 
     resolved: int = 0
     by_name: int = 0

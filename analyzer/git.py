@@ -27,7 +27,7 @@ LOCAL_VARIABLES = (
 )
 
 WARNING = re.compile(r"^warning: (.*(?:\n(?!warning: ).+)*)", re.MULTILINE)
-"""One may take several lines: names of files may."""
+"""A warning may span several lines, since names of files may."""
 HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
@@ -41,7 +41,7 @@ class GitEntry:
 
 
 def environment(*, in_hook: bool) -> dict[str, str]:
-    """Return the environment of a git child: nothing is fetched, asked or locked.
+    """Return the environment of a git child process: no fetches, prompts or optional locks.
 
     In a hook, the variables that name its repository and index are kept, the index by an absolute path.
     """
@@ -156,9 +156,8 @@ class Repository:
     def changed_lines(self, base: str, head: str) -> dict[str, list[int]]:
         """Return the lines of `head` that differ from `base`, in order, by path from the top; renames are followed.
 
-        Attributes of the repository do not decide: no file counts as binary.
-
-        Where lines are only gone, the line before stands for them.
+        Attributes of the repository are ignored: no file counts as binary. A deletion is represented by the line
+        before it.
         """
         listed = self.git(
             *("-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-U0", "--no-color", "--no-ext-diff"),
@@ -201,14 +200,14 @@ class Repository:
 
 
 class Blobs:
-    """Contents of blobs, through one `git cat-file --batch`. Close it, or use it as a context."""
+    """A reader of blobs through one `git cat-file --batch` process. Close it, or use it as a context manager."""
 
     def __init__(self, path: Path, env: dict[str, str]) -> None:
         self._path, self._env = path, env
         self._process: subprocess.Popen[bytes] | None = None
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """The process, begun with the first blob that is asked for."""
+        """Return the process, started on first use."""
         if self._process is None:
             command = ["git", *HARDENED, "cat-file", "--batch"]
             ends = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}

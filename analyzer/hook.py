@@ -35,9 +35,9 @@ from engine.incremental.prepared import Prepared
 from engine.system import n_cores
 
 WAIT_S = 2.0
-"""So long a hook waits for another run that uses the same state."""
+"""Seconds that a hook waits for another run that uses the same state."""
 DEAR_S = 1.0
-"""What takes longer is kept for the next time: saving takes about as long."""
+"""Minimum seconds of an evaluation worth saving for the next run: saving takes about as long."""
 
 
 def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path | None = None) -> ScanResult:
@@ -108,7 +108,7 @@ class _Hook:
         return replace(result, report=report)
 
     def taken_away(self, settings: Settings) -> list[Problem]:
-        """Return what the staged settings take away, if they are others than those of HEAD."""
+        """Return the weakenings of the staged settings against those of HEAD, as problems."""
         head = self.head()
         if head is None:
             return []
@@ -119,12 +119,10 @@ class _Hook:
                 return []  # There was nothing to go by.
             with closing(governed(self.tree, head, old.config)) as under_old:
                 found = [*weakenings(old, settings), *left_out(under_old, self.tree, old, settings)]
-        return [
-            Problem(f"taken away by what is staged: {item.message}", item.file, level=item.severity) for item in found
-        ]
+        return [Problem(f"weaker staged settings: {item.message}", item.file, level=item.severity) for item in found]
 
     def follower(self, key: StateKey, program: Prepared, reader: Reader) -> Follower:
-        """Return the relations of the index: as saved, or moved from others, or made. Raises CannotFollow."""
+        """Return the relations of the index: saved, updated from others, or evaluated. Raises CannotFollow."""
         with self.clock("state"):
             if follower := self.states.load(key, program, self.tree, reader):
                 return follower
@@ -143,7 +141,7 @@ class _Hook:
         return follower
 
     def nearest(self, key: StateKey, program: Prepared, reader: Reader) -> tuple[GitTree | None, Follower | None]:
-        """Return relations to go on from, and the tree that they are of: those of HEAD, or those used last."""
+        """Return relations to update from, and their tree: those of HEAD, or those used last."""
         if head := self.head():
             its_key = StateKey(head.content, key.scanned)
             follower = self.states.load(its_key, program, head, reader)
@@ -155,7 +153,7 @@ class _Hook:
         return self.states.nearest(key, program, self.tree, reader)
 
     def head(self) -> GitTree | None:
-        """The commit that the index is compared with, if there is one."""
+        """Return the tree of HEAD, or None without a commit."""
         try:
             commit = self.repository.resolve("HEAD")
         except AnalyzeError:

@@ -208,7 +208,7 @@ def evaluation_errors() -> Iterator[None]:
     except BudgetExceeded:
         raise
     except Damaged as error:
-        raise AnalyzeError("V001", f"the rules that are kept are damaged: {error}; empty the cache") from None
+        raise AnalyzeError("V001", f"cached rules are damaged: {error}; delete the cache") from None
     except engine.EvaluationError as error:
         raise AnalyzeError("V001", f"the rules cannot be evaluated: {error}") from None
 

@@ -1,4 +1,4 @@
-"""The answer of a scan: findings with their paths, coverage, problems. Immutable, and free of time.
+"""The result of a scan: findings with their paths, coverage, problems. Immutable, and without timings.
 
 Paths are relative to the scanned directory, also those of rules above it (`../.analyze/rules/own.dl`); those of files
 that the command line names are absolute.
@@ -31,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Step:
-    """A stop on the way from source to sink; `code` is the source line there."""
+    """A step on the path from source to sink; `code` is the source line there."""
 
     place: Place
     message: str
@@ -40,9 +40,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check as the catalogue describes it. `help` is Markdown, `summary` its first paragraph.
+    """The metadata of a check. `help` is Markdown, `summary` its first paragraph.
 
-    `context` is the context policy that it asks for, or empty.
+    `context` is the context policy that it requests, or empty.
     """
 
     id: str
@@ -70,7 +70,7 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found at `place`; `path` leads from source to sink and is empty where nothing flows.
+    """A finding of a check at `place`; `path` leads from source to sink, and is empty for checks without data flow.
 
     `fingerprint` is made of content only and survives moved lines and renamed files; `line_hash` is GitHub's
     primaryLocationLineHash. `frame` holds the source lines around `place`, the first being line `frame_line`.
@@ -89,10 +89,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that was not analysed and should have been, or a warning about the run itself.
+    """A failure to analyse something, or a warning about the run itself.
 
-    `code` is the source line, in which columns from `column` up to `end_column` are wrong; `help` says what to do. One
-    that concerns several files has the first of the `places`.
+    `code` is the source line, and `column` up to `end_column` the wrong part of it; `help` says what to do. A problem
+    of several files has the first of its `places`.
     """
 
     message: str
@@ -108,7 +108,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Weakening:
-    """What a change takes away from its own review, or from those to come.
+    """A loss of findings caused by a change itself, in its own review or in later ones.
 
     `kind` is suppression, generated, finding, file, check, ignored, configuration or rules. One that concerns a finding
     has its severity, rule, place and fingerprint.
@@ -135,7 +135,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Coarsened:
-    """How often an analysis was coarser than elsewhere, and the first of the places."""
+    """The number of places with coarser analysis, and the first of them."""
 
     count: int
     places: tuple[Place, ...]
@@ -143,10 +143,10 @@ class Coarsened:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was looked at. `skipped` maps a reason to files; `unparsed` a file to its lines without facts,
-    `generated` a file that a program has written to the number of findings that are left out there.
+    """The analysed part of a tree. `skipped` maps a reason to files; `unparsed` a file to its lines without facts,
+    `generated` a generated file to the number of findings left out in it.
 
-    `coarsened` counts by kind (`rules/lib/coarsened.dl`) where the analyses are less exact than elsewhere.
+    `coarsened` counts places of coarser analysis by kind (`rules/lib/coarsened.dl`).
     Calls: `resolved` reach a function of the repository or a library by its qualified name, `by_name` only a name.
     """
 
@@ -168,7 +168,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer of one scan. `findings` are ordered by place, then check; suppressed ones are among them.
+    """The result of one scan. `findings` are ordered by place, then check, and include suppressed ones.
 
     `prefix` leads from the repository's top to the scanned directory ("" or ending in "/"). `left_out` are findings in
     generated files that do not concern security.

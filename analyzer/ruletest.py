@@ -25,7 +25,7 @@ MARK = re.compile(r"\b(expect|ok|spurious|missing):\s*([\w/-]+(?:\s*,\s*[\w/-]+)
 
 @dataclass(frozen=True, slots=True)
 class ExampleResult:
-    """How one example went. `problems` say what differs from its marks."""
+    """The result of one example. `problems` are differences from its marks."""
 
     name: str
     problems: tuple[str, ...]

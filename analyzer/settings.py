@@ -1,7 +1,7 @@
-"""What a tree says about its own analysis, and what a change of that takes away.
+"""Settings of a tree, and the findings that a change of settings may lose.
 
-Settings are a configuration, ignore files, rules and models. Whoever may change them decides what is found: a review
-takes them from the base (`analyzer/commits/ci.py`), and lists what the change would take away.
+Settings are a configuration, ignore files, rules and models. A change of them can hide findings, so a review uses
+those of the base (`analyzer/commits/ci.py`), and lists what the change would disable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from analyzer.scan import CONFIG_FILES, ScanRequest, configured
 from analyzer.trees import GitTree, Tree, path_from_scanned, upwards
 
 TAKES_AWAY = re.compile(r"\b(sanitizer\w*|guard_\w+|no_flow|\w*exempt\w*)\s*\(")
-"""The relations of models by which findings go."""
+"""The relations of models that remove findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class Settings:
 
     @classmethod
     def of(cls, tree: Tree, request: ScanRequest) -> Settings:
-        """Raises AnalyzeError where they are wrong."""
+        """Return the settings of a tree. Raises AnalyzeError if they are invalid."""
         config = configured(tree, request)
         found = files_in_tree(tree, config.models, config.rules_dir)
         book = build_rulebook([*found, *files_given(request.models, request.rules_dirs)], config.rules)
         return cls(config, dict(ignore_files(tree)), {path_from_scanned(tree, file.name): file for file in found}, book)
 
     def find_as(self, other: Settings) -> bool:
-        """Return True if the others find the same."""
+        """Return True if both settings give the same findings."""
         rest = {"jobs": 0, "format": "", "fail_on": "", "fail_on_weakened": ""}
         config, others = (replace(settings.config, **rest) for settings in (self, other))
         return (config, self.ignored, self.files) == (others, other.ignored, other.files)
@@ -62,12 +62,12 @@ def ignore_files(tree: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def governed(tree: GitTree, judge: GitTree, config: Config) -> GitTree:
-    """Return a tree under the settings of another one, whose configuration this is: it has their files from there."""
+    """Return `tree` with the settings files of `judge`, whose configuration is `config`."""
     return tree.with_files_of(judge, governing_paths(tree, config) | governing_paths(judge, config))
 
 
 def governing_paths(tree: GitTree, config: Config) -> set[str]:
-    """Return the paths from the top that settings may come from."""
+    """Return the paths, from the repository's top, of all files that hold settings."""
     named = {name for name, _ in names_in_tree(tree, config.models, config.rules_dir)}
     pages = {name.removesuffix(".dl") + ".md" for name in named}
     configs = {posixpath.join(directory, name) for directory in upwards(tree.prefix) for name in CONFIG_FILES}
@@ -76,7 +76,7 @@ def governing_paths(tree: GitTree, config: Config) -> set[str]:
 
 
 def weakenings(old: Settings, new: Settings) -> list[Weakening]:
-    """Return what new settings take away, as far as they tell by themselves."""
+    """Return the weakenings visible in the new settings themselves."""
     return [
         *(Weakening("configuration", "warning", message) for message in weaker_keys(old.config, new.config)),
         *(Weakening("ignored", "warning", f"{file} leaves out '{line}'", file) for file, line in added(old, new)),
@@ -86,7 +86,7 @@ def weakenings(old: Settings, new: Settings) -> list[Weakening]:
 
 
 def additions(old: Settings, new: Settings) -> list[str]:
-    """Return what new settings add."""
+    """Return the additions of new settings, as messages."""
     return [
         *(f"configuration: {message}" for message in weaker_keys(new.config, old.config, backwards=True)),
         *(f"{file} no longer leaves out '{line}'" for file, line in added(new, old)),
@@ -95,7 +95,7 @@ def additions(old: Settings, new: Settings) -> list[str]:
 
 
 def weaker_keys(old: Config, new: Config, *, backwards: bool = False) -> Iterator[str]:
-    """Yield the keys by which `new` reports, looks at, or fails by less; told backwards, as what goes to `old`."""
+    """Yield the changes of keys from `old` to `new` that report, analyse or fail less; `backwards` swaps them."""
     arrow = "{new} → {old}" if backwards else "{old} → {new}"
     for name in ("fail_on", "fail_on_weakened"):
         before, after = getattr(old, name), getattr(new, name)
@@ -118,7 +118,7 @@ def _toml(value: object) -> str:
 
 
 def added(old: Settings, new: Settings) -> Iterator[tuple[str, str]]:
-    """Yield the patterns that ignore files have besides, behind their files."""
+    """Yield (file, pattern) for each pattern that the new ignore files add."""
     for file, lines in sorted(new.ignored.items()):
         yield from ((file, line) for line in (Counter(lines) - Counter(old.ignored.get(file, ()))).elements())
 
@@ -126,14 +126,14 @@ def added(old: Settings, new: Settings) -> Iterator[tuple[str, str]]:
 def weaker_checks(old: Mapping[str, Check], new: Mapping[str, Check]) -> Iterator[Weakening]:
     for id in sorted(old):
         if id not in new:
-            yield Weakening("check", "warning", f"the check {id} does not run any more", rule=id)
+            yield Weakening("check", "warning", f"the check {id} no longer runs", rule=id)
         elif SEVERITIES.index(new[id].severity) < SEVERITIES.index(old[id].severity):
             message = f"the severity of {id}: {old[id].severity} → {new[id].severity}"
             yield Weakening("check", "warning", message, rule=id)
 
 
 def weaker_files(old: Mapping[str, UserFile], new: Mapping[str, UserFile]) -> Iterator[Weakening]:
-    """Yield rules and models that are others: by a warning if a line of theirs says that something is harmless."""
+    """Yield changed rules and models: as a warning if one is gone, or a new line may remove findings; else a note."""
     for name in sorted(old.keys() | new.keys()):
         before, after = (files[name].text if name in files else "" for files in (old, new))
         if before == after:
@@ -145,7 +145,7 @@ def weaker_files(old: Mapping[str, UserFile], new: Mapping[str, UserFile]) -> It
 
 
 def left_out(under_old: Tree, tree: Tree, old: Settings, new: Settings) -> Iterator[Weakening]:
-    """Yield the files of a tree that are not analysed under the new settings; `under_old` has the old ones."""
+    """Yield the files analysed under the old settings, those of `under_old`, but not under the new ones."""
     found = discover(tree, new.config)
     after = {path for path, _ in found.files}
     why = {path: reason for reason, paths in found.skipped.items() for path in paths}

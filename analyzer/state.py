@@ -1,8 +1,8 @@
 """The state directory, `$XDG_CACHE_HOME/analyze`, and the content-addressed fact cache in it.
 
 An entry of the cache is a file named by blob hash under extractor version and language: a digest, then the saved facts.
-It is written under another name and moved into place, so a killed process leaves whole entries or none. An entry whose
-digest does not match is told, and is made again.
+It is written under another name and moved into place, so a killed process leaves no partial entries. An entry whose
+digest does not match is reported and recomputed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from engine.outfile import replaced
 DIGEST_BYTES = 32
 CACHE_HOME, NAME = "XDG_CACHE_HOME", "analyze"
 KEPT = ("kernels", "programs", "facts", "claims", "commits")
-"""What is kept in the state directory."""
+"""The subdirectories of the state directory."""
 ROOM_BYTES = 32 << 20
-"""Where a disk has less left, it is said: compiled kernels and programs may not fit, and are made again in each run."""
+"""Minimum free disk space; with less, a warning says that compiled kernels and programs may not fit in the cache."""
 
 
 def blob_hash(data: bytes) -> str:
@@ -36,12 +36,12 @@ def default_directory() -> Path:
 
 
 class StateDirectory:
-    """A directory for caches: the user's, or a private temporary one where that cannot be used.
+    """A directory for caches: the user's, or a private temporary one if that cannot be used.
 
-    `warning` is set then, and where there is little room.
+    `warning` is set in that case, and if there is little space.
 
-    The user's must be written by nobody else (`engine.trust`), and lie outside of the `trees` at these places: what is
-    scanned would choose what is read back. A temporary one is the cache of all that this process starts, too.
+    The user's directory must not be writable by others (`engine.trust`), and must lie outside of the scanned `trees`,
+    which could otherwise plant cache entries. Child processes use the temporary directory, too.
     """
 
     def __init__(self, path: Path | None = None, *, trees: Iterable[Path] = ()) -> None:
@@ -57,7 +57,7 @@ class StateDirectory:
             leave_kernels()
         elif (left := shutil.disk_usage(self.path).free) < ROOM_BYTES:
             place = f"the disk of {self.path} has {left >> 20} MB left"
-            self.warning = f"{place}; what does not fit is made again in each run: free some, or set {CACHE_HOME}"
+            self.warning = f"{place}; what does not fit is recomputed in each run: free some, or set {CACHE_HOME}"
 
     def close(self) -> None:
         if not self._temporary:
@@ -71,25 +71,25 @@ class StateDirectory:
 
 
 def leave_kernels() -> None:
-    """Let kernels, if they are loaded, be kept by this process alone: where they are is not to be used."""
+    """Move the cache of kernels, if loaded, to a private directory of this process."""
     if kernels := sys.modules.get("engine.kernels"):
         kernels.use_cache(kernels.private_directory())
 
 
 def why_unusable(path: Path, trees: Iterable[Path]) -> str:
-    """Say why nothing can be kept in a directory, with what to do; nothing if it can. It is made if it is not there."""
+    """Return the reason why a directory cannot hold caches, with help, or "". Create it if it does not exist."""
     tops = {top_of(tree) for tree in trees}
     linked = [child for name in KEPT if (child := path / name).is_symlink()]
     for place in (path, *linked):
         if top := next((top for top in tops if Path(os.path.realpath(place)).is_relative_to(top)), None):
-            return f"{place} lies in the tree that is scanned: set {CACHE_HOME} to a directory outside of {top}"
+            return f"{place} lies in the scanned tree: set {CACHE_HOME} to a directory outside of {top}"
         if why := trust.opened(place):
             return f"{why}; or set {CACHE_HOME} to a directory of your own"
     return ""
 
 
 def top_of(tree: Path) -> Path:
-    """The directory that holds all of a scanned tree: its checkout, if it is in one, or itself."""
+    """Return the top of the checkout that holds a scanned tree, or the tree itself if it is in none."""
     place = Path(os.path.realpath(tree))
     return next((above for above in (place, *place.parents) if (above / ".git").exists()), place)
 
@@ -117,11 +117,11 @@ class FactCache:
 
 
 class DamagedEntry(Exception):
-    """What is stored is not what was saved."""
+    """The digest of a stored entry does not match."""
 
 
 def load_entry(path: Path) -> bytes | None:
-    """Return what `save_entry` stored at `path`, or None where nothing is there. Raises DamagedEntry."""
+    """Return the bytes that `save_entry` stored at `path`, or None if there are none. Raises DamagedEntry."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -133,7 +133,7 @@ def load_entry(path: Path) -> bytes | None:
 
 
 def save_entry(path: Path, payload: bytes) -> None:
-    """Store bytes under a digest of themselves. Raises OSError where the directory cannot be written."""
+    """Store bytes preceded by their digest. Raises OSError if the directory cannot be written."""
     write_atomically(path, _digest(payload) + payload)
 
 
@@ -142,9 +142,9 @@ def _digest(payload: bytes) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write `data` to `path`: readers see the old file or the new one, also after a crash of this process.
+    """Write `data` to `path` atomically: readers see the old file or the new one, also after a crash.
 
-    Who may read it is up to the umask, as for any file: executors and readers of a report may be other users.
+    Permissions follow the umask: executors and readers of a report may be other users.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as file:

@@ -1,7 +1,7 @@
-"""Where files come from: a working tree, a commit, the staged index, or memory. All answer the same questions.
+"""Trees of files: a working tree, a commit, the staged index, or memory, behind one interface.
 
-Paths are relative to the scanned directory, with "/" between parts. Symbolic links are never followed, so a loop of
-links, or a link out of the tree, leads nowhere.
+Paths are relative to the scanned directory, with "/" between parts. Symbolic links are never followed, so neither
+loops of links nor links out of the tree do harm.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from analyzer.report import Problem
 
 UNREADABLE_BEGIN = "could not open directory "
 UNREADABLE = re.compile(UNREADABLE_BEGIN + r"'(.*)': ([^']*)", re.DOTALL)
-"""Git's word on a directory, by its path from the top."""
+"""Git's message about an unreadable directory: its path from the top, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Entry:
 
 
 class Tree(Protocol):
-    """`target` is what the user named, `revision` a commit or "", `prefix` leads from the repository's top to it."""
+    """A tree: `target` as named by the user, `revision` a commit or "", `prefix` from the repository's top to it."""
 
     target: str
     revision: str
@@ -49,7 +49,7 @@ class Tree(Protocol):
         ...
 
     def problems(self) -> list[Problem]:
-        """Return what `entries` could not list."""
+        """Return a problem for each directory that `entries` could not list."""
         ...
 
     def read(self, path: str) -> bytes:
@@ -61,9 +61,9 @@ class Tree(Protocol):
         ...
 
     def list_top(self, directory: str) -> list[str]:
-        """Return the paths from the top of what is directly in `directory` and is none; [] where there is no such.
+        """Return the paths, from the top, of the entries of `directory` that are not directories; [] without it.
 
-        Raises OSError for one behind a link.
+        Raises OSError if it lies behind a link.
         """
         ...
 
@@ -73,7 +73,7 @@ class Tree(Protocol):
 def find_upwards(tree: Tree, name: str) -> tuple[str, bytes] | None:
     """Return path (from the top) and bytes of the file `name` nearest to the scanned directory, going up to the top.
 
-    Raises OSError where there is one that cannot be read.
+    Raises OSError if it cannot be read.
     """
     for directory in upwards(tree.prefix):
         path = posixpath.join(directory, name)
@@ -85,7 +85,7 @@ def find_upwards(tree: Tree, name: str) -> tuple[str, bytes] | None:
 
 
 def upwards(prefix: str) -> Iterator[str]:
-    """Yield the scanned directory, and those above it up to the repository's top (""), as paths from there."""
+    """Yield the scanned directory and its parents up to the repository's top (""), as paths from the top."""
     directory = prefix.rstrip("/")
     while directory:
         yield directory
@@ -94,12 +94,12 @@ def upwards(prefix: str) -> Iterator[str]:
 
 
 def path_from_scanned(tree: Tree, path: str) -> str:
-    """Return a path from the top as one from the scanned directory; an absolute one, or none, as it is."""
+    """Return a path from the top relative to the scanned directory; absolute and empty paths are unchanged."""
     return path if not path or os.path.isabs(path) else posixpath.relpath("/" + path, "/" + tree.prefix)
 
 
 class WorkingTree:
-    """Files on disk. In a git repository its own list of paths decides (tracked files are never ignored)."""
+    """Files on disk; in a git repository, those that git lists (tracked files are never ignored)."""
 
     revision = ""
 
@@ -152,7 +152,7 @@ class WorkingTree:
         pass
 
     def _problem_of(self, warning: str) -> Problem:
-        """Return what git's warning means: a directory that it cannot read is one that is not analysed."""
+        """Return the problem for a warning of git: an unreadable directory is not analysed, which is an error."""
         found = UNREADABLE.fullmatch(warning)
         if found is None:  # Of a path that is very long, git leaves out the end, and the reason.
             return Problem(f"git: {warning}", level="error" if warning.startswith(UNREADABLE_BEGIN) else "warning")
@@ -168,12 +168,12 @@ class WorkingTree:
             return Entry(path, "symlink")
 
     def _entry(self, path: str) -> Entry:
-        """Return the entry; a directory gets the kind submodule, which is what one is where git lists it."""
+        """Return the entry; a directory has the kind submodule, since git lists no other directories."""
         status = stat_beneath(self.root, path)
         return Entry(path, kind_of(status), status.st_size)
 
     def _walk(self) -> Iterable[Entry]:
-        """Yield the entries of a directory that is no repository, with .gitignore files heeded."""
+        """Yield the entries of a directory outside of repositories; .gitignore files apply."""
         ignore = IgnoreRules()
         pending = [""]
         while pending:
@@ -203,9 +203,9 @@ class WorkingTree:
 
 
 class SeveralPaths:
-    """Directories and files on disk as one tree below the directory that they have in common.
+    """Directories and files on disk as one tree below their common directory.
 
-    Each is listed as if it were scanned by itself; what settings there are is found from that directory upwards.
+    Each is listed as if it were scanned alone; settings are found from the common directory upwards.
     """
 
     revision = ""
@@ -232,7 +232,7 @@ class SeveralPaths:
         return list(dict.fromkeys(found))
 
     def _below(self, part: WorkingTree) -> str:
-        """Return what leads from the common directory to a part."""
+        """Return the path prefix from the common directory to a part."""
         below = part.root.relative_to(self._whole.root).as_posix()
         return "" if below == "." else below + "/"
 
@@ -250,15 +250,15 @@ class SeveralPaths:
 
 
 def common_directory(paths: Sequence[Path]) -> Path:
-    """Return the directory that holds all of the paths: of one directory itself. Raises AnalyzeError A001."""
+    """Return the deepest directory that contains all paths. Raises AnalyzeError A001."""
     try:
         return Path(os.path.commonpath([(path.parent if path.is_file() else path).resolve() for path in paths]))
     except ValueError:
-        raise AnalyzeError("A001", "the paths have no directory in common", help="scan them one by one") from None
+        raise AnalyzeError("A001", "the paths have no common directory", help="scan them one by one") from None
 
 
 class GitTree:
-    """The files of a commit, or of the index, read from git's objects; the working tree is not looked at."""
+    """The files of a commit, or of the index, read from git's objects; the working tree is ignored."""
 
     def __init__(self, repository: Repository, entries: Iterable[GitEntry], target: str, revision: str) -> None:
         self.target, self.revision, self.prefix = target, revision, repository.prefix
@@ -267,7 +267,7 @@ class GitTree:
 
     @classmethod
     def at(cls, path: Path, revision: str) -> GitTree:
-        """The tree of `revision` below `path`. Raises AnalyzeError G001 … G004."""
+        """Return the tree of `revision` below `path`. Raises AnalyzeError G001 … G004."""
         if not path.is_dir():
             raise AnalyzeError("A001", f"no such directory: {path}")
         repository = Repository(path.resolve())
@@ -284,24 +284,24 @@ class GitTree:
 
     @property
     def content(self) -> str:
-        """A digest of all paths and contents: a commit has that of the index it was made from."""
+        """A digest of all paths and contents: equal for a commit and the index it was made from."""
         rows = sorted(f"{entry.path}\0{entry.kind}\0{entry.blob}" for entry in self._files.values())
         data = "\0".join(rows).encode("utf-8", "surrogateescape")
         return hashlib.blake2b(data, digest_size=16).hexdigest()
 
     def of_objects(self, objects: Mapping[str, str]) -> GitTree:
-        """Return a tree of the same repository that has just these files: git's names of contents by path."""
+        """Return a tree of the same repository with exactly these files: blob hashes by path."""
         entries = (GitEntry(self.prefix + path, "file", blob) for path, blob in objects.items())
         return GitTree(self._repository, entries, self.target, "")
 
     def with_files_of(self, other: GitTree, paths: Collection[str]) -> GitTree:
-        """Return this tree with what another one of the repository has at these paths from the top, or has not."""
+        """Return this tree with the files at these paths, from the top, replaced by those of `other`, or removed."""
         entries = {path: entry for path, entry in self._files.items() if path not in paths}
         entries |= {path: entry for path, entry in other._files.items() if path in paths}
         return GitTree(self._repository, entries.values(), self.target, self.revision)
 
     def object(self, path: str) -> str:
-        """Return git's name of the content at a path, "" where there is none."""
+        """Return the blob hash at a path, or ""."""
         entry = self._files.get(self.prefix + path)
         return entry.blob if entry else ""
 

@@ -1,4 +1,4 @@
-"""Bounds on points-to analysis: which values are too wide to follow.
+"""Bounds on points-to analysis: values too wide to follow.
 
 In some programs a few values may be any object at all (what a symbolic algebra system's `sympify` returns, say). What
 flows through them is most of the cost and says nothing. When `points_to` outgrows the program, its recursion starts

@@ -1,4 +1,4 @@
-"""What an extraction worker runs. It imports `facts` and nothing heavier: no numba, no rich."""
+"""The function of extraction workers. It imports only `facts`, to start fast: no numba, no rich."""
 
 from __future__ import annotations
 

@@ -186,11 +186,11 @@ def test_another_configuration_or_other_rules_are_heeded(hook, staging):
     found = hook()
     assert (results(found), uris(found)) == (results(scanned(top)), [])
     told = ["exclude leaves out 'app.py'", "is left out: ignored"]
-    assert warnings(found)[1:] == [f"taken away by what is staged: {text}" for text in told]
+    assert warnings(found)[1:] == [f"weaker staged settings: {text}" for text in told]
     staging({".analyze.toml": None, ".analyze/models/own.dl": 'source_parameter_name("http", "taint_me").\n'})
     found = hook()
     assert results(found) == results(scanned(top))
-    assert warnings(found) == ["taken away by what is staged: .analyze/models/own.dl is added"]
+    assert warnings(found) == ["weaker staged settings: .analyze/models/own.dl is added"]
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def with_kernels_in_the_tree(tmp_path):
     return directory
 
 
-BY_OTHERS, IN_TREE = "can be written by others: chmod go-w", "lies in the tree that is scanned"
+BY_OTHERS, IN_TREE = "can be written by others: chmod go-w", "lies in the scanned tree"
 CACHES = [
     (shared, BY_OTHERS),
     (in_a_shared_directory, BY_OTHERS),

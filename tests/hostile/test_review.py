@@ -125,7 +125,7 @@ def test_rules_of_the_base_are_used(review, attack):
     code, new, taken = review(base, head, rules=())
     attack("checks deleted, made milder, broken, deselected", expected=(1, 4), got=(code, len(new)))
     told = sorted(message for kind, _, _, message in taken if kind == "check")
-    expected = [f"the check own/{name} does not run any more" for name in ("broken", "deselected", "gone")]
+    expected = [f"the check own/{name} no longer runs" for name in ("broken", "deselected", "gone")]
     attack("… are listed", expected=[*expected, "the severity of own/milder: warning → note"], got=told)
 
 
@@ -199,7 +199,7 @@ SETTINGS = [
         ["exclude leaves out 'b'"],
         ["configuration: exclude no longer leaves out 'a'"],
     ),
-    ("", 'rules = ["-sql-injection"]', ["the check sql-injection does not run any more"], []),
+    ("", 'rules = ["-sql-injection"]', ["the check sql-injection no longer runs"], []),
     ('rules = ["-sql-injection"]', "", [], ["the check sql-injection runs"]),
     ("", 'format = "json"\njobs = 2', [], []),
 ]
