@@ -1,4 +1,4 @@
-"""The change that brought a finding: what a reader of a commit looks at first."""
+"""The changed line that caused a new finding."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Cause:
 
 
 def shown(finding: Finding) -> list[Place]:
-    """The places that a finding shows: the sink, and the steps of its path from there backwards."""
+    """Return the places of a finding: the sink, then the steps of its path backwards."""
     return [finding.place, *(step.place for step in reversed(finding.path))]
 
 
 def cause_on_path(finding: Finding, changed: Lines) -> Cause | None:
-    """Return a changed line that the finding shows, the one nearest to the sink."""
+    """Return the changed line on the finding's path that is nearest to the sink."""
     for place in shown(finding):
         if line := within(place, changed):
             how = "the reported line has changed" if place == finding.place else "a line on its path has changed"
@@ -39,13 +39,13 @@ def cause_on_path(finding: Finding, changed: Lines) -> Cause | None:
 
 
 def cause_near_path(finding: Finding, changed: Lines) -> Cause | None:
-    """Return the changed line nearest to what the finding shows, in a file that it shows."""
+    """Return the changed line nearest to the finding's path, in a file on it."""
     found = nearest(shown(finding), changed)
     return Cause(*found, "the nearest change in a file on its path") if found else None
 
 
 def nearest(places: Sequence[Place], changed: Lines) -> tuple[str, int] | None:
-    """Return file and number of the changed line that is nearest to one of the places."""
+    """Return (file, line) of the changed line nearest to one of the places."""
     near = [
         (distance, rank, place.file, line)
         for rank, place in enumerate(places)
@@ -62,7 +62,7 @@ def within(place: Place, changed: Lines) -> int:
 
 
 def _near(place: Place, changed: Lines) -> list[tuple[int, int]]:
-    """Return the changed lines in a place, or else those before and after it, each behind its distance."""
+    """Return (distance, line) of the first changed line in a place, or else of those before and after it."""
     if line := within(place, changed):
         return [(0, line)]
     lines = changed.get(place.file, ())

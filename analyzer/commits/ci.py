@@ -39,9 +39,9 @@ MAX_STATE_BYTES = 2 << 30
 
 @dataclass(slots=True)
 class CiResult:
-    """A comparison, the configuration that it was made by, and how; the last three are in no report.
+    """A comparison, its configuration, and its costs, which are not part of the report.
 
-    `strategy` is update, bootstrap (of the relations that are kept) or full, `reason` why.
+    `strategy` is update, bootstrap (of the stored relations) or full, `reason` why.
     """
 
     comparison: Comparison
@@ -67,8 +67,8 @@ def compare_commits(
 ) -> CiResult:
     """Compare the findings of `request.revision` with those of `base`. Raises AnalyzeError.
 
-    Both by the settings of `base` or `head`. States are kept in `state_path`, by default in the user's cache. Where the
-    base is not there, `if_no_base` (new, unchanged, error) says what becomes of findings.
+    Both use the settings of `base` or `head`. States are stored in `state_path`, by default in the user's cache. If
+    there is no base, findings are reported by `if_no_base`: new, unchanged, error.
     """
     new_tree = GitTree.at(request.path, request.revision or "HEAD")
     found = find_base(Repository(request.path.resolve()), base, new_tree.revision, default_branch, if_no_base)
@@ -80,7 +80,7 @@ def compare_commits(
         why = state_path and why_unusable(state_path, request.paths)
         states = States(kept if why else state_path or kept, max_state_bytes)
         if why:
-            states.warnings.append(f"{why}; states are kept in {kept}")
+            states.warnings.append(f"{why}; states are stored in {kept}")
         run = _Run(request, old_tree, new_tree, judge, state, progress, states)
         forget = not found.commit and if_no_base == "new"
         return states.without_damage(lambda: run.run(found, forget=forget))
@@ -91,15 +91,15 @@ def compare_commits(
 
 
 def refuse_inside(config: Path, path: Path) -> None:
-    """Raise AnalyzeError A008 where a configuration stands in the checkout that is reviewed."""
+    """Raise AnalyzeError A008 if a configuration lies in the reviewed checkout."""
     top = Repository(path.resolve()).top
     if top and config.resolve().is_relative_to(top.resolve()):
-        help = "take one from outside of the checkout; --config-from head takes the head's own"
-        raise AnalyzeError("A008", f"{config} is in the checkout, where the change under review decides", help=help)
+        help = "use one outside of the checkout, or the head's own with --config-from head"
+        raise AnalyzeError("A008", f"{config} is in the checkout, which the change under review controls", help=help)
 
 
 class _Run:
-    """`old` and `new` are the trees of both commits under the settings of one of them; `own` is the head as it is."""
+    """One comparison. `old` and `new` are the commits' trees under the same settings; `own` is the unmodified head."""
 
     def __init__(
         self,
@@ -121,10 +121,10 @@ class _Run:
             self.own = new_tree
 
     def run(self, at: Base, *, forget: bool = False) -> CiResult:
-        """Compare the trees; `forget` what the base has, where it stands in for none."""
+        """Compare the trees. With `forget`, the base counts as empty."""
         try:
             if self.book.policies(self.config.context) != [INSENSITIVE]:
-                raise CannotFollow("relations are kept without contexts only")
+                raise CannotFollow("relations are stored only without contexts")
             base, head, strategy, reason = leaving_out(self.book, self.follow)
         except CannotFollow as why:
             base, head, strategy, reason = self.scan(self.old), self.scan(self.new), "full", str(why)
@@ -173,7 +173,7 @@ class _Run:
         return StateKey(tree.content, scanned_digest(config, tree.prefix))
 
     def at_base(self, program: Prepared, reader: Reader) -> Follower:
-        """Return the relations of the base: as saved; else from those of the commit used last, or made, and saved."""
+        """Return the relations of the base: loaded, or updated from the last used commit, or evaluated, and saved."""
         key = self.key(self.old, self.config)
         with self.clock("state"):
             follower = self.states.load(key, program, self.old, reader)
@@ -195,7 +195,7 @@ class _Run:
         return assemble(tree, settings.config, settings.book, follower.collected(), follower.view.result())
 
     def scan(self, tree: GitTree) -> Report:
-        """Return the report of a commit by itself."""
+        """Return the report of a full scan of a commit."""
         result = scan_tree(tree, self.request, self.progress)
         for phase, seconds in result.phases_s.items():
             self.clock.phases_s[phase] = self.clock.phases_s.get(phase, 0.0) + seconds
@@ -208,7 +208,7 @@ class _Run:
         lines = repository.changed_lines(self.old.revision, self.new.revision)
         return {path[len(prefix) :]: at for path, at in lines.items() if path.startswith(prefix)}
 
-    # ---- what the head's own files would take away
+    # ---- weakenings by the head's own files
 
     def with_weakenings(self, comparison: Comparison, base: Report, changed: Mapping[str, Sequence[int]]) -> Comparison:
         head = comparison.head
@@ -221,13 +221,13 @@ class _Run:
             own = Settings.of(self.own, self.request)
             weaker, more = self.by_settings(head, own)
         except AnalyzeError as error:
-            at = f"settings that cannot be used: error[{error.code}]: {error.message}"
+            at = f"invalid settings: error[{error.code}]: {error.message}"
             file = path_from_scanned(self.own, error.file)
             weaker, more = [Weakening("configuration", "error", at, file, error.line)], []
         return replace(comparison, weakened=in_order([*found, *weaker]), added=tuple(more))
 
     def by_settings(self, head: Report, own: Settings) -> tuple[list[Weakening], list[str]]:
-        """Return what the head's own settings take away and add. Raises AnalyzeError where they cannot be used."""
+        """Return the weakenings and additions of the head's own settings. Raises AnalyzeError if they are invalid."""
         weaker, more = weakenings(self.settings, own), additions(self.settings, own)
         if own.find_as(self.settings):
             return weaker, more
@@ -236,7 +236,7 @@ class _Run:
         return [*weaker, *gone, *by_contents(head, report, self.own)], [*more, *come]
 
     def own_report(self, own: Settings) -> Report:
-        """Return the report of the head by its own settings: from its relations, if they can be gone on from."""
+        """Return the report of the head by its own settings: updated from its relations if possible."""
         followable = own.book.policies(own.config.context) == [INSENSITIVE]
         if not (self.moved and followable and own.config.max_file_kb == self.config.max_file_kb):
             return self.scan(self.own)
@@ -260,12 +260,12 @@ class _Run:
 
 
 def settings_of(judge: GitTree, request: ScanRequest) -> Settings:
-    """Return the settings of the commit that decides. Raises AnalyzeError."""
+    """Return the settings that apply to both commits. Raises AnalyzeError."""
     try:
         return Settings.of(judge, request)
     except AnalyzeError as error:
         if not error.help:
-            error.help = f"these are the settings of {judge.revision[:12]}; --config-from and --config take others"
+            error.help = f"these are the settings of {judge.revision[:12]}; --config-from and --config select others"
         raise
 
 

@@ -1,8 +1,8 @@
-"""Which findings of a commit are new against another one, which stayed, and which are gone.
+"""The comparison of two reports: new, unchanged and fixed findings.
 
-Findings are told apart by content first (`fingerprint`): this survives moved lines and renamed files. Equal ones in
-several files are paired by path. What is left is paired by file and by GitHub's hash of the line, which survives
-statements that come or go beside an equal one.
+Findings are matched by content first (`fingerprint`), which survives moved lines and renamed files. Equal ones in
+several files are matched by path. The rest is matched by file and by GitHub's hash of the line, which survives
+insertion and deletion of statements beside an equal one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from analyzer.report import SEVERITIES, Finding, Report, Weakening
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The report of `head`, whose findings are `new` or `unchanged`; `fixed` are those of the base that are gone.
+    """The report of `head`, whose findings are `new` or `unchanged`; `fixed` are findings only of the base.
 
     Suppressed findings are never new. `hidden` are those of the head that are suppressed, or left out of a generated
-    file, and were not so in the base: they are not fixed. `causes` holds, by fingerprint of a new finding, the change
-    that brought it. `weakened` is what the head's own files would take away, `added` what they would add once the head
-    is somebody's base.
+    file, and were not so in the base: they are not fixed. `causes` maps fingerprints of new findings to the changes
+    that caused them. `weakened` and `added` are what the head's own settings would lose and add once it is a base.
     """
 
     base: str
@@ -37,9 +36,9 @@ class Comparison:
     added: tuple[str, ...] = ()
 
     def exit_code(self, fail_on: str, severity: str, weakened: str) -> int:
-        """Return 3 when incomplete, else 1 for what is severe enough, else 0.
+        """Return 3 if incomplete, else 1 if something reaches its threshold, else 0.
 
-        That is an open finding ("any") or a new one by `severity`, or what is taken away by `weakened`.
+        The threshold is `severity` for open ("any") or new findings, and `weakened` for weakenings.
         """
         if not (self.head.complete and self.base_complete):
             return 3
@@ -55,12 +54,12 @@ class Comparison:
 
 
 def fails(severities: Iterable[str], threshold: str) -> bool:
-    """Return True if one of the severities is a threshold, or beyond."""
+    """Return True if one of the severities reaches the threshold."""
     return threshold != "never" and any(SEVERITIES.index(item) >= SEVERITIES.index(threshold) for item in severities)
 
 
 def compare(base: Report, head: Report) -> Comparison:
-    """Return the findings of `head` by what they are against those of `base`."""
+    """Return the comparison of two reports."""
     open_before = set(base.open_findings)
     before = dict(paired([*base.findings, *base.left_out], [*head.findings, *head.left_out]))
     new, unchanged, hidden = [], [], []
@@ -77,7 +76,7 @@ def compare(base: Report, head: Report) -> Comparison:
 
 
 def paired(base: Iterable[Finding], head: Iterable[Finding]) -> list[tuple[Finding, Finding]]:
-    """Return (finding of head, finding of base) for those that are the same; each is in one pair at most."""
+    """Return matching findings as (finding of head, finding of base); each is in at most one pair."""
     pairs: list[tuple[Finding, Finding]] = []
     old, new = list(base), list(head)
     for key in (
@@ -94,7 +93,7 @@ def paired(base: Iterable[Finding], head: Iterable[Finding]) -> list[tuple[Findi
 
 
 def stem(finding: Finding) -> str:
-    """Return the fingerprint without the number that tells equal ones apart."""
+    """Return the fingerprint without the suffix that distinguishes equal ones."""
     return finding.fingerprint.partition("-")[0]
 
 

@@ -1,7 +1,7 @@
-"""The changed line that a new finding depends on, where none is in sight: found along the supports of its tuple.
+"""The changed line that a new finding depends on, if none is on its path: found along the supports of its tuple.
 
-Breadth first from the tuple of `finding`: through tuples that the move has brought, or whose absence it has, to a fact
-that has come or gone with a changed line.
+Breadth-first search from the tuple of `finding`, through tuples that the move inserted or whose negations hold because
+of it, to an inserted or deleted fact at a changed line.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from engine.incremental.witness import Tuple, supports
 from facts import schema
 
 MAX_TUPLES = 100
-"""So many tuples are asked for their supports for one finding."""
+"""Maximum number of tuples searched for one finding."""
 
 
 class Dependencies:
-    """What a move has brought, ready to be searched."""
+    """The changes of a move, indexed for search."""
 
     def __init__(self, follower: Follower, move: Move, changed: Lines) -> None:
         self.view, self.changes, self.changed = follower.view, move.outcome.changes, changed
@@ -49,7 +49,7 @@ class Dependencies:
         return self.entities.text(check) == finding.check and self.entities.place(entity) == finding.place
 
     def changed_below(self, name: str, row: tuple[int, ...]) -> Iterator[Tuple]:
-        """Yield what the move has brought or taken of the tuples that a tuple is derived from, by content."""
+        """Yield the inserted or deleted tuples that a tuple is derived from, in order of content."""
         if row not in self.rows(name, True):
             return
         found = set()
@@ -59,7 +59,7 @@ class Dependencies:
         yield from sorted(found, key=self.content)
 
     def rows(self, name: str, inserted: bool) -> set[tuple[int, ...]]:
-        """Return the tuples of a relation, or of columns of it (`name/0,2`), that have come, or gone."""
+        """Return the inserted or deleted tuples of a relation, or of columns of it (`name/0,2`)."""
         if (name, inserted) not in self.sets:
             relation, _, columns = name.partition("/")
             change = self.changes.get(relation)
@@ -73,7 +73,7 @@ class Dependencies:
         """Return the changed line at a fact's entities."""
         places = list(self.places(name, row)) if name in schema.relations() else []
         found = nearest(places, self.changed)
-        return Cause(*found, "what it depends on has changed") if found else None
+        return Cause(*found, "a line it depends on has changed") if found else None
 
     def places(self, name: str, row: tuple[int, ...]) -> Iterator[Place]:
         for kind, value in zip(schema.relations()[name].kinds, row, strict=True):
@@ -82,7 +82,7 @@ class Dependencies:
                 yield place
 
     def content(self, found: Tuple) -> tuple[object, ...]:
-        """Return what orders tuples alike in every run: names, then places and labels of their values."""
+        """Return a deterministic sort key of a tuple: its relation, then places and labels of its values."""
         name, row = found
         columns = self.view.program.relations[name.partition("/")[0]].columns
         values = []

@@ -1,7 +1,7 @@
-"""The relations of a rulebook's program at one commit, moved to another at the cost of what changes between them.
+"""The relations of a rulebook's program at one commit, updated to another at the cost of the changes between them.
 
-Only changed files are extracted and translated: the rows of the others are the same. What the layout of all paths
-determines is compared as a whole.
+Only changed files are extracted and translated: the rows of the others are the same. Rows determined by the layout of
+all paths are compared as a whole.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_O
 
 
 class CannotFollow(Exception):
-    """The relations cannot be those of a scan. The message says why."""
+    """The relations of a scan cannot be maintained; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How files are read and extracted, by how many threads rules are evaluated, and what those of users may take."""
+    """The resources for reading and extracting files and for evaluation, and the budget of users' rules."""
 
     config: Config
     directory: Path
@@ -50,7 +50,7 @@ class Reader:
 
 @dataclass(slots=True)
 class Move:
-    """What a move from a commit to another took: an evaluation, facts inserted and deleted, the files looked at."""
+    """The result of an update from one commit to another: its outcome, facts inserted and deleted, files read."""
 
     outcome: Outcome
     inserted: dict[str, Columns]
@@ -64,10 +64,10 @@ class Move:
 
 @dataclass(slots=True)
 class Follower:
-    """A view of a program, and the commit whose facts it holds. `extracted` counts the files extracted at last.
+    """A view of a program, and the commit whose facts it holds. `extracted` counts the files last extracted.
 
-    `base` is what it was last loaded from or saved to: states saved later share it. `anew` counts the strata that were
-    evaluated when it was loaded, because their rules were others.
+    `base` is the state last loaded or saved, which later states share. `anew` counts the strata re-evaluated on loading
+    because their rules had changed.
     """
 
     maintainer: Maintainer
@@ -111,11 +111,11 @@ class Follower:
         return self.numbering.translated(mounted, facts.LAID_OUT)
 
     def move(self, old: GitTree, new: GitTree, reader: Reader) -> Move:
-        """Go from the commit `old`, where this is, to `new`. Raises CannotFollow; then this is of no further use."""
+        """Update from the commit `old`, the current one, to `new`. Raises CannotFollow; then this must not be used."""
         snapshot, change = plan(new, reader.config, self.snapshot)
         before, after = reader.read(old, change.gone), reader.read(new, change.come)
         if {source.path for source in before.files} != {path for path, _ in change.gone}:
-            raise CannotFollow("files of the commit before cannot be read any more")
+            raise CannotFollow("files of the previous commit can no longer be read")
         enter(snapshot, change.come, after)
         translated = self.numbering.translated
         was, now = (translated(facts.mount_files(part.by_path()), OF_FILES) for part in (before, after))
@@ -132,7 +132,7 @@ class Follower:
         self.view.bound.max_rows = max_rows(snapshot.n_entities)
 
     def collected(self) -> Collected:
-        """Return what a scan would have collected."""
+        """Return the facts as a scan would have collected them."""
         view, snapshot = self.view, self.snapshot
         symbols, entities = view.symbols.texts(range(len(view.symbols))), view.records["Entity"].columns
         mounted = facts.Mounted(symbols, entities, GivenFacts(view))
@@ -140,7 +140,7 @@ class Follower:
 
 
 class GivenFacts(Mapping[str, Columns]):
-    """The facts that a view was given, by relation of the schema, put together when asked for."""
+    """The facts of a view by relation of the schema, assembled on access."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -159,6 +159,6 @@ class GivenFacts(Mapping[str, Columns]):
 
 
 def differences(rows: Mapping[str, Columns], others: Mapping[str, Columns]) -> dict[str, Columns]:
-    """Return by relation the rows that are not among the others."""
+    """Return, by relation, the rows that are not among the others."""
     found = {name: difference(columns, others[name]) for name, columns in rows.items() if columns.shape[1]}
     return {name: columns for name, columns in found.items() if columns.shape[1]}

@@ -1,7 +1,7 @@
-"""Ids of symbols and entities that stay the same from commit to commit.
+"""Ids of symbols and entities that are stable across commits.
 
-Mounting numbers symbols and entities anew for each set of files. What identifies them is content: a symbol its text, an
-entity its scope, label and ordinal. So they are interned in tables that only grow.
+Mounting numbers symbols and entities anew for each set of files. They are identified by content: a symbol by its text,
+an entity by its scope, label and ordinal. So they are interned in append-only tables.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Numbering:
         self.symbols, self.entities = symbols, entities
 
     def translated(self, mounted: facts.Mounted, names: Iterable[str]) -> dict[str, Columns]:
-        """Return relations of a mount in these ids; symbols and entities that are new get ids."""
+        """Return relations of a mount in these ids; new symbols and entities get ids."""
         symbols = self.symbols.intern(mounted.symbols)
         tables = {schema.SYMBOL: symbols, schema.ENTITY: self.entity_ids(mounted.entities, symbols)}
         declared = schema.relations()
         return {name: _mapped(mounted.relations[name], declared[name].kinds, tables) for name in names}
 
     def entity_ids(self, entities: Columns, symbols: Columns) -> Columns:
-        """Return the ids of entities by those they are mounted with; scopes get theirs before what they hold."""
+        """Return the ids of entities, indexed by their mounted ids; scopes are numbered before their contents."""
         scopes, labels, ordinals = entities
         ids = np.full(len(scopes) + 1, -1, np.int32)
         ids[NIL] = NIL

@@ -1,4 +1,4 @@
-"""Which files a commit has, and what became of each: found from git's objects, read only where they have changed."""
+"""The files of a commit and their status, from git's objects; only changed files are read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Imports = list[tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What became of a file: it has facts (`source`, what it imports, how many entities), or was left out.
+    """The status of a file: it has facts (`source`, its imports, its number of entities), or was left out.
 
-    `object` is git's name of its content.
+    `object` is its blob hash.
     """
 
     object: str
@@ -34,7 +34,7 @@ class Looked:
 
 @dataclass(slots=True)
 class Snapshot:
-    """The files of a commit that an extractor reads, by path in order; `found` says which others are left out.
+    """The files of a commit that an extractor reads, ordered by path; `found` has those left out.
 
     `n_directories` counts the directories that are modules without a file of their own.
     """
@@ -58,7 +58,7 @@ class Snapshot:
 
     @property
     def imports(self) -> dict[str, dict[str, Imports]]:
-        """Return what the files import, by language and path."""
+        """Return the imports of files by language and path."""
         imports: dict[str, dict[str, Imports]] = defaultdict(dict)
         for path, looked in self.looked.items():
             if looked.source:
@@ -75,7 +75,7 @@ class Snapshot:
 
     @property
     def problems(self) -> list[Problem]:
-        """Problems in the order in which a scan has them: of listing, of reading, of extraction."""
+        """Problems in the order of a scan: of listing, of reading, of extraction."""
         listed = [problem for looked in self.looked.values() for problem in looked.problems]
         unread = [problem for problem in listed if not problem.message.startswith("no facts: ")]
         return [*self.found.problems, *unread, *(problem for problem in listed if problem not in unread)]
@@ -83,9 +83,9 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Change:
-    """What is to be read again on the way from one snapshot to the next: (path, language) each.
+    """The files to read for an update from one snapshot to the next, as (path, language).
 
-    `gone` had facts in the old one; `come` may have in the new one.
+    `gone` had facts in the old one; `come` may have facts in the new one.
     """
 
     gone: list[tuple[str, str]]
@@ -114,7 +114,7 @@ def plan(tree: GitTree, config: Config, old: Snapshot | None) -> tuple[Snapshot,
 
 
 def enter(snapshot: Snapshot, come: Iterable[tuple[str, str]], gathered: Gathered) -> None:
-    """Write down what became of the files that were read."""
+    """Record the status of the files that were read."""
     sources = {source.path: source for source in gathered.files}
     problems: dict[str, list[Problem]] = defaultdict(list)
     for problem in gathered.problems:
@@ -133,13 +133,13 @@ def enter(snapshot: Snapshot, come: Iterable[tuple[str, str]], gathered: Gathere
 
 
 def recorded(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a snapshot as numbers and texts; which files are left out by their names is found out again."""
+    """Return a snapshot as plain data, without the files left out by name, which are discovered again."""
     looked = {path: asdict(looked) for path, looked in snapshot.looked.items()}
     return {"commit": snapshot.commit, "looked": looked}
 
 
 def restored(record: Mapping[str, Any]) -> Snapshot:
-    """Return what `recorded` wrote down."""
+    """Return the snapshot that `recorded` stored."""
     snapshot = Snapshot(record["commit"], Discovery())
     for path, looked in record["looked"].items():
         source = SourceFile(**looked["source"]) if looked["source"] else None

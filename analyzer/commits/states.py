@@ -1,7 +1,7 @@
-"""Where relations wait for the next run: a directory for each content, under a digest of what else they depend on.
+"""Stored relations for the next run: a directory per content, under a digest of their other dependencies.
 
-What has been reached by updates from one evaluation shares its base, and has a log of its own. The least recently used
-are dropped beyond a size. What is damaged, foreign or in use costs a state, never an answer.
+States reached by updates from one evaluation share its base, and each has a log of its own. The least recently used
+are evicted beyond a size. A damaged, foreign or busy state costs time, never correctness.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from engine.system import stored_bytes
 Made = TypeVar("Made")
 
 LOOKED_AT = 3
-"""So many states are looked at for one to go on from."""
+"""Maximum number of states considered as a start for an update."""
 WAIT_S = 60.0
-"""So long a run waits for another one that uses the same state."""
+"""Seconds that a run waits for another one that uses the same state."""
 SHOWN = 12
-"""So many digits of a commit's name."""
+"""Number of hex digits of a commit hash that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateKey:
-    """A digest of files (`GitTree.content`), and one of what else facts depend on: the extractor, what is scanned."""
+    """A digest of files (`GitTree.content`), and one of other dependencies of facts: the extractor, the selection."""
 
     files: str
     scanned: str
 
 
 def scanned_digest(config: Config, prefix: str) -> str:
-    """Return a digest of all that the facts of a commit depend on, but the commit."""
+    """Return a digest of the dependencies of a commit's facts, except for its files."""
     digest = hashlib.blake2b(digest_size=16)
     for module in (*sorted(Path(__file__).parent.glob("*.py")), Path(widen.__file__)):
         digest.update(module.read_bytes())
@@ -61,9 +61,9 @@ def scanned_digest(config: Config, prefix: str) -> str:
 
 
 class States:
-    """The states in a directory, at most `max_bytes` of them. `warnings` say what could not be kept or used.
+    """The states in a directory, at most `max_bytes` large. `warnings` list failures to save or load.
 
-    A state that another process is using is waited for so many seconds, once.
+    A state that another process is using is waited for `wait_s` seconds, once.
     """
 
     def __init__(self, path: Path, max_bytes: int, wait_s: float = WAIT_S) -> None:
@@ -75,7 +75,7 @@ class States:
     def load(self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader) -> Follower | None:
         """Return the relations saved for the files of a tree; None if they cannot be used.
 
-        If they were made by other rules, the strata are evaluated anew that depend on what is different.
+        If they were made by other rules, the strata affected by the difference are re-evaluated.
         """
         found = self._load(self._place(key), program, reader)
         if found:
@@ -85,7 +85,7 @@ class States:
     def nearest(
         self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader
     ) -> tuple[GitTree | None, Follower | None]:
-        """Return relations of other files, the last used of those of which `tree` has most; and a tree of them."""
+        """Return the tree and relations of the last used state that shares most of its files with `tree`."""
         others = [place for place in self._places() if place.parent.name == key.scanned and place.name != key.files]
         for place in sorted(others, key=used_at, reverse=True)[:LOOKED_AT]:
             found = self._load(place, program, reader)
@@ -110,9 +110,9 @@ class States:
         return Follower(maintainer, restored(state.notes["snapshot"]), base=state.base, anew=state.anew)
 
     def without_damage(self, work: Callable[[], Made]) -> Made:
-        """Return what work returns that loads states; discard those that it finds damaged on the way, and begin anew.
+        """Return the result of `work`, which loads states. Discard states that prove damaged, and repeat it.
 
-        Arrays are verified when they are first used, so that may be long after a state has been loaded.
+        Arrays are verified on first use, which may be long after a state was loaded.
         """
         while True:
             self._loaded.clear()
@@ -127,7 +127,7 @@ class States:
                 self.warnings.append(f"a state in {self.path} is damaged: {error}; evaluated anew")
 
     def save(self, key: StateKey, follower: Follower) -> None:
-        """Keep the relations of a commit, and drop what has not been used for long."""
+        """Save the relations of a commit, and evict old states."""
         state = State(self._place(key), follower.view.prepared)
         state.notes = {
             "snapshot": recorded(follower.snapshot),
@@ -139,11 +139,11 @@ class States:
                 state.save(follower.view)
             follower.base = state.base
         except StateError as error:
-            self.warnings.append(f"{error}; the relations of {shown(follower.snapshot)} are not kept")
+            self.warnings.append(f"{error}; the relations of {shown(follower.snapshot)} are not saved")
         self.evict()
 
     def evict(self) -> None:
-        """Drop the states that have not been used for longest, until the others fit. Those in use stay."""
+        """Remove the least recently used states until the others fit. Those in use stay."""
         held = {place: files_in(place) for place in sorted(self._places(), key=used_at)}
         n_states = Counter(file for files in held.values() for file in files)
         total = sum(file.n_bytes for file in n_states)
@@ -156,7 +156,7 @@ class States:
 
     @contextmanager
     def _opened(self, state: State) -> Iterator[None]:
-        """Keep other processes out of a state. Raises StateError."""
+        """Lock a state against other processes. Raises StateError."""
         try:
             state.open(0.0 if state.directory in self._in_use else self.wait_s)
         except StateError as error:
@@ -178,7 +178,7 @@ def shown(snapshot: Snapshot) -> str:
 
 
 def is_near(snapshot: Snapshot, tree: GitTree) -> bool:
-    """Return True if most of a snapshot's files stand in a tree as they are."""
+    """Return True if at least half of a snapshot's files are unchanged in a tree."""
     same = sum(tree.object(path) == name for path, name in snapshot.objects.items())
     return 2 * same >= len(snapshot.objects)
 
@@ -191,7 +191,7 @@ def used_at(place: Path) -> float:
 
 
 class File(NamedTuple):
-    """A file, whatever its names are, and what it takes on the disk."""
+    """A file identified by device and inode, and its size on disk."""
 
     device: int
     number: int
@@ -199,7 +199,7 @@ class File(NamedTuple):
 
 
 def files_in(place: Path) -> set[File]:
-    """The files of a state; other states may share them."""
+    """Return the files of a state; other states may share them."""
     with suppress(OSError):
         found = [file.stat() for file in place.iterdir()]
         return {File(s.st_dev, s.st_ino, stored_bytes(s)) for s in found}
@@ -207,7 +207,7 @@ def files_in(place: Path) -> set[File]:
 
 
 def removed(place: Path) -> bool:
-    """Remove a state unless another process uses it; return whether it is gone. Without its manifest it is none."""
+    """Remove a state unless another process uses it. Return True if it is gone. The manifest is removed first."""
     with suppress(OSError):
         held = lock(place / "lock", 0)
         if held is not None:

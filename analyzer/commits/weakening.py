@@ -1,6 +1,6 @@
-"""What the head's own files take away from its review: by comments, by what files have become, by settings.
+"""Weakenings of a review by the head's own files: by comments, by changed kinds of files, by settings.
 
-A review that takes its settings from the base still has to say what they will be once the change is merged.
+A review by the base's settings must still report the effect of the head's settings once it is merged.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from analyzer.trees import GitTree
 
 
 def by_comments(comparison: Comparison, changed: Lines) -> Iterator[Weakening]:
-    """Yield the findings that a suppression hides which the change has brought, or has brought to bear on them.
+    """Yield the findings hidden by a suppression that the change adds, or that covers lines it changes.
 
-    The base's own comments decide for lines that are as they were.
+    On unchanged lines, the base's own comments apply.
     """
     for finding in comparison.hidden:
         if finding.suppression is None:
@@ -30,32 +30,32 @@ def by_comments(comparison: Comparison, changed: Lines) -> Iterator[Weakening]:
 
 
 def by_marks(comparison: Comparison, old_tree: GitTree) -> Iterator[Weakening]:
-    """Yield the findings that are left out because a file of the base calls itself generated since."""
+    """Yield the findings left out because the change marks an existing file as generated."""
     texts = Texts(old_tree)
     for finding in comparison.hidden:
         path = finding.place.file
         if finding.suppression is None and old_tree.object(path) and not is_generated(path, texts.lines(path)):
-            yield of_finding("generated", finding, comparison.head, "left out, as this change calls the file generated")
+            yield of_finding("generated", finding, comparison.head, "left out: this change marks the file as generated")
 
 
 def by_contents(base: Report, head: Report, new_tree: GitTree) -> Iterator[Weakening]:
-    """Yield the files that were analysed, in their places or others, and are left out."""
+    """Yield the files that were analysed in the base, in the same or another path, and are left out in the head."""
     before, after = {source.path for source in base.files}, {source.path for source in head.files}
     gone = {source.blob for source in base.files if source.path not in after}
     skipped_before = {path for paths in base.coverage.skipped.values() for path in paths}
     for reason, skipped in head.coverage.skipped.items():
         for path in skipped:
             if path in before or (path not in skipped_before and new_tree.object(path) in gone):
-                yield Weakening("file", "warning", f"is not analysed any more: {reason}", path)
+                yield Weakening("file", "warning", f"is no longer analysed: {reason}", path)
 
 
 def by_findings(head: Report, own: Report) -> tuple[list[Weakening], list[str]]:
-    """Return what of a report is not in that of the same commit by its own settings, and what is there besides."""
+    """Return the findings of a report that are missing from that by the head's own settings, and additional ones."""
     comparison = compare(head, own)
     gone = (*comparison.fixed, *comparison.hidden)
-    listed = [of_finding("finding", finding, head, "not found by the head's own settings") for finding in gone]
+    listed = [of_finding("finding", finding, head, "not found with the head's own settings") for finding in gone]
     n_new = len(comparison.new)
-    return listed, [f"{n_new} finding{'s' * (n_new != 1)} more by the head's own settings"] if n_new else []
+    return listed, [f"{n_new} finding{'s' * (n_new != 1)} more with the head's own settings"] if n_new else []
 
 
 def of_finding(kind: str, finding: Finding, report: Report, why: str) -> Weakening:
@@ -66,5 +66,5 @@ def of_finding(kind: str, finding: Finding, report: Report, why: str) -> Weakeni
 
 
 def in_order(weakenings: Iterable[Weakening]) -> tuple[Weakening, ...]:
-    """Return each once, by file and line."""
+    """Return distinct weakenings, ordered by file and line."""
     return tuple(sorted(set(weakenings), key=lambda item: (item.file, item.line, item.kind, item.rule, item.message)))

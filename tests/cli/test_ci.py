@@ -102,7 +102,7 @@ def test_the_base_decides_what_is_scanned_unless_the_head_is_to(analyze, history
     (history.path / ".analyze.toml").write_text('exclude = ["b/"]\n')
     history.commit()
     output = analyze("ci", history.path, "--base", base, "--rules", CHECK, code=1).output
-    assert "b/app.py:7  not found by the head's own settings" in output and "Unchanged  2" in output
+    assert "b/app.py:7  not found with the head's own settings" in output and "Unchanged  2" in output
     output = analyze("ci", history.path, "--base", base, "--rules", CHECK, "--config-from", "head").output
     assert "Unchanged  1" in output and "Taken away none" in output
 

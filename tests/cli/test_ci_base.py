@@ -36,7 +36,7 @@ def test_a_base_that_is_not_there_is_where_the_branch_began(ci, cloned, base):
     clone, _, main, _ = cloned
     new, unchanged, (said,) = outcome(ci(clone.path, base, code=1))
     assert (new, unchanged) == (["new.py"], ["old.py"])
-    assert f"compared with {main[:12]}, where the head has left refs/remotes/origin/main" in said
+    assert f"compared with {main[:12]}, the merge base with refs/remotes/origin/main" in said
 
 
 @pytest.mark.slow

@@ -202,8 +202,8 @@ def test_who_cannot_wait_for_a_state_works_without(ci, history, tmp_path, monkey
     assert [message.rpartition("; ")[2] for message in messages] == [
         "evaluated anew",
         "evaluated anew",
-        f"the relations of {base[:12]} are not kept",
-        f"the relations of {history.git(history.path, 'rev-parse', 'HEAD')[:12]} are not kept",
+        f"the relations of {base[:12]} are not saved",
+        f"the relations of {history.git(history.path, 'rev-parse', 'HEAD')[:12]} are not saved",
     ]
     assert {file: file.stat().st_mtime_ns for file in states.glob("*/*/*")} == before
     assert ci(history.path, base, "--state", states, code=1)["problems"] == []
