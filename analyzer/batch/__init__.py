@@ -1,4 +1,4 @@
-"""Many repositories, scanned on Spark: a repository a task, each in a process of its own.
+"""Many repositories, scanned on Spark: one task per repository, each in a process of its own.
 
 What flows in: a list of repositories with revisions, and the options of a scan. What flows out: a directory with the
 findings, files and coverage of all of them as Parquet, a SARIF log each, a SQLite file and a summary.

@@ -25,7 +25,7 @@ from engine.spark.session import session
 WAVE_BYTES = 64 << 20
 WAVE_TASKS = 1 << 14
 SLICES = 4
-"""Each core has so many tasks in a wave: files differ in what they cost."""
+"""Tasks per core in a wave, since the costs of files differ."""
 
 
 class Cluster:
@@ -35,7 +35,7 @@ class Cluster:
         self.spark = spark
 
     left_s = inf
-    """A scan on a cluster takes the time that it takes."""
+    """A scan on a cluster has no deadline."""
 
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
         """Extract in waves."""
@@ -57,7 +57,7 @@ class Cluster:
 
 @contextmanager
 def cluster(master: str, conf: Mapping[str, str]) -> Iterator[Cluster]:
-    """A cluster while the block runs. Raises AnalyzeError where there can be no session."""
+    """Yield a cluster. Raises AnalyzeError if no session can be started."""
     try:
         entered = session(master, conf)
         with entered as spark:
@@ -67,7 +67,7 @@ def cluster(master: str, conf: Mapping[str, str]) -> Iterator[Cluster]:
 
 
 def drawn(tasks: Iterator[Task]) -> Iterator[Task]:
-    """The tasks of one wave."""
+    """Yield the tasks of one wave."""
     n_bytes = 0
     for task in islice(tasks, WAVE_TASKS):
         n_bytes += task.size
@@ -77,6 +77,6 @@ def drawn(tasks: Iterator[Task]) -> Iterator[Task]:
 
 
 def extracted(timeout_s: float, tasks: Iterable[Task]) -> Iterator[Outcome]:
-    """Extract in a process of its own, which may crash or hang at the cost of one file."""
+    """Extract in a separate process; a crash or hang costs only one file."""
     with closing(Pool(worker.extract, 1, timeout_s).run(tasks)) as outcomes:
         yield from outcomes

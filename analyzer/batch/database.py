@@ -1,4 +1,4 @@
-"""Everything in one SQLite file: repositories, their files and findings, made from the data sets one by one."""
+"""The SQLite file of a batch: repositories, their files and findings, merged from the data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of its own for work that may crash, hang or exhaust memory, and what it cost."""
+"""Run work that may crash, hang or exhaust memory in a separate process, and measure its cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine import system
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: `failure` says why it was not by itself with exit code 0, or is ""."""
+    """The end of a process: `failure` is the reason, or "" for exit code 0."""
 
     failure: str
     elapsed_s: float
@@ -23,9 +23,9 @@ class Ended:
 
 
 def run_isolated(command: Sequence[str], directory: Path, environment: Mapping[str, str], timeout_s: float) -> Ended:
-    """Run a command in a session of its own, and end it with all it has started when its time is over.
+    """Run a command in a session of its own; on timeout, kill it and all processes that it started.
 
-    What it writes to standard error goes to the file `stderr` in `directory`, where it runs.
+    It runs in `directory`; its output goes to the file `stderr` there.
     """
     started = time.monotonic()
     with open(directory / "stderr", "wb") as errors:
@@ -48,16 +48,16 @@ def run_isolated(command: Sequence[str], directory: Path, environment: Mapping[s
 
 
 def said(code: int) -> str:
-    """Why a process ended, by its exit code."""
+    """Return the reason for an exit code, or "" for 0."""
     if code >= 0:
         return f"ended with exit code {code}" if code else ""
     return f"crashed ({signal.Signals(-code).name})"
 
 
 def confine(memory_bytes: int, parent: int) -> None:
-    """Called by the process itself, before it does anything: it lives no longer than its parent, within a limit.
+    """Limit the memory of this process, and end it with its parent. Called first by the process itself.
 
-    What is limited is the data of each process: memory that files back, as of spilled arrays, does not count.
+    The limit is on the data segment: file-backed memory, as of spilled arrays, does not count.
     """
     system.limit_data(memory_bytes)
     system.end_with(parent)

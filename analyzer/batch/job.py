@@ -1,4 +1,4 @@
-"""What a task is told: a repository, and how to scan it. All of it can be written as JSON for another process."""
+"""The input of a task: a repository, and the options of its scan. It can be written as JSON for another process."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from analyzer.scan import ScanRequest
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a repository may take: seconds and bytes for an attempt, and how often it is tried again.
+    """Resource limits of a repository: seconds and bytes per attempt, and the number of retries.
 
-    Without `memory_bytes` it may take its part of the memory of wherever it is scanned.
+    Without `memory_bytes`, the limit is its share of the machine's or executor's memory.
     """
 
     timeout_s: float
@@ -26,9 +26,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`workspace` and `cache` are directories that all executors reach under the same path.
+    """The scan of one repository. `workspace` and `cache` are directories at the same path on all executors.
 
-    `n_lost` attempts have been lost before this one is begun. `share_bytes` is a task's part of the executor's memory.
+    `n_lost` is the number of attempts lost before. `share_bytes` is a task's share of the executor's memory.
     """
 
     target: Target
@@ -56,7 +56,7 @@ class Job:
         return cls(target=target, limits=limits, **fields)
 
     def request(self, threads: int) -> ScanRequest:
-        """The scan of this repository, with as many processes and threads."""
+        """Return the scan request of this repository, with this number of processes and threads."""
         flags = {name: tuple(value) if isinstance(value, list) else value for name, value in self.flags.items()}
         models, rules_dirs = (tuple(map(Path, paths)) for paths in (self.models, self.rules_dirs))
         return ScanRequest(Path(self.target.path), self.target.commit, {**flags, "jobs": threads}, models, rules_dirs)

@@ -1,4 +1,4 @@
-"""The list of repositories: a file with PATH[@REV] or URL[@REV] a line, or a directory of repositories."""
+"""The list of repositories: a file with one PATH[@REV] or URL[@REV] per line, or a directory of repositories."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Listed:
 def read_listing(path: Path) -> list[Listed]:
     """Return the repositories listed in a file, or those in a directory, by name.
 
-    Raises AnalyzeError: B001 nothing is listed, or the list cannot be read; B002 two have one name.
+    Raises AnalyzeError: B001 if nothing is listed, or the list cannot be read; B002 if two have the same name.
     """
     try:
         listed = list(in_directory(path) if path.is_dir() else in_file(path))
@@ -39,8 +39,8 @@ def read_listing(path: Path) -> list[Listed]:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise AnalyzeError("B001", f"cannot read the list of repositories {path}: {reason}") from None
     if not listed:
-        hint = "write a path or a URL of git's a line, with @REV behind it if need be"
-        raise AnalyzeError("B001", f"{path} names no repository", help=hint)
+        hint = "write one path or git URL per line, optionally followed by @REV"
+        raise AnalyzeError("B001", f"{path} lists no repositories", help=hint)
     by_name: dict[str, Listed] = {}
     for item in sorted(listed, key=lambda item: (item.name.lower(), item.line)):
         # Results are named so, also on file systems to which case makes no difference.
@@ -53,13 +53,13 @@ def read_listing(path: Path) -> list[Listed]:
 
 
 def in_directory(path: Path) -> Iterator[Listed]:
-    """The repositories directly in a directory; what else is in it is passed over."""
+    """Yield the repositories directly in a directory."""
     found = (entry for entry in sorted(path.iterdir()) if is_repository(entry))
     yield from (Listed(name_of(entry.name), str(entry), line=number) for number, entry in enumerate(found, 1))
 
 
 def is_repository(path: Path) -> bool:
-    """Return True if a directory looks like a repository of git's, sound or not."""
+    """Return True if a directory looks like a git repository, damaged or not."""
     return (path / ".git").exists() or all((path / name).exists() for name in ("HEAD", "objects", "refs"))
 
 
@@ -71,7 +71,7 @@ def in_file(path: Path) -> Iterator[Listed]:
 
 
 def parse(text: str, line: int = 0) -> Listed:
-    """Take a line of the list apart: [NAME=]SOURCE[@REV]."""
+    """Parse a line of the list: [NAME=]SOURCE[@REV]."""
     named = None if URL.match(text) or Path(text).is_dir() else NAMED.fullmatch(text)
     source, revision = parted(named[2] if named else text)
     base = re.split(r"[/:]", source.rstrip("/"))[-1]
@@ -81,7 +81,7 @@ def parse(text: str, line: int = 0) -> Listed:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """Part source and revision. A directory whose name has an @ is itself; a URL's own @ is before its path."""
+    """Split source and revision. A directory may have an @ in its name, and a URL one before its path."""
     url = URL.match(text)
     if url is None and Path(text).is_dir():
         return text, ""
@@ -98,6 +98,6 @@ def parted(text: str) -> tuple[str, str]:
 
 
 def name_of(base: str) -> str:
-    """A name that files can have, made from the last part of a path or URL."""
+    """Return a valid file name made from the last component of a path or URL."""
     name = re.sub(r"[^A-Za-z0-9._+-]", "-", base.removesuffix(".git")).lstrip("._+-")
     return name or "repository"

@@ -1,8 +1,8 @@
-"""Attempts that were begun and never ended: the executor, or the whole machine, was lost with them.
+"""Lost attempts: begun and never ended, because their executor or machine was lost.
 
-An attempt is counted in a file before it begins, and taken off when it ends, however it ends. What is counted while
-nothing runs was lost. A repository that has lost an attempt may be the cause, or have been next to it: it is tried
-again last and alone, where whoever is lost has only itself to blame.
+A file counts an attempt from its begin to its end, however it ends. Attempts counted while nothing runs were lost. A
+repository that lost an attempt may be the cause, or a victim of another one: it is retried last and alone, where the
+cause is certain.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REASON = "every attempt was lost with its executor, which was killed or ran out 
 
 
 def n_lost(workspace: Path, name: str) -> int:
-    """Return how many attempts at a repository have begun and not ended."""
+    """Return the number of attempts at a repository that began and did not end."""
     try:
         return int((workspace / BEGUN / name).read_text())
     except (OSError, ValueError):
@@ -37,7 +37,7 @@ def set_lost(workspace: Path, name: str, n: int) -> None:
 
 @contextmanager
 def begun(workspace: Path, name: str) -> Iterator[None]:
-    """Count an attempt as lost until the context ends."""
+    """Count an attempt as lost while the context is active."""
     before = n_lost(workspace, name)
     set_lost(workspace, name, before + 1)
     try:
@@ -47,7 +47,7 @@ def begun(workspace: Path, name: str) -> Iterator[None]:
 
 
 def in_rounds(jobs: Sequence[Job], run: Callable[[Sequence[Job]], None], give_up: Callable[[Job], None]) -> None:
-    """Run jobs side by side, then those that have lost an attempt one at a time.
+    """Run jobs concurrently, then those that have lost an attempt one at a time.
 
     A job that loses an attempt alone is given up when it has no retries left. An interrupted batch loses nothing.
     """

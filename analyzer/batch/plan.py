@@ -1,4 +1,4 @@
-"""What a batch is: repositories at commits, and what they are scanned by. Equal plans give equal bytes."""
+"""The plan of a batch: repositories at commits, options and rules. Deterministic: equal plans give equal output."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PACKAGES = ("analyzer", "engine", "facts", "rules")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A repository at a commit, or with the `problem` that keeps it from having one.
+    """A repository at a commit, or with the `problem` of resolving it.
 
-    `n_bytes` is the size of the files in it that have an extractor, `path` where this machine has it.
+    `n_bytes` is the total size of its files that have an extractor, `path` its local path.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`targets` by name, scanned with the `flags` of a scan; `digests` name the tool and the user's own rules."""
+    """The `targets` by name, the `flags` of their scans, and `digests` of the tool and the user's own rules."""
 
     targets: tuple[Target, ...]
     flags: Mapping[str, Any]
@@ -49,7 +49,7 @@ class Plan:
 
 
 def digests(models: Iterable[Path], rules_dirs: Iterable[Path]) -> dict[str, str]:
-    """Name what findings are made by: the code and the rules that are installed, and the user's files. Raises A001."""
+    """Return digests of the installed code and rules, and of the user's files. Raises AnalyzeError A001."""
     top = Path(analyzer.__file__).parents[1]
     installed = (path for package in PACKAGES for path in sorted((top / package).rglob("*")))
     own = (path for given in (*models, *rules_dirs) for path in files_below(given))
@@ -74,9 +74,9 @@ def files_below(path: Path) -> Iterator[Path]:
 
 
 def reconciled(recorded: str, plan: Plan) -> tuple[Plan, str]:
-    """Compare a plan with the recorded one of a batch to be continued; return what to go on with, and a difference.
+    """Compare a plan with the recorded one of a batch to resume. Return the plan to use, and a difference or "".
 
-    A repository that could not be resolved then may be now, and the other way round: the commit that is known counts.
+    A repository may have been resolved then or now only: the known commit is used.
     """
     before = _parsed(recorded)
     if before is None:
@@ -88,7 +88,7 @@ def reconciled(recorded: str, plan: Plan) -> tuple[Plan, str]:
         return plan, "it was made with other options"
     old = {row["name"]: Target(**row) for row in before["repositories"]}
     if old.keys() != {target.name for target in plan.targets}:
-        return plan, "it is of other repositories"
+        return plan, "it has other repositories"
     targets = []
     for target in plan.targets:
         was = old[target.name]

@@ -1,6 +1,6 @@
-"""Commits of repositories that are named by URL, fetched into bare clones in the state directory.
+"""Commits of repositories given by URL, fetched into bare clones in the state directory.
 
-The URL is the user's own word, so its protocol is spoken; hooks, questions and submodules are not.
+The user gives the URL, so its protocol is allowed; hooks, prompts and submodules are not.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 class Unreachable(Exception):
-    """A repository that does not answer, or does not give what it has; the text is git's own word on it."""
+    """A repository that does not answer, or does not provide its objects; the text is git's message."""
 
 
 def fetch(url: str, revision: str, clones: Path, timeout_s: float) -> tuple[Path, str]:
-    """Return a bare repository that has the commit a revision (HEAD where "") of a URL names, and the commit.
+    """Return a bare repository that contains the commit of a URL's revision (HEAD if ""), and the commit.
 
-    Raises Unreachable, and AnalyzeError B004 where the repository answers but has no such branch or tag.
+    Raises Unreachable, or AnalyzeError B004 if the repository answers but has no such branch or tag.
     """
     commit = resolve(url, revision or "HEAD", timeout_s)
     clone = clones / hashlib.sha256(url.encode()).hexdigest()[:20]
@@ -42,7 +42,7 @@ def fetch(url: str, revision: str, clones: Path, timeout_s: float) -> tuple[Path
 
 
 def resolve(url: str, revision: str, timeout_s: float) -> str:
-    """Return the commit that a branch, a tag or a full hash names in a repository."""
+    """Return the commit of a branch, tag or full hash in a repository."""
     if COMMIT.fullmatch(revision):
         return revision
     wanted = [f"refs/tags/{revision}^{{}}", f"refs/tags/{revision}", f"refs/heads/{revision}", revision]

@@ -1,4 +1,4 @@
-"""What a user asks of a batch. Nothing heavy is imported here: PySpark is when a batch begins."""
+"""The request for a batch. PySpark is imported only when a batch begins."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int | None], None]
 Watch = Callable[[int, int, Mapping[str, float]], None]
-"""Told how many repositories are done, of how many, and which are running since when."""
+"""Called with the number of repositories done, the total, and the start times of those running."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """`flags` are those of a scan; without `memory_bytes`, tasks that run together share most of an executor's memory.
+    """A batch. `flags` are those of a scan; without `memory_bytes`, tasks share most of an executor's memory.
 
     `conf` are settings of Spark.
     """
@@ -38,7 +38,7 @@ class BatchRequest:
 
 
 def run_batch(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
-    """Scan the repositories that are not done yet, and complete the output. Raises AnalyzeError; A004 without Spark."""
+    """Scan the remaining repositories, and complete the output. Raises AnalyzeError; A004 without Spark."""
     try:
         from analyzer.batch.run import run
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""From the list to commits: what a revision names now, and how large it is.
+"""Resolve the listed revisions to commits, with their sizes.
 
-What is wrong with the list (no repository, no such revision) ends the batch before anything is scanned. A repository
-that is there and cannot be read is a problem of its own.
+Mistakes in the list (no repository, no such revision) end the batch before anything is scanned. An existing repository
+that cannot be read fails alone.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ AT_ONCE = 8
 
 
 def resolve_all(listed: Iterable[Listed], clones: Path, timeout_s: float, progress: Progress) -> list[Target]:
-    """Return the repositories at their commits, fetched if need be, in the order of the list.
+    """Return the repositories at their commits, fetched if necessary, in the order of the list.
 
-    Raises AnalyzeError: B003 for what is no repository, B004 for a revision that it does not have, G003 without git.
+    Raises AnalyzeError: B003 if one is not a repository, B004 for an unknown revision, G003 without git.
     """
     items = list(listed)
     targets = []
@@ -61,36 +61,36 @@ def resolve(item: Listed, clones: Path, timeout_s: float) -> Target:
 def local(item: Listed) -> tuple[Path, str]:
     path = Path(item.source)
     if not path.is_dir():
-        help = "paths are relative to the working directory; REV goes behind an @"
+        help = "paths are relative to the working directory; REV follows an @"
         raise AnalyzeError("B003", f"no such directory: {item.source}", help=help)
     try:
         repository = Repository(path.resolve())
     except AnalyzeError as error:
         if error.code == "G001" and not is_repository(path):
-            help = f"git init && git commit it first, or scan it by itself: analyze scan {item.source}"
-            raise AnalyzeError("B003", f"{item.source} is no git repository", help=help) from None
+            help = f"git init && git commit it first, or scan it alone: analyze scan {item.source}"
+            raise AnalyzeError("B003", f"{item.source} is not a git repository", help=help) from None
         if error.code == "G001":
-            raise Unreachable("git does not take it for a repository") from None
+            raise Unreachable("git does not recognise it as a repository") from None
         raise
     if repository.prefix and is_repository(path):  # Git passed it over, and found another one around it.
-        raise Unreachable("git does not take it for a repository")
+        raise Unreachable("git does not recognise it as a repository")
     return path, commit_of(repository, item)
 
 
 def commit_of(repository: Repository, item: Listed) -> str:
-    """The commit of a local repository that the list names."""
+    """Return the listed commit of a local repository."""
     try:
         return repository.resolve(item.revision or "HEAD")
     except AnalyzeError as error:
         if not item.revision:
-            raise Unreachable("it has no commit at HEAD, or not all objects") from None
+            raise Unreachable("it has no commit at HEAD, or objects are missing") from None
         if not COMMIT.fullmatch(item.revision) and repository.names(item.revision):
             raise Unreachable(f"the object of revision '{item.revision}' is missing or damaged") from None
         raise AnalyzeError("B004", error.message, help=error.help) from None
 
 
 def size_of(path: Path, commit: str) -> int:
-    """The bytes of all files that have an extractor; 0 where they cannot be listed: the scan will say why."""
+    """Return the total size of files that have an extractor; 0 if they cannot be listed, which the scan reports."""
     try:
         sizes = Repository(path.resolve()).sizes(commit)
         return sum(n_bytes for file, n_bytes in sizes if facts.language_of(file))

@@ -1,7 +1,7 @@
-"""The results of one repository as files: three tables, a SARIF log; and where they stand in the data sets.
+"""The results of one repository as files: three tables and a SARIF log; and their paths in the data sets.
 
-The row of a repository in `coverage` is published last: where that is, the repository is done. The files depend on the
-plan alone: no time is in them, no machine and no run.
+The row of a repository in `coverage` is published last and marks it as done. The files are deterministic: they depend
+only on the plan, not on time, machine or run.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ COVERAGE = {
     **{"calls_resolved": int, "calls_by_name": int, "calls_unresolved": int, "findings": int, "suppressed": int},
     **{"languages": str, "skipped": str, "problems": str},
 }
-"""One row a repository. `status` is complete, incomplete or failed; the last three columns are JSON."""
+"""One row per repository. `status` is complete, incomplete or failed; the last three columns are JSON."""
 TABLES = {"findings": FINDINGS, "files": FILES, "coverage": COVERAGE}
 ARROW = {int: pyarrow.int64(), str: pyarrow.string()}
 SARIF = "report.sarif"
 
 
 def write(report: Report, target: Target, fail_on: str, directory: Path, failed: str = "") -> None:
-    """Write the files of a repository; `failed` says why nothing is known of it, else it is ""."""
+    """Write the files of a repository; `failed` is the reason of its failure, or ""."""
     rows = {"findings": finding_rows(report), "files": file_rows(report)}
     rows["coverage"] = iter([coverage_row(report, target, fail_on, failed)])
     for name, columns in TABLES.items():
@@ -82,7 +82,7 @@ def coverage_row(report: Report, target: Target, fail_on: str, failed: str) -> d
 
 
 def incomplete(report: Report) -> str:
-    """Say in a line why a report is incomplete."""
+    """Return in one line why a report is incomplete, or ""."""
     parts = []
     if report.coverage.unparsed:
         parts.append(f"{len(report.coverage.unparsed)} partly parsed")
@@ -94,21 +94,21 @@ def incomplete(report: Report) -> str:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, type]) -> pyarrow.Table:
-    """Rows as a table with these columns; what a row lacks is null."""
+    """Return rows as a table with these columns; missing values are null."""
     listed = list(rows)
     arrays = [pyarrow.array([text_safe(row.get(name)) for row in listed], ARROW[columns[name]]) for name in columns]
     return pyarrow.Table.from_arrays(arrays, names=list(columns))
 
 
 def text_safe(value: Any) -> Any:
-    """Bytes of names that are not UTF-8 are shown as such: neither Parquet nor SQLite takes them."""
+    """Return text with bytes that are not UTF-8 escaped, since neither Parquet nor SQLite accepts them."""
     if not isinstance(value, str):
         return value
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def publish(attempt: Path, name: str, workspace: Path) -> None:
-    """Move the files of a repository from where they were written to where they belong, its coverage last."""
+    """Move the files of a repository to their places in the data sets, its coverage last."""
     moves = [(f"{table}.parquet", part(name, table)) for table in TABLES if table != "coverage"]
     moves += [(SARIF, Path("sarif") / f"{name}.sarif"), ("coverage.parquet", part(name, "coverage"))]
     for file, place in moves:
@@ -117,7 +117,7 @@ def publish(attempt: Path, name: str, workspace: Path) -> None:
 
 
 def part(name: str, table: str) -> Path:
-    """Where the rows of a repository stand in a data set partitioned by repository."""
+    """Return the path of a repository's rows in a data set partitioned by repository."""
     return Path(table) / f"repository={name}" / "part-0.parquet"
 
 

@@ -1,4 +1,4 @@
-"""A batch in order: the list → commits → one task a repository on Spark → the data sets, and what is made of them."""
+"""The pipeline of a batch: list → commits → one task per repository on Spark → data sets → database, page, summary."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LOOK_EVERY_S = 0.5
 
 
 def run(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
-    """Scan the repositories that are not done yet, and complete the output. Raises AnalyzeError."""
+    """Scan the remaining repositories, and complete the output. Raises AnalyzeError."""
     began = time.monotonic()
     state = StateDirectory(request.cache / "analyze" if request.cache else None)
     try:
@@ -61,7 +61,7 @@ def run(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
 
 
 def planned(request: BatchRequest, state: Path, progress: Progress) -> Plan:
-    """Resolve the list. Raises AnalyzeError, also R002 for checks that are selected and not there."""
+    """Resolve the list. Raises AnalyzeError, also R002 for unknown selected checks."""
     listed = read_listing(request.listing)
     build_rulebook(files_on_disk(request.models, request.rules_dirs), request.flags.get("rules", ()))
     names = digests(request.models, request.rules_dirs)
@@ -72,7 +72,7 @@ def planned(request: BatchRequest, state: Path, progress: Progress) -> Plan:
 def scan_missing(
     workspace: Workspace, request: BatchRequest, limits: Limits, cache: Path, watch: Watch
 ) -> dict[str, Any]:
-    """Scan what has no results yet, the largest first; return what the run took."""
+    """Scan the repositories without results, largest first. Return the costs of the run."""
     for target in workspace.missing():
         if target.problem:
             publish_failure(workspace.directory, target)
@@ -92,7 +92,7 @@ def scan_missing(
         took = on_spark(request.master, request.conf, missing_jobs(workspace, common))
     left = sorted({target.name for target in missing} - workspace.finished())
     if left:
-        message = f"Spark has ended, and left no result of {', '.join(left[:5])}{', …' * (len(left) > 5)}"
+        message = f"Spark ended without results of {', '.join(left[:5])}{', …' * (len(left) > 5)}"
         help = f"all executors must reach {workspace.directory} and {cache} under these paths"
         raise AnalyzeError("B008", message, help=help)
     known = workspace.costs()
@@ -106,14 +106,14 @@ def missing_jobs(workspace: Workspace, common: Callable[..., Job]) -> list[Job]:
 
 
 def publish_failure(workspace: Path, target: Target) -> None:
-    """Publish that a repository could not be resolved."""
+    """Publish the failure to resolve a repository."""
     with task.directory_for(workspace, target.name) as attempt:
         write_failure(target, target.problem, attempt)
         publish(attempt, target.name, workspace)
 
 
 def on_spark(master: str, conf: Mapping[str, str], jobs: Sequence[Job]) -> dict[str, Any]:
-    """Run a task for each job, in this order as slots become free, in rounds. Raises AnalyzeError B007."""
+    """Run a task per job in rounds, in this order as slots become free. Raises AnalyzeError B007."""
     os.environ["PYTHONSAFEPATH"] = "1"  # Spark's own children inherit it.
     began = time.monotonic()
     try:
@@ -130,15 +130,15 @@ def on_spark(master: str, conf: Mapping[str, str], jobs: Sequence[Job]) -> dict[
     except EvaluationError as error:
         raise AnalyzeError("B007", str(error)) from None
     except (PySparkException, Py4JError) as error:
-        help = "start the command again: what is done is kept"
-        raise AnalyzeError("B007", f"Spark gave up: {cause(str(error))}", help=help) from None
+        help = "run the command again: completed repositories are kept"
+        raise AnalyzeError("B007", f"Spark failed: {cause(str(error))}", help=help) from None
     return {"session_s": round(started - began, 3), "tasks_s": round(ended - started, 3), "slots": slots}
 
 
 def run_job(memory: ExecutorMemory, job: Job) -> None:
-    """The task of a repository, with as many threads as Spark gives it cores.
+    """Run the task of a repository, with as many threads as Spark gives it cores.
 
-    It is the driver that Ctrl-C is for, which ends the tasks.
+    It ignores Ctrl-C, which is for the driver, which ends the tasks.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     context = TaskContext.get()
@@ -147,7 +147,7 @@ def run_job(memory: ExecutorMemory, job: Job) -> None:
 
 @contextmanager
 def watched(workspace: Workspace, total: int, watch: Watch) -> Iterator[None]:
-    """Tell `watch` from time to time how far the tasks are."""
+    """Report the progress of tasks to `watch` periodically."""
     over = threading.Event()
 
     def look() -> None:
@@ -166,7 +166,7 @@ def watched(workspace: Workspace, total: int, watch: Watch) -> Iterator[None]:
 
 
 def completed(workspace: Workspace, took: dict[str, Any], began: float, progress: Progress) -> Summary:
-    """Write what is made from all results, and turn the workspace into the output."""
+    """Write the database and page from all results, and turn the workspace into the output."""
     progress("Merging", 0, None)
     merge_began = time.monotonic()
     database.merge(workspace.directory, [target.name for target in workspace.plan.targets])

@@ -1,7 +1,7 @@
 """The process of one repository: `python -P -m analyzer.batch.scanned THREADS PARENT` in a directory that has job.json.
 
-It writes the results beside that, and last `outcome.json`: what the scan cost, or why there are no results. Where that
-file is missing, the process did not come to its end.
+It writes the results beside that, and last `outcome.json`: the costs of the scan, or the reason of its failure. If that
+file is missing, the process did not finish.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(threads: int, parent: int) -> None:
 
 
 def scanned(here: Path, threads: int) -> dict[str, Any]:
-    """Scan the repository, write its results; return what it cost, or the error that ended it."""
+    """Scan the repository and write its results. Return its costs, or the error that ended it."""
     from analyzer.batch.job import Job
     from analyzer.batch.results import write
     from analyzer.errors import AnalyzeError, NotEnoughMemory

@@ -1,4 +1,4 @@
-"""What a batch has found and what it took, read from its directory: the terminal and the page show the same."""
+"""The summary of a batch, read from its directory, for both the terminal and the HTML page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ select count(*), count(distinct language || blob) from
 
 @dataclass(frozen=True, slots=True)
 class RuleCount:
-    """How many open findings a check has, in how many repositories."""
+    """Numbers of a check's open findings, and of repositories with any."""
 
     rule: str
     severity: str
@@ -39,7 +39,7 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryCount:
-    """A repository, what became of it (complete, incomplete or failed), and its open findings by severity."""
+    """A repository, its status (complete, incomplete or failed), and its open findings by severity."""
 
     name: str
     source: str
@@ -61,9 +61,9 @@ class RepositoryCount:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`costs` are those of each repository, `run` those of the last run.
+    """The summary. `costs` are those of each repository, `run` those of the last run.
 
-    Summed over repositories there are `contents` different files; over all of them `distinct_contents`.
+    `contents` counts distinct files per repository, summed; `distinct_contents` counts them over all repositories.
     """
 
     output: Path
@@ -82,14 +82,14 @@ class Summary:
 
     @property
     def extracted(self) -> int:
-        """How many extractions were needed, in all runs of the batch."""
+        """The number of extractions in all runs of the batch."""
         return sum(costs.get("extracted", 0) for costs in self.costs.values())
 
     def by_status(self, status: str) -> list[RepositoryCount]:
         return [repository for repository in self.repositories if repository.status == status]
 
     def slowest(self, limit: int) -> list[tuple[RepositoryCount, Mapping[str, Any]]]:
-        """The repositories that took longest, with their costs."""
+        """Return the slowest repositories, with their costs."""
         timed = [(item, self.costs[item.name]) for item in self.repositories if item.name in self.costs]
         return sorted(timed, key=lambda pair: -pair[1]["elapsed_s"])[:limit]
 

@@ -1,6 +1,6 @@
-"""What Spark runs for a repository: attempts, each in a process of its own, until its results are published.
+"""The Spark task of a repository: attempts, each in a process of its own, until its results are published.
 
-A task never raises for what is wrong with a repository: that becomes the repository's result.
+A task never raises because of a repository: errors become the repository's result.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from analyzer.state import write_atomically
 
 RUNNING, ATTEMPTS, COSTS = "running", "attempts", "costs"
 MAX_DETAIL = 2000
-OF_ITS_SHARE = "memory than its part of the executor's; --memory gives it more"
+OF_ITS_SHARE = "memory than its share of the executor's; raise it with --memory"
 
 
 def run(job: Job, threads: int) -> None:
     """Scan a repository and publish its results, or the failure of its last attempt.
 
-    Do nothing if that is done, or if an attempt has been lost since the driver gave out the job: it decides what then.
+    Do nothing if that is done, or if an attempt was lost since the driver submitted the job, which then decides.
     """
     workspace, name = Path(job.workspace), job.target.name
     if is_published(job) or lost_by(job) > job.n_lost:
@@ -67,7 +67,7 @@ def no_costs() -> dict[str, Any]:
 
 
 def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, dict[str, Any]]:
-    """Run the scan; return how its process ended and what it says."""
+    """Run the scan. Return the end of its process, and its outcome."""
     (attempt / OUTCOME).unlink(missing_ok=True)
     job.save(attempt / JOB)
     command = [sys.executable, "-P", "-m", "analyzer.batch.scanned", str(threads), str(os.getpid())]
@@ -79,7 +79,7 @@ def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, dict[str, A
 
 
 def environment(job: Job) -> dict[str, str]:
-    """The environment of a scan: our own code, the cache of the batch, and as many threads as it is told."""
+    """Return the environment of a scan: this installation's code, the batch's cache, single-threaded BLAS."""
     top = str(Path(analyzer.__file__).parents[1])
     path = os.pathsep.join([top, *filter(None, [os.environ.get("PYTHONPATH")])])
     own = {"PYTHONSAFEPATH": "1", "PYTHONPATH": path, "XDG_CACHE_HOME": job.cache}
@@ -87,7 +87,7 @@ def environment(job: Job) -> dict[str, str]:
 
 
 def judged(job: Job, ended: Ended, outcome: dict[str, Any]) -> tuple[str, bool]:
-    """Return why an attempt failed ("": it did not), and whether another one would end alike."""
+    """Return the reason of an attempt's failure, or "", and True if a retry would fail in the same way."""
     if outcome.get("out_of_memory"):
         given = job.limits.memory_bytes
         return f"needs more {f'than {size_text(given)} of memory' if given else OF_ITS_SHARE}", False
@@ -97,7 +97,7 @@ def judged(job: Job, ended: Ended, outcome: dict[str, Any]) -> tuple[str, bool]:
 
 
 def add(costs: dict[str, Any], ended: Ended, outcome: dict[str, Any], reason: str, attempt: Path) -> None:
-    """Add what an attempt took to the costs of the repository."""
+    """Add the costs of an attempt to those of the repository."""
     costs["attempts"] += 1
     costs["elapsed_s"] = round(costs["elapsed_s"] + ended.elapsed_s, 3)
     costs["processor_s"] = round(costs["processor_s"] + ended.processor_s, 3)
@@ -109,7 +109,7 @@ def add(costs: dict[str, Any], ended: Ended, outcome: dict[str, Any], reason: st
 
 
 def limits_of(job: Job) -> list[float | None]:
-    """The limits as a failure remembers them: under others it is worth another try."""
+    """Return the limits to record with a failure: it is retried under other limits."""
     return [job.limits.timeout_s, job.limits.memory_bytes, job.limits.retries]
 
 
@@ -119,7 +119,7 @@ def save_costs(workspace: Path, name: str, costs: dict[str, Any]) -> None:
 
 @contextmanager
 def announced(workspace: Path, name: str) -> Iterator[None]:
-    """A file says what is running, and since when."""
+    """Record in a file that a repository is running, and its start time."""
     path = workspace / RUNNING / name
     write_atomically(path, str(time.time()).encode())
     try:
@@ -130,7 +130,7 @@ def announced(workspace: Path, name: str) -> Iterator[None]:
 
 @contextmanager
 def directory_for(workspace: Path, name: str) -> Iterator[Path]:
-    """A directory for attempts, on the disk of the workspace, so that results need only be moved."""
+    """Yield a directory for attempts on the file system of the workspace, so that results can be moved."""
     (workspace / ATTEMPTS).mkdir(parents=True, exist_ok=True)
     path = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=workspace / ATTEMPTS))
     try:
@@ -141,5 +141,5 @@ def directory_for(workspace: Path, name: str) -> Iterator[Path]:
 
 
 def size_text(n_bytes: int) -> str:
-    """A number of bytes as the command line takes it."""
+    """Return a number of bytes in the command line's notation."""
     return f"{n_bytes / 2**30:.3g}G" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.3g}M"

@@ -1,6 +1,6 @@
-"""Where a batch works: OUT.unfinished, which becomes OUT when all is done. OUT is complete whenever it is there.
+"""The workspace of a batch: OUT.unfinished, which is renamed to OUT at the end. If OUT exists, it is complete.
 
-A batch that was killed is continued in its workspace. One that has ended with failures is opened again, to try those.
+A killed batch is resumed in its workspace. A finished one with failures is reopened to retry them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLAN, TIMINGS = "batch.json", "timings.json"
 
 @dataclass(slots=True)
 class Workspace:
-    """`directory` holds what there is so far, `plan` what it is of; nobody else works there."""
+    """The partial results in `directory` of the batch `plan`; locked against other processes."""
 
     output: Path
     plan: Plan
@@ -38,7 +38,7 @@ class Workspace:
         self.directory = unfinished(self.output)
 
     def finished(self) -> set[str]:
-        """The repositories whose results are published."""
+        """Return the repositories whose results are published."""
         names = (target.name for target in self.plan.targets)
         return {name for name in names if (self.directory / results.part(name, "coverage")).exists()}
 
@@ -46,27 +46,27 @@ class Workspace:
         return results.read(self.directory, name, "coverage")[0]
 
     def costs(self) -> dict[str, Any]:
-        """Return what each repository has cost, in this run and those before it."""
+        """Return the costs of each repository, in this and earlier runs."""
         found = read_json(self.directory / TIMINGS).get("repositories", {})
         for path in (self.directory / COSTS).glob("*.json"):
             found[path.stem] = read_json(path)
         return {name: found[name] for name in sorted(found)}
 
     def missing(self) -> list[Target]:
-        """Return what has no results yet, in the order to scan it: none of the large ones should be left to the end.
+        """Return the repositories without results, in scan order: large ones first, to avoid a long tail.
 
-        What has failed or lost an attempt before comes last.
+        Those that have failed or lost an attempt come last.
         """
         done, costs = self.finished(), self.costs()
         missing = (target for target in self.plan.targets if target.name not in done)
         return sorted(missing, key=lambda t: (self.n_lost(t.name), t.name in costs, -t.n_bytes, t.name))
 
     def n_lost(self, name: str) -> int:
-        """How many attempts at a repository have begun and never ended."""
+        """Return the number of lost attempts at a repository."""
         return n_lost(self.directory, name)
 
     def running(self) -> dict[str, float]:
-        """The repositories that are being scanned, and the time when that began."""
+        """Return the start times of the repositories being scanned."""
         found = {}
         for path in (self.directory / RUNNING).glob("[!.]*"):
             try:
@@ -76,13 +76,13 @@ class Workspace:
         return found
 
     def forget(self, name: str, costs: Mapping[str, Any]) -> None:
-        """Unpublish a repository, its coverage first. One whose attempts were lost keeps the memory of one."""
+        """Unpublish a repository, its coverage first. If it lost attempts, one stays recorded."""
         set_lost(self.directory, name, min(1, costs.get("lost", 0)))
         for table in reversed(results.TABLES):
             (self.directory / results.part(name, table)).unlink(missing_ok=True)
 
     def finish(self, timings: dict[str, Any]) -> None:
-        """Leave the workspace as OUT."""
+        """Rename the workspace to OUT."""
         write_atomically(self.directory / TIMINGS, (json.dumps(timings, indent=1) + "\n").encode())
         for name in (ATTEMPTS, BEGUN, COSTS, RUNNING):
             shutil.rmtree(self.directory / name, ignore_errors=True)
@@ -94,39 +94,39 @@ def unfinished(output: Path) -> Path:
 
 
 def failed_in(output: Path) -> bool:
-    """Return True if a batch that has ended has failures to be tried again."""
+    """Return True if a finished batch has failures to retry."""
     plan = read_json(output / PLAN)
     names = [row["name"] for row in plan.get("repositories", ())]
     return any(results.read(output, name, "coverage")[0]["status"] == "failed" for name in names)
 
 
 def is_finished(output: Path, plan: Plan) -> bool:
-    """Return True if OUT holds this batch. Raises AnalyzeError B005 if it is there and holds something else."""
+    """Return True if OUT holds this batch. Raises AnalyzeError B005 if it holds something else."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return False
     try:
         recorded = (output / PLAN).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         help = "choose another directory (-o), or remove it"
-        raise AnalyzeError("B005", f"{output} is there already, and is no batch", help=help) from None
+        raise AnalyzeError("B005", f"{output} exists and is not a batch", help=help) from None
     difference = reconciled(recorded, plan)[1]
     if difference:
-        help = "choose another directory (-o), or remove it; facts are taken from the cache all the same"
+        help = "choose another directory (-o), or remove it; cached facts are reused"
         raise AnalyzeError("B005", f"{output} holds another batch: {difference}", help=help)
     return True
 
 
 @contextmanager
 def opened(output: Path, plan: Plan, limits: list[float | None]) -> Iterator[Workspace]:
-    """A workspace for a batch, new or continued, ours alone to the end of the block.
+    """Yield the locked workspace of a batch, new or resumed.
 
-    Failures are tried again if the batch had ended, or if they were under other limits. Raises AnalyzeError: A003 where
-    nothing can be written, B005 if another batch was left unfinished there, B006 if one is at work.
+    Failures are retried if the batch had finished, or if they had other limits. Raises AnalyzeError: A003 if nothing
+    can be written, B005 if another batch was left unfinished there, B006 if one is running.
     """
     directory = unfinished(output)
     has_ended = (output / PLAN).exists()
     if has_ended and directory.exists():
-        raise AnalyzeError("B005", f"{output} has ended, and {directory} is there too", help="remove one of them")
+        raise AnalyzeError("B005", f"{output} is complete, but {directory} exists too", help="remove one of them")
     try:
         if has_ended:
             os.replace(output, directory)
@@ -134,8 +134,8 @@ def opened(output: Path, plan: Plan, limits: list[float | None]) -> Iterator[Wor
         lock = FileLock(directory.with_name(directory.name + ".lock"))
         lock.acquire(blocking=False)
     except Timeout:
-        help = "wait for its end, or choose another directory (-o)"
-        raise AnalyzeError("B006", f"another batch is at work in {directory}", help=help) from None
+        help = "wait for it, or choose another directory (-o)"
+        raise AnalyzeError("B006", f"another batch is running in {directory}", help=help) from None
     except OSError as error:
         raise AnalyzeError("A003", f"cannot write {directory}: {error.strerror}") from None
     try:
@@ -151,7 +151,7 @@ def opened(output: Path, plan: Plan, limits: list[float | None]) -> Iterator[Wor
 
 
 def clear(directory: Path) -> None:
-    """Remove what processes that were killed have left behind."""
+    """Remove the leftovers of killed processes."""
     for name in (ATTEMPTS, RUNNING):
         shutil.rmtree(directory / name, ignore_errors=True)
     for path in (path for name in ("", BEGUN, COSTS) for path in (directory / name).glob(".tmp-*")):
@@ -159,11 +159,11 @@ def clear(directory: Path) -> None:
 
 
 def agreed(directory: Path, plan: Plan) -> Plan:
-    """The plan to go on with in a directory, which may hold a part of the same batch, or nothing that is done."""
+    """Return the plan to use in a directory that holds a part of the same batch, or no results."""
     path = directory / PLAN
     if not path.exists():
         if any(not path.name.startswith(".tmp-") for path in directory.iterdir()):
-            raise AnalyzeError("B005", f"{directory} is there already, and is no batch", help="remove it")
+            raise AnalyzeError("B005", f"{directory} exists and is not a batch", help="remove it")
         return plan
     plan, difference = reconciled(path.read_text(encoding="utf-8", errors="replace"), plan)
     if difference and any(directory.glob("coverage/*/*")):
@@ -173,7 +173,7 @@ def agreed(directory: Path, plan: Plan) -> Plan:
 
 
 def forget_failures(workspace: Workspace, limits: list[float | None] | None) -> None:
-    """Forget failures that are to be tried again: all, or those under other limits than these."""
+    """Unpublish the failures to retry: all, or those under other limits than these."""
     costs = workspace.costs()
     for target in workspace.plan.targets:
         if target.name in workspace.finished() and workspace.coverage(target.name)["status"] == "failed":
@@ -183,7 +183,7 @@ def forget_failures(workspace: Workspace, limits: list[float | None] | None) -> 
 
 
 def worth_another_try(target: Target, costs: dict[str, Any] | None, limits: list[float | None]) -> bool:
-    """Return True if a failure may end otherwise: by other limits, or, of what had not even been tried, by a commit."""
+    """Return True if a retry may succeed: under other limits, or if an untried repository now has a commit."""
     return not target.problem if costs is None else costs.get("limits") != limits
 
 

@@ -45,7 +45,7 @@ def test_a_url_is_fetched_and_later_found_again(repositories, tmp_path):
     "line, code, words",
     [
         ("{top}/nowhere", "B003", "no such directory"),
-        ("{top}/plain", "B003", "is no git repository"),
+        ("{top}/plain", "B003", "is not a git repository"),
         ("{top}/a@v9", "B004", "unknown revision 'v9'"),
         ("{top}/a@" + "f" * 40, "B004", "unknown revision"),
         ("file://{top}/a@v9", "B004", "unknown revision 'v9'"),

@@ -138,7 +138,7 @@ def test_without_a_limit_of_its_own_it_has_its_part_of_the_executor(tmp_path):
     assert json.loads((tmp_path / "job.json").read_text())["memory_bytes"] == 450 << 20
     assert Job.load(tmp_path / "job.json").memory_bytes == job.memory_bytes
     reason, _ = task.judged(job, Ended("", 0.0, 0.0, 0), {"out_of_memory": True})
-    assert reason == "needs more memory than its part of the executor's; --memory gives it more"
+    assert reason == "needs more memory than its share of the executor's; raise it with --memory"
 
 
 def test_one_whose_objects_are_damaged_fails_with_the_words_of_git(run, repositories):

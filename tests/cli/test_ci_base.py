@@ -69,7 +69,7 @@ def test_a_name_that_is_not_there_is_a_mistake(analyze, cloned):
     named = analyze(
         "ci", clone.path, "--base", ZEROS, "--default-branch", "origin/main", "--rules", "sql-injection", code=1
     )
-    assert "has left origin/main" in " ".join(named.output.split())
+    assert "merge base with origin/main" in " ".join(named.output.split())
 
 
 def test_outside_of_git_there_is_no_talk_of_other_commands_options(analyze, tmp_path):
