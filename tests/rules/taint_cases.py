@@ -6,6 +6,39 @@
 HEADER = "from flows import clean, sink, source\n"
 
 CASES = {
+    "what is taken out is not iterated": """
+        x = {"a": source(), "b": "b"}
+        for key, value in x.items():
+            sink(value)  # found
+        x["a"] = "a"
+        for key, value in x.items():
+            sink(value)
+        a, b = [source(), "b"]
+        sink(a)  # found
+        sink(b)
+        y = [source(), "b"]
+        y[0] = "a"
+        c, d = y
+        sink(c)
+        for z in y:
+            sink(z)
+        y[1] = source()
+        for z in y:
+            sink(z)  # found
+    """,
+    "an object is called": """
+        class Runner:
+            def __init__(self, text):
+                self.text = text
+
+            def __call__(self):
+                return self.text
+
+        a = Runner(source())
+        b = Runner("b")
+        sink(a())  # found
+        sink(b())
+    """,
     "text is built of text": """
         x = source()
         sink("a" + x)  # found

@@ -23,10 +23,14 @@ sink(m.get("a")); // found
 m.clear();
 sink(m.get("a"));
 """,
-    "a set gives what was added": """
+    "a set gives what was added, until it is cleared": """
 const s = new Set(); const t = new Set(["x"]); s.add(source());
 for (const e of s) { sink(e); } // found
 for (const e of t) { sink(e); }
+s.clear();
+for (const e of s) { sink(e); }
+s.add(source());
+for (const e of s) { sink(e); } // found
 """,
     "a property that is deleted is gone": """
 const o = { a: source(), b: source(), c: source() }; delete o.a; Reflect.deleteProperty(o, "b");
