@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from analyzer.errors import AnalyzeError
-from analyzer.state import StateDirectory
+from analyzer.state_directory import StateDirectory
 
 JAVA_FOR_SPARK = 17
 
@@ -84,8 +84,8 @@ def _java() -> Check:
 
 def _sandbox() -> Check:
     """Check the restrictions in force in an extraction worker."""
-    from analyzer import sandbox
-    from analyzer.pool import Pool, Task
+    from analyzer.extraction import sandbox
+    from analyzer.extraction.pool import Pool, Task
 
     (outcome,) = Pool(sandbox.in_force, 1, 60.0).run([Task("", (), 0)])
     missing = outcome.error or outcome.value.decode()
@@ -95,7 +95,7 @@ def _sandbox() -> Check:
 
 def _kernels() -> Check:
     """Evaluate a program of one rule, which compiles kernels or loads them from the cache."""
-    from analyzer.program import evaluate_text
+    from analyzer.evaluation.program import evaluate_text
 
     started = time.perf_counter()
     try:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import facts
-from analyzer.collect import silent
+from analyzer.evaluation.rulebook import all_checks, files_on_disk, select
+from analyzer.extraction.collect import silent
 from analyzer.report import Finding, Problem
-from analyzer.rulebook import all_checks, files_on_disk, select
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 from rules.catalogue import Check
 
 MARK = re.compile(r"\b(expect|ok|spurious|missing):\s*([\w/-]+(?:\s*,\s*[\w/-]+)*)")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from analyzer.errors import INSTALL_SPARK, AnalyzeError, ProgramErrors
-from analyzer.state import write_atomically
+from analyzer.state_directory import write_atomically
 from engine import EvaluationError, FactsError, ProgramError
 from engine.explanation import (
     Explanation,

@@ -11,18 +11,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analyzer.assemble import assemble
-from analyzer.collect import Progress, collect, silent
-from analyzer.config import Config, parse_config
-from analyzer.contexts.policy import INSENSITIVE, ContextCosts
+from analyzer.configuration.config import Config, parse_config
+from analyzer.context_policies import INSENSITIVE, ContextCosts
 from analyzer.errors import INSTALL_SPARK, AnalyzeError
-from analyzer.limits import Limits, leaving_out
-from analyzer.machine import READ, Machine, ThisMachine
-from analyzer.question import Question
+from analyzer.evaluation.limits import Limits, leaving_out
+from analyzer.evaluation.question import Question
+from analyzer.evaluation.rulebook import Rulebook, build_rulebook, files_given, files_in_tree
+from analyzer.extraction.collect import Progress, collect, silent
+from analyzer.extraction.machine import READ, Machine, ThisMachine
+from analyzer.findings.assemble import assemble
 from analyzer.report import Problem, Report
-from analyzer.rulebook import Rulebook, build_rulebook, files_given, files_in_tree
-from analyzer.state import StateDirectory, write_atomically
-from analyzer.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
+from analyzer.sources.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
+from analyzer.state_directory import StateDirectory, write_atomically
 from engine.system import n_cores
 
 if TYPE_CHECKING:
@@ -173,8 +173,8 @@ def evaluate(
     book: Rulebook, policies: Sequence[str], mounted: facts.Mounted, machine: Machine, directory: Path, limits: Limits
 ) -> tuple[list[engine.Result], list[ContextCosts]]:
     """Return the relations under each context policy, and the costs of contexts."""
-    from analyzer.contexts.evaluate import InContexts
-    from analyzer.program import compile_rulebook
+    from analyzer.evaluation.contexts.evaluate import InContexts
+    from analyzer.evaluation.program import compile_rulebook
     from engine.plan.apart import only
 
     program = compile_rulebook(book, directory)

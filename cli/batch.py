@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from analyzer.escaping import printable
 from analyzer.report import SEVERITIES
-from analyzer.shown import printable
 from cli.terminal import console
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.shown import json_text
+from analyzer.escaping import json_text
 from cli.terminal import console, say
 from cli.text import STYLES, plural
 

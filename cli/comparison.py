@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from analyzer.seen_from import comparison_from_here
-from analyzer.shown import printable
+from analyzer.escaping import printable
+from analyzer.outputs.relative_paths import comparison_from_here
 from cli.output import FILE_WIDTH, terminal, write_file
 from cli.terminal import console, say
 from cli.text import STYLES, looked_at_rows, print_findings, print_summary, severities_row, time_row
@@ -19,7 +19,7 @@ from cli.text import STYLES, looked_at_rows, print_findings, print_summary, seve
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analyzer.commits.ci import CiResult
+    from analyzer.history.ci import CiResult
     from analyzer.report import Finding, Report, Weakening
 
 SHOWN = 12
@@ -38,13 +38,14 @@ def deliver_comparison(result: CiResult, output: Path | None) -> None:
 
 def render_comparison(result: CiResult) -> str:
     """Return the comparison in the configured format, free of terminal codes."""
-    from analyzer import VERSION, jsonreport, sarif
+    from analyzer import VERSION
+    from analyzer.outputs import json_report, sarif
 
     comparison = result.comparison
     if result.config.format == "sarif":
         return sarif.render_sarif(comparison.head, VERSION, comparison)
     if result.config.format == "json":
-        return jsonreport.render_comparison(comparison_from_here(comparison), VERSION)
+        return json_report.render_comparison(comparison_from_here(comparison), VERSION)
     buffer = io.StringIO()
     print_comparison(result, console(file=buffer, width=FILE_WIDTH, color_system=None))
     return buffer.getvalue()

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from analyzer.shown import printable_lines
+from analyzer.escaping import printable_lines
 from cli import commands
 from cli.terminal import say
 

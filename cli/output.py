@@ -18,7 +18,7 @@ def deliver(result: ScanResult, output: Path | None, stats: Path | None = None, 
     from analyzer.scan import save_statistics
 
     if db:
-        from analyzer.database import save_to_database
+        from analyzer.outputs.sqlite import save_to_database
 
         save_to_database(result.report, db, result.elapsed_s)
     if stats:
@@ -37,12 +37,12 @@ def render(result: ScanResult) -> str:
     from analyzer import VERSION
 
     if result.config.format == "sarif":
-        from analyzer.sarif import render_sarif
+        from analyzer.outputs.sarif import render_sarif
 
         return render_sarif(result.report, VERSION)
     if result.config.format == "json":
-        from analyzer.jsonreport import render_json
-        from analyzer.seen_from import from_here
+        from analyzer.outputs.json_report import render_json
+        from analyzer.outputs.relative_paths import from_here
 
         return render_json(from_here(result.report), VERSION)
     import io
@@ -68,7 +68,7 @@ def _from_here(result: ScanResult) -> ScanResult:
     """Return the result with paths relative to the working directory."""
     from dataclasses import replace
 
-    from analyzer.seen_from import from_here
+    from analyzer.outputs.relative_paths import from_here
 
     return replace(result, report=from_here(result.report))
 
@@ -86,7 +86,7 @@ def terminal(width_of_pipes: int | None = None) -> Console:
 def write_file(path: Path, text: str) -> None:
     """Write `text` to `path`. Raises AnalyzeError A003 if it cannot be written."""
     from analyzer.errors import AnalyzeError
-    from analyzer.state import replaced
+    from analyzer.state_directory import replaced
 
     try:
         with replaced(path) as file:

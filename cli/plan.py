@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.shown import printable
+from analyzer.escaping import printable
 
 if TYPE_CHECKING:
     from analyzer.run import (

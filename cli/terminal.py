@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.shown import printable_lines
+from analyzer.escaping import printable_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from analyzer.escaping import printable
 from analyzer.report import SEVERITIES, Check, Finding, Problem, Report, Step
-from analyzer.shown import printable
 from cli.terminal import console
 
 if TYPE_CHECKING:

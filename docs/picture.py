@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
+from analyzer.outputs.relative_paths import from_here
 from analyzer.scan import ScanRequest, scan
-from analyzer.seen_from import from_here
 from cli.text import render_text
 
 HERE = Path(__file__).parent

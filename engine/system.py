@@ -1,7 +1,7 @@
 """Calls that not every operating system has, each with a portable way beside it.
 
-No other module asks where it runs, but for `analyzer.sandbox`, which is Linux's own, and `analyzer.beneath`, in which
-both ways stand together.
+No other module asks where it runs, but for `analyzer.extraction.sandbox`, which is Linux's own, and
+`analyzer.sources.safe_open`, in which both ways stand together.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def pytest_configure():
 
 def main(directory):
     import engine
-    from analyzer.rulebook import build_rulebook
+    from analyzer.evaluation.rulebook import build_rulebook
 
     derived = {line for file in Path(directory).glob("*.txt") for line in file.read_text().splitlines()}
     program = engine.compile(build_rulebook((), ()).sources)

@@ -16,6 +16,11 @@ MAY_IMPORT = {
     "analyzer": {"facts", "rules", "engine"},
     "cli": {"analyzer"},
 }
+ROOMS = ("sources", "configuration", "extraction", "evaluation", "findings", "history", "outputs", "graphs", "batch")
+"""The packages of `analyzer`: each imports from those before it, and from what all share."""
+SHARED = {"errors", "report", "escaping", "state_directory", "context_policies"}
+PIPELINE = {"scan", "run"}
+"""They stand between findings and history."""
 SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
 SCHEDULERS_ARE_USED_IN = ("engine/schedule/", "engine/incremental/")
 
@@ -55,6 +60,23 @@ def test_a_package_imports_only_what_lies_upstream(package):
     others = MAY_IMPORT.keys() - MAY_IMPORT[package] - {package}
     wrong = [(path.relative_to(TOP), name) for path in modules(package) for name, _ in imported(path) if name in others]
     assert modules(package)
+    assert not wrong
+
+
+@pytest.mark.parametrize("room", [*ROOMS, *sorted(SHARED)])
+def test_a_room_of_the_analyzer_imports_from_those_before_it(room):
+    before = SHARED | {room}
+    if room in ROOMS:
+        before |= {*ROOMS[: ROOMS.index(room)]}
+    if room in ROOMS[ROOMS.index("history") :]:
+        before |= PIPELINE
+    files = sorted((TOP / "analyzer" / room).rglob("*.py")) or [TOP / "analyzer" / f"{room}.py"]
+    wrong = {
+        (path.relative_to(TOP).as_posix(), name)
+        for path in files
+        for name, _ in imported_modules(path)
+        if name.startswith("analyzer.") and name.split(".")[1] not in before
+    }
     assert not wrong
 
 
@@ -101,7 +123,7 @@ def test_help_loads_no_heavy_module():
 
 
 def test_a_worker_loads_neither_the_engine_nor_its_compiler():
-    code = "import sys, analyzer.worker; print(*sys.modules)"
+    code = "import sys, analyzer.extraction.worker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"numba", "llvmlite", "rich", "lark", "rules", "sqlite_utils"}

@@ -14,10 +14,10 @@ from math import inf
 from pyspark.sql import SparkSession
 
 import engine
-from analyzer import worker
 from analyzer.errors import AnalyzeError
-from analyzer.machine import READ
-from analyzer.pool import Outcome, Pool, Task
+from analyzer.extraction import worker
+from analyzer.extraction.machine import READ
+from analyzer.extraction.pool import Outcome, Pool, Task
 from engine.budget import Budget
 from engine.spark import encoded
 from engine.spark.session import session

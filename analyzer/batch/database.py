@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from analyzer.batch import results
-from analyzer.database import FILES, FINDINGS
 from analyzer.errors import AnalyzeError
+from analyzer.outputs.sqlite import FILES, FINDINGS
 
 FILE = "findings.sqlite"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from analyzer.batch.job import Job
 from analyzer.batch.results import part
-from analyzer.state import write_atomically
+from analyzer.state_directory import write_atomically
 
 BEGUN = "begun"
 REASON = "every attempt was lost with its executor, which was killed or ran out of memory"

@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from analyzer.errors import AnalyzeError
-from analyzer.git import environment
+from analyzer.sources.git import environment
 
 COMMAND = ("git", "-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
 COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -15,9 +15,9 @@ import facts
 from analyzer.batch.listing import Listed, is_repository
 from analyzer.batch.plan import Target
 from analyzer.batch.remote import COMMIT, Unreachable, fetch
-from analyzer.collect import Progress
 from analyzer.errors import AnalyzeError
-from analyzer.git import Repository
+from analyzer.extraction.collect import Progress
+from analyzer.sources.git import Repository
 
 AT_ONCE = 8
 

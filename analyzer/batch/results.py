@@ -18,9 +18,9 @@ import pyarrow.parquet
 
 from analyzer import VERSION
 from analyzer.batch.plan import Target
-from analyzer.database import FILES, FINDINGS, file_rows, finding_rows
+from analyzer.outputs.sarif import coverage_as_dict, render_sarif
+from analyzer.outputs.sqlite import FILES, FINDINGS, file_rows, finding_rows
 from analyzer.report import Problem, Report
-from analyzer.sarif import coverage_as_dict, render_sarif
 
 COVERAGE = {
     **{

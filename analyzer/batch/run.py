@@ -29,10 +29,10 @@ from analyzer.batch.resolve import resolve_all
 from analyzer.batch.results import publish, write_failure
 from analyzer.batch.summary import Summary, summarise
 from analyzer.batch.workspace import Workspace, failed_in, is_finished, opened
-from analyzer.collect import Progress
 from analyzer.errors import AnalyzeError
-from analyzer.rulebook import build_rulebook, files_on_disk
-from analyzer.state import StateDirectory, write_atomically
+from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
+from analyzer.extraction.collect import Progress
+from analyzer.state_directory import StateDirectory, write_atomically
 from engine.database import EvaluationError
 from engine.spark.evaluate import cause
 from engine.spark.memory import ExecutorMemory, executor_memory

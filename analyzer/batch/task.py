@@ -22,7 +22,7 @@ from analyzer.batch.job import Job
 from analyzer.batch.losses import REASON, begun, is_published, lost_by
 from analyzer.batch.results import publish, write_failure
 from analyzer.batch.scanned import JOB, OUTCOME
-from analyzer.state import write_atomically
+from analyzer.state_directory import write_atomically
 
 RUNNING, ATTEMPTS, COSTS = "running", "attempts", "costs"
 MAX_DETAIL = 2000

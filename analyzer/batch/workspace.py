@@ -21,7 +21,7 @@ from analyzer.batch.losses import BEGUN, n_lost, set_lost
 from analyzer.batch.plan import Plan, Target, reconciled
 from analyzer.batch.task import ATTEMPTS, COSTS, RUNNING
 from analyzer.errors import AnalyzeError
-from analyzer.state import write_atomically
+from analyzer.state_directory import write_atomically
 
 PLAN, TIMINGS = "batch.json", "timings.json"
 

@@ -50,8 +50,8 @@ def callgraph(
     format = format or ("text" if dead else "json")
     if format not in (("text", "json") if dead else ("json", "dot", "graphml")):
         raise click.UsageError(f"--format {format} goes {'not' if dead else 'only'} with --dead")
-    from analyzer.export import call_graph, reachable_part
-    from analyzer.graphfile import DEAD_FORMATS, GRAPH_FORMATS
+    from analyzer.graphs.export import call_graph, reachable_part
+    from analyzer.graphs.graph_files import DEAD_FORMATS, GRAPH_FORMATS
     from cli.output import write_file
     from cli.progress import Bars
 

@@ -12,7 +12,7 @@ from cli.options import JOBS, Size
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from analyzer.cfl import Problem, Solution
+    from analyzer.graphs.cfl import Problem, Solution
 
 
 @click.command()
@@ -44,7 +44,7 @@ def cfl(
     edge per line: source, target, label, and the index of an indexed label; or it is a directory of C files. By
     default, the symbols that the grammar counts are solved for, or else all that have productions.
     """
-    from analyzer.cfl import export_program, read_problem, solve_problem, write_graph
+    from analyzer.graphs.cfl import export_program, read_problem, solve_problem, write_graph
     from cli.progress import Bars
 
     chosen = [name for names in symbols for name in names.split(",") if name]

@@ -88,7 +88,7 @@ def ci(
     Both are read from git's objects; the working tree is ignored. Only the changes in between are evaluated. The
     settings of the base apply; findings and checks that the head's own files would disable are listed.
     """
-    from analyzer.commits.ci import compare_commits, refuse_inside
+    from analyzer.history.ci import compare_commits, refuse_inside
     from analyzer.scan import ScanRequest
     from cli.comparison import deliver_comparison
     from cli.progress import Bars

@@ -21,7 +21,7 @@ def facts(path: Path, rev: str | None, output: Path, format: str, jobs: int | No
 
     A program for 'analyze run -F DIR' reads them with '.include "DIR/facts.dl"'.
     """
-    from analyzer.export import export_facts
+    from analyzer.graphs.export import export_facts
     from cli.progress import Bars
 
     with Bars() as bars:

@@ -16,7 +16,7 @@ def hook(**flags: Any) -> None:
 
     With nothing staged (pre-commit run --all-files), findings in every file are reported.
     """
-    from analyzer.hook import scan_index
+    from analyzer.history.hook import scan_index
     from cli.output import deliver
     from cli.progress import Bars
 

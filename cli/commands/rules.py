@@ -21,7 +21,7 @@ def rules() -> None:
 @RULES_DIR
 def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
     """List every check: id, severity, precision, CWE and name."""
-    from analyzer.rulebook import all_checks
+    from analyzer.evaluation.rulebook import all_checks
     from cli.catalogue import print_checks
 
     print_checks(all_checks(rules_dir), format)
@@ -32,7 +32,7 @@ def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
 @RULES_DIR
 def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
     """Show the page of the check RULE: what it finds, why it matters, vulnerable and fixed code."""
-    from analyzer.rulebook import find_check
+    from analyzer.evaluation.rulebook import find_check
     from cli.catalogue import print_check
 
     print_check(find_check(rule, rules_dir))

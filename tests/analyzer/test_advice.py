@@ -3,11 +3,11 @@
 import pytest
 
 import facts
-from analyzer.config import Config
-from analyzer.discover import discover
-from analyzer.rulebook import UserFile, build_rulebook
-from analyzer.trees import MemoryTree
-from analyzer.unmatched import unmatched_models
+from analyzer.configuration.config import Config
+from analyzer.evaluation.rulebook import UserFile, build_rulebook
+from analyzer.evaluation.unmatched_models import unmatched_models
+from analyzer.extraction.discovery import discover
+from analyzer.sources.trees import MemoryTree
 from rules import catalogue
 
 HEADER = "// @id own/x\n// @name X\n// @severity note\n// @precision low\n// @message x\n"

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from analyzer.commits.causes import Cause, cause_near_path, cause_on_path
-from analyzer.commits.comparison import compare
-from analyzer.git import Repository
+from analyzer.history.causes import Cause, cause_near_path, cause_on_path
+from analyzer.history.comparison import compare
 from analyzer.report import Check, Finding, Place, Problem, Report, Step, Suppression, Weakening
+from analyzer.sources.git import Repository
 
 SQL = Check("py/sql", "SQL", "error", "high", "text")
 NOTE = Check("py/note", "Note", "note", "high", "text")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.config import Config, parse_config
+from analyzer.configuration.config import Config, parse_config
 from analyzer.errors import AnalyzeError
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from analyzer.discover import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_minified
+from analyzer.extraction.discovery import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_minified
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 LINE = b"f(1);" * (MINIFIED_LINE_BYTES // 5)
 BUNDLE = LINE * (MINIFIED_BYTES // len(LINE) + 2)

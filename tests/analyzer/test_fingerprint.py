@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.fingerprint import line_hashes
+from analyzer.findings.fingerprint import line_hashes
 
 # From github/codeql-action, src/fingerprints.test.ts.
 GREETINGS = ["e9496ae3ebfced30:1", "fb7c023a8b9ccb3f:1", "ce8ba1a563dcdaca:1", "e20e36e16fcb0cc8:1"]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from analyzer.generated import is_generated
+from analyzer.findings.generated import is_generated
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from analyzer.callgraph import CallGraph, Node
-from analyzer.graphfile import GRAPHML, dead_to_json, dead_to_text, to_dot, to_graphml, to_json
+from analyzer.graphs.callgraph import CallGraph, Node
+from analyzer.graphs.graph_files import GRAPHML, dead_to_json, dead_to_text, to_dot, to_graphml, to_json
 from analyzer.report import Place
 
 STRANGE = 'we"ird\\n & <b>.é\n'

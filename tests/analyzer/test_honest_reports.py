@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from analyzer import paths, widen
-from analyzer.jsonreport import render_json
-from analyzer.limits import Limits
-from analyzer.sarif import render_sarif
+from analyzer.evaluation import points_to_bounds
+from analyzer.evaluation.limits import Limits
+from analyzer.findings import taint_paths
+from analyzer.outputs.json_report import render_json
+from analyzer.outputs.sarif import render_sarif
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 VULNERABLE = """\
 import sqlite3
@@ -35,8 +36,8 @@ def scan(limits=None, **files):
 
 
 def test_values_that_lose_their_objects_make_a_report_incomplete(monkeypatch):
-    monkeypatch.setattr(widen, "LEAST_ROWS", 10)
-    monkeypatch.setattr(widen, "ROWS_PER_ENTITY", 0.0)
+    monkeypatch.setattr(points_to_bounds, "LEAST_ROWS", 10)
+    monkeypatch.setattr(points_to_bounds, "ROWS_PER_ENTITY", 0.0)
     report = scan(app=VULNERABLE, table=DISPATCH)
     (problem,) = report.problems
     assert problem.level == "error" and report.exit_code() == 3
@@ -48,7 +49,7 @@ def test_values_that_lose_their_objects_make_a_report_incomplete(monkeypatch):
 
 
 def test_a_search_for_a_path_that_is_abandoned_makes_a_report_incomplete(monkeypatch):
-    monkeypatch.setattr(paths, "MAX_STATES", 0)
+    monkeypatch.setattr(taint_paths, "MAX_STATES", 0)
     report = scan(app=VULNERABLE)
     assert [finding.path for finding in report.findings] == [()]
     (problem,) = report.problems

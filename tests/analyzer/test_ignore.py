@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from analyzer.ignore import IgnoreRules
+from analyzer.sources.ignore import IgnoreRules
 
 CASES = [
     ({"": "*.log\n!keep.log\n/build/\n"}, ["a.log", "keep.log", "build/x.py", "src/build/x.py", "src/a.log"]),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import engine
-from analyzer.entities import Entities
-from analyzer.paths import Paths, without_repeats
+from analyzer.findings.entities import Entities
+from analyzer.findings.taint_paths import Paths, without_repeats
 
 CHECK, PLACE = "check", "sink-call"
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from analyzer.pool import MAX_FALSE_STARTS, Pool, Task
+from analyzer.extraction.pool import MAX_FALSE_STARTS, Pool, Task
 
 TOP = Path(__file__).resolve().parents[2]
 SPIN = "while True: pass"
@@ -117,7 +117,7 @@ def test_a_worker_cannot_make_its_parent_run_code(tmp_path):
 def test_children_do_not_import_the_main_module(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from analyzer.pool import Pool, Task\nprint('main')\n"
+        "from analyzer.extraction.pool import Pool, Task\nprint('main')\n"
         "print([outcome.value for outcome in Pool(bytes, 1, 60.0).run([Task('k', (b'7',), 1)])])\n"
     )
     environment = os.environ | {"PYTHONPATH": str(TOP)}

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 import engine
-from analyzer import program
-from analyzer.program import compile_cached, prepare_cached
-from analyzer.rulebook import build_rulebook
-from analyzer.state import save_entry
+from analyzer.evaluation import program
+from analyzer.evaluation.program import compile_cached, prepare_cached
+from analyzer.evaluation.rulebook import build_rulebook
+from analyzer.state_directory import save_entry
 from engine.language.compiler import check_sources
 from engine.language.stored import UNITS
 from engine.plan.part import part_for

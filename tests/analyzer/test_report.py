@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from analyzer.database import save_to_database
 from analyzer.errors import AnalyzeError
-from analyzer.jsonreport import render_json
+from analyzer.outputs.json_report import render_json
+from analyzer.outputs.sqlite import save_to_database
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from analyzer import sarif
+from analyzer.outputs import sarif
 from analyzer.report import Finding, Place, Problem, Step
 
 SCHEMA = json.loads((Path(__file__).parent / "data/sarif-2.1.0-rtm.5.json").read_text())

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from types import SimpleNamespace
 
-from analyzer.state import FactCache, StateDirectory, blob_hash, write_atomically
+from analyzer.state_directory import FactCache, StateDirectory, blob_hash, write_atomically
 
 
 def test_a_blob_is_named_as_git_names_it(tmp_path):

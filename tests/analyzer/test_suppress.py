@@ -3,9 +3,9 @@
 import pytest
 
 import facts
+from analyzer.configuration.suppressions import covered_line, judged, mistakes, parse_suppression, suppress
+from analyzer.findings.statements import Statements
 from analyzer.report import Finding, Place, Suppression
-from analyzer.statements import Statements
-from analyzer.suppress import covered_line, judged, mistakes, parse_suppression, suppress
 
 
 @pytest.mark.parametrize(

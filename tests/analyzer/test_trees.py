@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 
-from analyzer import trees
 from analyzer.errors import AnalyzeError
-from analyzer.git import Repository
 from analyzer.report import Problem
-from analyzer.trees import Entry, GitTree, WorkingTree, find_upwards
+from analyzer.sources import trees
+from analyzer.sources.git import Repository
+from analyzer.sources.trees import Entry, GitTree, WorkingTree, find_upwards
 
 IDENTITY = {"GIT_AUTHOR_NAME": "T", "GIT_AUTHOR_EMAIL": "t@example.com"}
 IDENTITY |= {"GIT_COMMITTER_NAME": "T", "GIT_COMMITTER_EMAIL": "t@example.com", "GIT_CONFIG_GLOBAL": os.devnull}

@@ -15,9 +15,9 @@ from analyzer.batch.job import Job, Limits
 from analyzer.batch.listing import parse
 from analyzer.batch.plan import Target
 from analyzer.batch.resolve import resolve
-from analyzer.claims import Claims
-from analyzer.state import FactCache, blob_hash
-from analyzer.worker import extract
+from analyzer.extraction.claims import Claims
+from analyzer.extraction.worker import extract
+from analyzer.state_directory import FactCache, blob_hash
 
 CHECK = "sql-injection"
 APP = """\

@@ -18,13 +18,13 @@ from pathlib import Path
 from statistics import median
 from time import monotonic, process_time
 
-from analyzer.collect import collect
-from analyzer.commits.follower import Follower, Reader
-from analyzer.machine import ThisMachine
-from analyzer.program import compile_rulebook, evaluate_program
+from analyzer.evaluation.program import compile_rulebook, evaluate_program
+from analyzer.extraction.collect import collect
+from analyzer.extraction.machine import ThisMachine
+from analyzer.history.follower import Follower, Reader
 from analyzer.scan import ScanRequest, load_config, load_rulebook
-from analyzer.state import StateDirectory
-from analyzer.trees import GitTree
+from analyzer.sources.trees import GitTree
+from analyzer.state_directory import StateDirectory
 from engine.incremental.policy import POLICIES
 
 

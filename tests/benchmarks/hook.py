@@ -22,7 +22,7 @@ import gc, json, sys
 gc.set_threshold(200_000)
 from pathlib import Path
 from analyzer.{module} import {function}
-from analyzer.sarif import render_sarif
+from analyzer.outputs.sarif import render_sarif
 result = {call}
 sarif = render_sarif(result.report, "")
 print(json.dumps([result.phases_s, result.report.coverage.lines, len(result.report.findings)]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer import trees
+from analyzer.sources import trees
 
 CHECK = "sql-injection"
 TOP = Path(__file__).resolve().parents[2]

@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import pytest
 
-from analyzer.assemble import assemble
-from analyzer.commits.follower import Follower, Reader
-from analyzer.machine import ThisMachine
-from analyzer.program import compile_rulebook
-from analyzer.sarif import render_sarif
+from analyzer.evaluation.program import compile_rulebook
+from analyzer.extraction.machine import ThisMachine
+from analyzer.findings.assemble import assemble
+from analyzer.history.follower import Follower, Reader
+from analyzer.outputs.sarif import render_sarif
 from analyzer.scan import ScanRequest, load_config, load_rulebook, scan
-from analyzer.trees import GitTree
+from analyzer.sources.trees import GitTree
 from engine.incremental.policy import UpdateOnly
 
 CHECK = "sql-injection"

@@ -14,12 +14,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from analyzer.commits.follower import Follower, Reader
-from analyzer.commits.states import StateKey, States
-from analyzer.machine import ThisMachine
-from analyzer.program import compile_rulebook
+from analyzer.evaluation.program import compile_rulebook
+from analyzer.extraction.machine import ThisMachine
+from analyzer.history.follower import Follower, Reader
+from analyzer.history.states import StateKey, States
 from analyzer.scan import ScanRequest, load_config, load_rulebook
-from analyzer.trees import GitTree
+from analyzer.sources.trees import GitTree
 from engine.incremental.policy import UpdateOnly
 
 KILLS = int(os.environ.get("KILLS", "20"))
@@ -29,7 +29,7 @@ KILLS = int(os.environ.get("KILLS", "20"))
 def updating(monkeypatch):
     """Let nothing depend on what takes how long."""
     for module in ("states", "follower"):
-        monkeypatch.setattr(f"analyzer.commits.{module}.Predicted", UpdateOnly)
+        monkeypatch.setattr(f"analyzer.history.{module}.Predicted", UpdateOnly)
 
 
 SINK = """\

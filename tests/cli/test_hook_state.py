@@ -8,13 +8,13 @@ import subprocess
 import pytest
 from filelock import FileLock
 
-import analyzer.hook
+import analyzer.history.hook
 from analyzer import VERSION
-from analyzer.commits.follower import CannotFollow, Follower
-from analyzer.git import Repository
-from analyzer.sarif import render_sarif
+from analyzer.history.follower import CannotFollow, Follower
+from analyzer.outputs.sarif import render_sarif
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import GitTree
+from analyzer.sources.git import Repository
+from analyzer.sources.trees import GitTree
 
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 CHECK = "sql-injection"
@@ -127,7 +127,7 @@ def test_edits_are_gone_on_to_and_reported_as_a_scan_of_the_index_does(hook, sta
 def test_what_was_dear_is_found_again_when_it_has_been_committed(hook, staging, going_on, monkeypatch):
     staging({"app.py": SINK, "helper.py": HARMLESS}, commit=True)
     hook()
-    monkeypatch.setattr(analyzer.hook, "DEAR_S", 0.0)
+    monkeypatch.setattr(analyzer.history.hook, "DEAR_S", 0.0)
     top = staging({"helper.py": HARMFUL})
     hook()
     staging({}, commit=True)
@@ -149,7 +149,7 @@ def test_the_relations_that_ci_leaves_are_gone_on_from(analyze, hook, staging, g
 def test_a_state_that_another_process_uses_stops_nobody(hook, staging, state_directory, monkeypatch):
     top = staging({"app.py": OTHER}, commit=True)
     hook()
-    monkeypatch.setattr(analyzer.hook, "WAIT_S", 0.1)
+    monkeypatch.setattr(analyzer.history.hook, "WAIT_S", 0.1)
     (lock,) = (state_directory / "commits").glob("*/*/lock")
     with FileLock(lock):
         sarif = hook()

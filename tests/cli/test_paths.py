@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.commits.causes import Cause
-from analyzer.commits.comparison import Comparison
 from analyzer.errors import AnalyzeError
-from analyzer.question import Question
+from analyzer.evaluation.question import Question
+from analyzer.history.causes import Cause
+from analyzer.history.comparison import Comparison
+from analyzer.outputs.relative_paths import comparison_from_here, from_here, shown_path
+from analyzer.outputs.sarif import render_sarif
 from analyzer.report import Problem, Weakening
-from analyzer.sarif import render_sarif
-from analyzer.seen_from import comparison_from_here, from_here, shown_path
-from analyzer.trees import SeveralPaths
+from analyzer.sources.trees import SeveralPaths
 
 CHECK = "sql-injection"
 VULNERABLE = """\
@@ -146,7 +146,7 @@ def test_a_path_that_is_not_there_is_told(tree):
 
 
 def test_what_cannot_be_listed_is_told_by_its_path_from_the_common_directory(tree, monkeypatch):
-    from analyzer import trees
+    from analyzer.sources import trees
 
     def refused(root, directory):
         if directory == "sub":

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from analyzer.config import Config
+from analyzer.configuration.config import Config
 from analyzer.report import Place, Problem, Step
 from analyzer.scan import ScanResult
 from cli.text import printable, render_text

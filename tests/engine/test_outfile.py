@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import engine
-from analyzer.state import write_atomically
+from analyzer.state_directory import write_atomically
 from cli.output import write_file
 from engine import tuples
 from engine.cfl.edges import Graph, Names

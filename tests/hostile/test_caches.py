@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.state import StateDirectory, top_of
+from analyzer.state_directory import StateDirectory, top_of
 from engine import kernels, trust
 from engine.incremental.state import State, StateError
 from engine.language.compiler import compile

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.shown import CODES
+from analyzer.escaping import CODES
 from cli.terminal import console, say
 
 TOP = Path(__file__).resolve().parents[2]

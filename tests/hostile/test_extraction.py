@@ -2,12 +2,12 @@
 
 import pytest
 
-from analyzer.collect import collect
-from analyzer.config import Config
-from analyzer.discover import is_binary
-from analyzer.machine import ThisMachine
-from analyzer.pool import MAX_FALSE_STARTS
-from analyzer.trees import MemoryTree
+from analyzer.configuration.config import Config
+from analyzer.extraction.collect import collect
+from analyzer.extraction.discovery import is_binary
+from analyzer.extraction.machine import ThisMachine
+from analyzer.extraction.pool import MAX_FALSE_STARTS
+from analyzer.sources.trees import MemoryTree
 
 # A sum of so many calls takes many times the limit of a tenth of a second.
 SLOW = b"x = " + b" + ".join(b"g(%d)" % n for n in range(30_000)) + b"\n"

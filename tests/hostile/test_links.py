@@ -7,13 +7,13 @@ import subprocess
 
 import pytest
 
-from analyzer import beneath
-from analyzer.config import Config
-from analyzer.discover import discover
+from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError
-from analyzer.rulebook import files_in_tree
+from analyzer.evaluation.rulebook import files_in_tree
+from analyzer.extraction.discovery import discover
 from analyzer.scan import load_config
-from analyzer.trees import GitTree, WorkingTree
+from analyzer.sources import safe_open
+from analyzer.sources.trees import GitTree, WorkingTree
 
 SECRET = b"secret = 1\n"
 
@@ -26,7 +26,7 @@ def git(path, *arguments):
 @pytest.fixture(params=[True, False], ids=["by steps", "resolved"])
 def tree(request, monkeypatch, tmp_path):
     """A repository with a tracked directory, and a directory outside of the same layout; both ways of opening files."""
-    monkeypatch.setattr(beneath, "BY_STEPS", request.param)
+    monkeypatch.setattr(safe_open, "BY_STEPS", request.param)
     top, outside = tmp_path / "top", tmp_path / "outside"
     for place in (top, outside):
         (place / "sub/deep").mkdir(parents=True)
@@ -79,8 +79,8 @@ def test_a_directory_replaced_after_it_was_listed_is_not_followed(tree, attack):
 
 
 def test_a_directory_replaced_while_a_path_is_walked_is_not_followed(tree, attack, monkeypatch):
-    name = "_step" if beneath.BY_STEPS else "_must_be_itself"
-    step = getattr(beneath, name)
+    name = "_step" if safe_open.BY_STEPS else "_must_be_itself"
+    step = getattr(safe_open, name)
 
     def swapped(*arguments):
         taken = step(*arguments)
@@ -88,7 +88,7 @@ def test_a_directory_replaced_while_a_path_is_walked_is_not_followed(tree, attac
             swap(tree)
         return taken
 
-    monkeypatch.setattr(beneath, name, swapped)
+    monkeypatch.setattr(safe_open, name, swapped)
     got = refused(lambda: WorkingTree(tree).read("sub/app.py"))
     attack("swapped between two steps", expected="OSError", got=got)
 
@@ -146,7 +146,7 @@ def test_settings_that_are_no_files_or_do_not_end_are_refused(tree, attack, path
     else:
         with open(name, "wb") as file:
             file.truncate(1 << 40)
-    monkeypatch.setattr(beneath, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(safe_open, "MOST_BYTES", 1 << 20)
     expected = "C006" if path == ".analyze.toml" else "R003"
     attack(f"{path} is a {kind}", expected=expected, got=refused(lambda: settings(WorkingTree(tree))))
 

@@ -6,9 +6,9 @@ from contextlib import chdir
 
 import pytest
 
+from analyzer.history.settings import Settings, additions, weakenings
 from analyzer.scan import ScanRequest
-from analyzer.settings import Settings, additions, weakenings
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 CHECK = "sql-injection"
 SINK = """\

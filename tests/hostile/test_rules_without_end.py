@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.limits import Limits
+from analyzer.evaluation.limits import Limits
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 CHECK = "sql-injection"
 VULNERABLE = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analyzer import doctor
-from analyzer.pool import Pool, Task
+from analyzer.extraction.pool import Pool, Task
 
 HERE = Path(__file__)
 
@@ -112,7 +112,7 @@ def test_attacks_succeed_without_a_sandbox(tmp_path, monkeypatch):
 
 
 def test_doctor_says_where_there_is_no_sandbox(monkeypatch):
-    monkeypatch.setattr("analyzer.sandbox.in_force", no_landlock)
+    monkeypatch.setattr("analyzer.extraction.sandbox.in_force", no_landlock)
     found = doctor._sandbox()
     assert (found.ok, found.required, found.detail) == (False, False, "files: no Landlock in this kernel")
     assert found.help

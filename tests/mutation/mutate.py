@@ -18,7 +18,7 @@ AREAS = {
     "kernels": ["engine/kernels/*.py"],
     "extractors": ["facts/*.py", "facts/*/*.py"],
     "rules": ["rules/lib/*.dl", "rules/lib/*/*.dl", "rules/checks/*/*.dl"],
-    "reports": ["analyzer/*.py", "analyzer/commits/*.py"],
+    "reports": ["analyzer/*.py", "analyzer/[!b]*/*.py"],
 }
 OPERATORS = {
     ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),

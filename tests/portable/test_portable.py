@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from analyzer.batch.isolate import run_isolated
-from analyzer.claims import Claims
+from analyzer.extraction.claims import Claims
 from engine import system, trust
 
 TOP = Path(__file__).resolve().parents[2]
@@ -42,9 +42,9 @@ MODULES = {"ctypes", "fcntl", "resource", "pwd", "grp", "termios", "tty", "pty",
 PLACES = ("/proc", "/sys/", "/dev/", "/tmp", "/etc/", "/usr/", "/var/")
 OWN = {
     "engine/system.py": NAMES | MODULES | {"/proc/self", "/sys/fs/cgroup"},
-    "analyzer/sandbox.py": NAMES | {"ctypes"},  # A table of calls of Linux.
+    "analyzer/extraction/sandbox.py": NAMES | {"ctypes"},  # A table of calls of Linux.
     # Both ways of opening files stand together, and the other one is used where these names are missing.
-    "analyzer/beneath.py": {"O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK", "supports_dir_fd", "supports_fd"},
+    "analyzer/sources/safe_open.py": {"O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK", "supports_dir_fd", "supports_fd"},
 }
 OF_SYSTEM = {"os", "signal", "select", "socket", "stat", "status", "before", "found", "s"}
 
@@ -289,8 +289,8 @@ def without_times(text):
 def test_calls_are_taken_away_from_workers_too(place):
     code = """
 import json, os
-from analyzer.pool import Pool, Task
-from analyzer import sandbox
+from analyzer.extraction.pool import Pool, Task
+from analyzer.extraction import sandbox
 (outcome,) = Pool(sandbox.in_force, 1, 60).run([Task(0, (), 0)])
 print(json.dumps([hasattr(os, "pidfd_open"), outcome.value.decode()]))
 """

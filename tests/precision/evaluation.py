@@ -7,9 +7,9 @@ from pathlib import Path
 
 import engine
 import facts
-from analyzer.contexts.evaluate import InContexts
-from analyzer.machine import ThisMachine
-from analyzer.program import compile_cached
+from analyzer.evaluation.contexts.evaluate import InContexts
+from analyzer.evaluation.program import compile_cached
+from analyzer.extraction.machine import ThisMachine
 from rules import library
 
 Evaluate = Callable[[facts.Mounted, str], engine.Result]

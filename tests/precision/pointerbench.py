@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from evaluation import Evaluate, content, evaluator
 
-from analyzer.contexts.policy import INSENSITIVE, POLICIES
+from analyzer.context_policies import INSENSITIVE, POLICIES
 from facts import extract, mount
 from facts.languages import language_of
 

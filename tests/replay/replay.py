@@ -25,15 +25,15 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 
 from contents import differing_relations  # noqa: E402
 
-from analyzer.assemble import assemble  # noqa: E402
-from analyzer.collect import collect  # noqa: E402
-from analyzer.commits.follower import CannotFollow, Follower, Reader  # noqa: E402
-from analyzer.machine import ThisMachine  # noqa: E402
-from analyzer.program import compile_rulebook, evaluate_program  # noqa: E402
-from analyzer.sarif import render_sarif  # noqa: E402
+from analyzer.evaluation.program import compile_rulebook, evaluate_program  # noqa: E402
+from analyzer.extraction.collect import collect  # noqa: E402
+from analyzer.extraction.machine import ThisMachine  # noqa: E402
+from analyzer.findings.assemble import assemble  # noqa: E402
+from analyzer.history.follower import CannotFollow, Follower, Reader  # noqa: E402
+from analyzer.outputs.sarif import render_sarif  # noqa: E402
 from analyzer.scan import ScanRequest, load_config, load_rulebook  # noqa: E402
-from analyzer.state import StateDirectory  # noqa: E402
-from analyzer.trees import GitTree  # noqa: E402
+from analyzer.sources.trees import GitTree  # noqa: E402
+from analyzer.state_directory import StateDirectory  # noqa: E402
 from engine.incremental.policy import POLICIES  # noqa: E402
 from facts import schema  # noqa: E402
 

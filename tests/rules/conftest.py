@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import engine
-from analyzer.collect import silent
-from analyzer.program import compile_cached
+from analyzer.evaluation.program import compile_cached
+from analyzer.extraction.collect import silent
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 from engine.plan.part import part_on
 from facts import extract, mount, schema_text
 from facts.languages import language_of

@@ -5,7 +5,7 @@
 
 import pytest
 
-from analyzer import callgraph
+from analyzer.graphs import callgraph
 
 CALLS = {
     "a function of another file": (

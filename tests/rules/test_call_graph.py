@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer import callgraph
+from analyzer.graphs import callgraph
 
 PROGRAMS = {
     "a parameter is called": (

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from analyzer.rulebook import select
+from analyzer.evaluation.rulebook import select
 from analyzer.ruletest import MARK, run_rule_tests
 from rules.catalogue import checks
 

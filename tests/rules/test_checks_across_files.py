@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 SECRET = 'DB_PASSWORD = "tr0ub4dor"\n'
 FACADE = "from collections import OrderedDict, defaultdict, deque\nfrom typing import Any\n\n\ndef f():\n    pass\n"

@@ -8,11 +8,11 @@ import re
 import pytest
 
 import engine
-from analyzer.contexts.evaluate import InContexts
-from analyzer.contexts.policy import NAMES, POLICIES
-from analyzer.entities import Entities
-from analyzer.machine import ThisMachine
-from analyzer.program import compile_cached, evaluate_program
+from analyzer.context_policies import NAMES, POLICIES
+from analyzer.evaluation.contexts.evaluate import InContexts
+from analyzer.evaluation.program import compile_cached, evaluate_program
+from analyzer.extraction.machine import ThisMachine
+from analyzer.findings.entities import Entities
 from facts import extract, mount, schema_text
 from facts.languages import language_of
 from rules import library

@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
-from analyzer.program import compile_rulebook
-from analyzer.rulebook import build_rulebook
+from analyzer.evaluation.program import compile_rulebook
+from analyzer.evaluation.rulebook import build_rulebook
 
 
 @pytest.fixture(scope="module")

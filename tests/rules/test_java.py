@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer import callgraph
+from analyzer.graphs import callgraph
 
 PROGRAMS = {
     "a virtual call runs the method of the object's class": (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from analyzer.program import GIVEN
+from analyzer.evaluation.program import GIVEN
 from engine.plan.part import part_for
 from facts import schema_text
 from rules import library

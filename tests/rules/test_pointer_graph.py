@@ -3,7 +3,7 @@
 import pytest
 
 import engine
-from analyzer.pointer_graph import graph_of
+from analyzer.graphs.pointer_graph import graph_of
 from engine.cfl.parse import parse_grammar
 from engine.cfl.solve import solve
 from facts import schema_text

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from analyzer.errors import AnalyzeError
-from analyzer.question import Question
+from analyzer.evaluation.question import Question
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 from rules.catalogue import checks
 
 SUFFIXES = {"python": ".py", "javascript": ".js", "go": ".go"}

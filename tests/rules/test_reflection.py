@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from analyzer import callgraph
-from analyzer.collect import silent
+from analyzer.extraction.collect import silent
+from analyzer.graphs import callgraph
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 
 def java(classes, body):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.collect import silent
+from analyzer.extraction.collect import silent
 from analyzer.scan import ScanRequest, scan_tree
-from analyzer.trees import MemoryTree
+from analyzer.sources.trees import MemoryTree
 
 CASES = Path(__file__).with_name("taint_cases.py")
 MODEL = """

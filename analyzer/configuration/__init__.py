@@ -1,0 +1,1 @@
+"""Settings of the scanned tree, suppressions in its comments, and advice on both."""

@@ -1,0 +1,1 @@
+"""From facts to derived relations: which rules, compiled and evaluated how."""

@@ -1,0 +1,219 @@
+"""The engine as the pipeline uses it: sources in, a checked program and its evaluation out, errors as AnalyzeError."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import engine
+import facts
+from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
+from analyzer.evaluation.points_to_bounds import INTO, bounds
+from analyzer.evaluation.question import IN_QUESTION
+from analyzer.evaluation.rulebook import Rulebook
+from analyzer.extraction.machine import READ, Machine
+from analyzer.report import Problem
+from analyzer.state_directory import DamagedEntry, load_entry, save_entry
+from engine.budget import Budget, BudgetExceeded
+from engine.codec import Codec, Damaged
+from engine.database import OutOfMemory
+from engine.incremental.prepared import PREPARED, Prepared, prepared
+from engine.language.compiler import check_sources
+from engine.language.stored import PROGRAM, UNITS, Units
+from engine.language.unit import Unit
+from engine.plan.apart import apart
+from engine.plan.part import part_for, part_on
+from facts import schema
+from rules import catalogue, library
+
+Made = TypeVar("Made")
+
+Tell = Callable[[str], None]
+
+
+def nobody(warning: str) -> None:
+    """Say nothing."""
+
+
+GIVEN = frozenset({*schema.relations(), INTO, IN_QUESTION})
+"""The relations that rows come for from elsewhere than rules: facts, what bounds on points-to put in, and questions."""
+
+
+def compile_cached(
+    sources: Sequence[engine.Source],
+    directory: Path,
+    wanted: Sequence[str],
+    given: Collection[str] = GIVEN,
+    tell: Tell = nobody,
+) -> engine.CheckedProgram:
+    """Return the checked program of all sources together, cut to what is given and what the wanted relations depend on.
+
+    Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
+    the front end; `tell` is told of one that is damaged, and is made again. So are the units of bundled sources, so
+    that rules beside them that change cost what they are.
+    """
+    name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
+    untrusted = {source.name for source in sources if not source.trusted}
+
+    def make() -> engine.CheckedProgram:
+        units = _units(_layers(sources), directory, tell)
+        return part_for(apart(engine.compile(sources, units=units), untrusted), wanted, given)
+
+    return _cached(directory, name, PROGRAM, make, tell)
+
+
+def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
+    """Return what is bundled of the sources: of the analysis, then with the other models, then with checks."""
+    models = {(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())}
+    layers: list[list[engine.Source]] = []
+    known = {("facts/schema.dl", facts.schema_text())}
+    for more in (library.analysis(), models, ((check.file.name, check.file.text) for check in catalogue.checks())):
+        known.update(more)
+        layer = [source for source in sources if (source.name, source.text) in known]
+        if len(layer) > sum(map(len, layers[-1:])):
+            layers.append(layer)
+    return layers
+
+
+def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tell) -> dict[engine.Source, Unit]:
+    """Return the units of the sources in the layers, each layer's kept by itself, up to one that cannot stand alone."""
+    units: dict[engine.Source, Unit] = {}
+    for layer in layers:
+        new = [at for at, source in enumerate(layer) if source not in units]
+
+        def make(layer=layer, new=new) -> tuple[Unit, ...]:
+            checked = check_sources(layer, units=units)
+            return tuple(checked.units[at] for at in new)
+
+        try:
+            made = _cached(directory, _fingerprint(layer, (), ("language",)), UNITS, make, tell)
+        except engine.ProgramError:
+            break
+        units.update(zip((layer[at] for at in new), made, strict=True))
+    return units
+
+
+def prepare_cached(
+    sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], tell: Tell = nobody
+) -> Prepared:
+    """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
+    name = _fingerprint(sources, wanted, ("language", "plan", "local", "incremental"))
+    return _cached(
+        directory, name, PREPARED, lambda: prepared(compile_cached(sources, directory, wanted, tell=tell)), tell
+    )
+
+
+def _cached(directory: Path, name: str, codec: Codec[Made] | Units, make: Callable[[], Made], tell: Tell) -> Made:
+    """Return what is kept under a name. What is not, or is damaged, is made, and kept unless it nests too deep."""
+    entry = directory / "programs" / name
+    try:
+        if stored := load_entry(entry):
+            return _unpacked(codec, stored)
+    except (DamagedEntry, Damaged):
+        tell(f"the compiled rules in {entry} were damaged; compiled anew")
+    made = make()
+    with suppress(OSError, ValueError, RecursionError):
+        save_entry(entry, codec.pack(made))
+    return made
+
+
+@lru_cache(maxsize=4)
+def _unpacked(codec: Codec[Made] | Units, stored: bytes) -> Made:
+    """Return what bytes stand for: the same, unchangeable object for those that this process has read before."""
+    return codec.unpack(stored)
+
+
+def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
+    """Return the program of a rulebook, without the user's sources that are wrong: those become problems of the book.
+
+    Raises ProgramErrors where the bundled sources are wrong by themselves.
+    """
+    return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, READ, tell=book.warn))
+
+
+def prepare_rulebook(book: Rulebook, directory: Path) -> Prepared:
+    """Do the same, and return the program as a view needs it."""
+    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory, READ, book.warn))
+
+
+def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:
+    while True:
+        try:
+            return make()
+        except engine.ProgramError as error:
+            if not _drop_wrong_sources(book, error):
+                raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
+
+
+def _fingerprint(sources: Sequence[engine.Source], wanted: Sequence[str], parts: Sequence[str]) -> str:
+    """Return a name that differs whenever what is made of sources may: by any of them, or by parts of the engine."""
+    digest = hashlib.blake2b(repr((parts, wanted)).encode(), digest_size=16)
+    home = Path(engine.__path__[0])
+    for path in (home / "codec.py", *(path for part in parts for path in sorted((home / part).iterdir()))):
+        if path.is_file():
+            digest.update(path.read_bytes())
+    for source in sources:
+        digest.update(repr((source.name, source.text, source.trusted)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
+    """Take the user's sources that have errors out of the book; where none is to blame by itself, all of them."""
+    wrong = {diagnostic.span.source for diagnostic in error.diagnostics} & book.user
+    for diagnostic in error.diagnostics:
+        if diagnostic.span.source in wrong or not wrong:
+            book.problems.append(_left_out(diagnostic))
+    wrong = wrong or set(book.user)
+    book.leave_out(wrong)
+    return bool(wrong)
+
+
+def _left_out(diagnostic: engine.Diagnostic) -> Problem:
+    span, code = diagnostic.span, diagnostic.line_text
+    return Problem(
+        f"left out: error[{diagnostic.code}]: {diagnostic.message}", span.source, span.line, column=span.column,
+        end_column=span.end_column if span.end_line == span.line else len(code) + 1, code=code, help=diagnostic.help,
+    )  # fmt: skip
+
+
+def evaluate_program(
+    program: engine.CheckedProgram,
+    mounted: facts.Mounted,
+    machine: Machine,
+    wanted: Sequence[str] = READ,
+    copies: int = 1,
+    budget: Budget | None = None,
+) -> engine.Result:
+    """Evaluate a program on facts, as far as the wanted relations need it; functions have up to so many `copies`.
+
+    Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory, and BudgetExceeded.
+    """
+    records = {"Entity": mounted.entities}
+    database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
+    with evaluation_errors():
+        return machine.evaluate(part_on(program, database, wanted), database, [bounds(mounted, copies)], budget)
+
+
+@contextmanager
+def evaluation_errors() -> Iterator[None]:
+    """Turn the engine's errors into AnalyzeErrors, but for BudgetExceeded, which is answered by leaving rules out."""
+    try:
+        yield
+    except (OutOfMemory, MemoryError):
+        raise NotEnoughMemory from None
+    except BudgetExceeded:
+        raise
+    except Damaged as error:
+        raise AnalyzeError("V001", f"cached rules are damaged: {error}; delete the cache") from None
+    except engine.EvaluationError as error:
+        raise AnalyzeError("V001", f"the rules cannot be evaluated: {error}") from None
+
+
+def evaluate_text(text: str, relation: str) -> list[list[Any]]:
+    """Return the tuples of `relation`, of numbers, that a self-contained program derives."""
+    result = engine.evaluate(engine.compile([engine.Source("<text>", text)]), engine.Database(), threads=1)
+    return result.relation(relation).T.tolist()

@@ -1,0 +1,1 @@
+"""From a tree to facts: which files, by which processes, under which limits."""

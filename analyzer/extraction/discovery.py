@@ -1,0 +1,109 @@
+"""The files of a tree to analyse, and those left out with the reason. Nothing is left out silently."""
+
+from __future__ import annotations
+
+import codecs
+import posixpath
+import re
+from dataclasses import dataclass, field
+
+import facts
+from analyzer.configuration.advice import unheeded_settings
+from analyzer.configuration.config import Config
+from analyzer.report import Problem
+from analyzer.sources.ignore import IgnoreRules
+from analyzer.sources.trees import Tree
+
+IGNORE_FILE = ".analyzeignore"
+VENDORED = frozenset(
+    {"node_modules", "bower_components", "vendor", "_vendor", "vendored", "third_party", "third-party"}
+    | {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs", "__pypackages__"}
+)
+MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
+MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
+MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 16 * 1024
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# What stands before anything that may begin a comment or a string, in any of the languages, and control characters.
+_CODE = re.compile(rb"[^/#\"'`<\\-]*")
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
+KIND_REASONS = {"symlink": "symbolic link", "special": "not a regular file"}
+
+
+@dataclass(slots=True)
+class Discovery:
+    """`files` are (path, language) of the files to read, ordered by path; `skipped` maps a reason to paths."""
+
+    files: list[tuple[str, str]] = field(default_factory=list)
+    skipped: dict[str, list[str]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def skip(self, reason: str, path: str) -> None:
+        self.skipped.setdefault(reason, []).append(path)
+
+
+def discover(tree: Tree, config: Config) -> Discovery:
+    """Divide the entries of `tree` into files to read and skipped ones. Sizes are checked if the tree has them."""
+    found = Discovery()
+    entries = tree.entries()
+    found.problems += tree.problems()
+    ignore = _ignore_rules(tree, config, [entry.path for entry in entries], found.problems)
+    own = (entry.path for entry in entries if entry.kind not in ("submodule", *KIND_REASONS))
+    settings = (path for path in own if not (ignore.ignores(path) or _is_vendored(path)))
+    found.problems += unheeded_settings(tree, settings, (*config.models, *config.rules_dir))
+    for entry in entries:
+        if entry.kind == "submodule":
+            found.skip("submodule", entry.path.rstrip("/"))
+            continue
+        language = facts.language_of(entry.path)
+        if language is None:
+            continue
+        if ignore.ignores(entry.path):
+            found.skip("ignored", entry.path)
+        elif not config.include_vendored and _is_vendored(entry.path):
+            found.skip("vendored", entry.path)
+        elif entry.kind in KIND_REASONS:
+            found.skip(KIND_REASONS[entry.kind], entry.path)
+        elif MINIFIED_NAME.search(entry.path):
+            found.skip("minified", entry.path)
+        elif entry.size is not None and entry.size > config.max_file_kb * 1024:
+            found.skip(size_reason(config), entry.path)
+        else:
+            found.files.append((entry.path, language))
+    return found
+
+
+def _is_vendored(path: str) -> bool:
+    return not VENDORED.isdisjoint(posixpath.dirname(path).split("/"))
+
+
+def is_binary(data: bytes) -> bool:
+    """Return True if no compiler accepts the file as source text: its leading code has a control character.
+
+    Within comments and strings compilers take any, and null characters between words, too.
+    """
+    return not data.startswith(UTF_16) and bool(_CONTROL.search(_CODE.match(data)[0]))
+
+
+def is_minified(path: str, data: bytes) -> bool:
+    """Return True if a file is minified JavaScript: large, with lines of more than 500 bytes on average."""
+    if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
+        return False
+    return len(data) > MINIFIED_LINE_BYTES * (data.count(b"\n") + 1)
+
+
+def size_reason(config: Config) -> str:
+    kb = config.max_file_kb
+    return f"over {kb // 1024} MB" if kb % 1024 == 0 else f"over {kb} KB"
+
+
+def _ignore_rules(tree: Tree, config: Config, paths: list[str], problems: list[Problem]) -> IgnoreRules:
+    ignore = IgnoreRules()
+    for path in paths:
+        if posixpath.basename(path) == IGNORE_FILE:
+            try:
+                ignore.add_file(posixpath.dirname(path), tree.read(path))
+            except OSError as error:
+                problems.append(Problem(f"not applied: {error.strerror or error}", path, level="warning"))
+    if config.exclude:
+        ignore.add("", config.exclude)
+    return ignore

@@ -1,0 +1,1 @@
+"""From derived relations to the findings of a report."""

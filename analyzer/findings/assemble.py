@@ -1,0 +1,170 @@
+"""Assemble the report from facts and derived relations: findings, coverage, problems."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import facts
+from analyzer.configuration.config import Config
+from analyzer.configuration.suppressions import judged, mistakes, parse_suppression
+from analyzer.evaluation.points_to_bounds import INTO
+from analyzer.evaluation.rulebook import Rulebook
+from analyzer.evaluation.unmatched_models import unmatched_models
+from analyzer.extraction.collect import Collected
+from analyzer.findings.entities import Entities
+from analyzer.findings.from_relations import Findings, call_coverage
+from analyzer.findings.generated import leave_out_generated
+from analyzer.findings.presentation import present
+from analyzer.findings.statements import Statements
+from analyzer.findings.texts import Texts
+from analyzer.report import Check, Coarsened, Coverage, Place, Problem, Report
+from analyzer.sources.trees import Tree, path_from_scanned
+
+if TYPE_CHECKING:
+    import engine
+
+MAX_PLACES = 10
+"""Maximum number of places listed per kind of problem; the total is given as a number."""
+
+
+def assemble(
+    tree: Tree,
+    config: Config,
+    book: Rulebook,
+    collected: Collected,
+    result: engine.Result,
+    only: Collection[str] | None = None,
+    others: Mapping[str, engine.Result] = MappingProxyType({}),
+) -> Report:
+    """Return the report of what was found and what was looked at; with `only`, for these paths from the top alone.
+
+    Of checks that ask for a context policy among the `others`, the findings are those of that evaluation.
+    """
+
+    def concerns(path: str) -> bool:
+        return only is None or not path or tree.prefix + path in only
+
+    texts = Texts(tree)
+    results = {"": result, **others}
+    searched = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
+    entities = searched[0].entities
+    findings = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
+    comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
+    suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
+    presented = present(findings, suppressions, texts, Statements(collected.mounted))
+    shown, left_out = presented.findings, ()
+    if not config.include_generated:
+        shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
+    problems = [*from_scanned(book.problems, tree), *(each for each in collected.problems if concerns(each.file))]
+    problems += cut_short(results.values(), book)
+    problems += truncations(result, entities, [place for each in searched for place in each.abandoned])
+    coverage = replace(
+        coverage_of(collected, result, entities, concerns), generated=Counter(item.place.file for item in left_out)
+    )
+    problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
+    problems += (problem for comment in comments for problem in mistakes(*comment, book.known))
+    for source in book.sources:
+        if source.name in book.user:
+            problems += from_scanned(unmatched_models(source.name, source.text, collected.mounted), tree)
+    ran = {check.id for check in book.checks}
+    return Report(
+        target=tree.target,
+        revision=tree.revision,
+        prefix=tree.prefix,
+        checks=tuple(book.checks),
+        findings=shown,
+        left_out=left_out,
+        coverage=coverage,
+        files=tuple(collected.files),
+        problems=tuple(problems),
+        unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
+    )
+
+
+def from_scanned(problems: Iterable[Problem], tree: Tree) -> Iterator[Problem]:
+    """Yield problems of sources, which are named from the top, with paths from the scanned directory."""
+    return (replace(problem, file=path_from_scanned(tree, problem.file)) for problem in problems)
+
+
+def cut_short(results: Iterable[engine.Result], book: Rulebook) -> Iterator[Problem]:
+    """Yield the checks that were not evaluated because time was up."""
+    sources = {clause.span.source for result in results for clause in result.left_out}
+    checks = sorted(check.id for source, check in book.by_source.items() if source in sources)
+    if checks:
+        yield Problem(f"timeout: {len(checks)} of {len(book.checks)} checks were not evaluated: {', '.join(checks)}")
+    elif sources:
+        yield Problem("timeout: the analysis is incomplete: some paths of findings and counts of calls are missing")
+
+
+def truncations(result: engine.Result, entities: Entities, abandoned: Collection[Place]) -> Iterator[Problem]:
+    """Yield problems for analyses and searches that reached their bounds."""
+    wide = places_of(entities, result.relation(INTO)[0].tolist())
+    if wide:
+        text = f"points-to analysis was cut: {len(wide):,} values have too many objects, which are not propagated"
+        yield Problem(text, places=tuple(wide[:MAX_PLACES]))
+    if abandoned:
+        text = f"path search was abandoned for {len(abandoned):,} findings: they are reported without a path"
+        yield Problem(text, places=tuple(sorted(abandoned)[:MAX_PLACES]))
+
+
+def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
+    """Return the places of entities, in order, each once."""
+    return sorted({place for entity in ids if (place := entities.place(entity))})
+
+
+def coarsened_of(result: engine.Result, entities: Entities) -> dict[str, Coarsened]:
+    """Return, by kind, the number of places with coarser analysis and the first of them."""
+    rows, found = result.relation("coarsened"), {}
+    for kind in np.unique(rows[0]).tolist():
+        places = places_of(entities, np.unique(rows[1, rows[0] == kind]).tolist())
+        found[entities.text(kind)] = Coarsened(len(places), tuple(places[:MAX_PLACES]))
+    return dict(sorted(found.items()))
+
+
+def checks_of(book: Rulebook, policy: str, others: Collection[str]) -> list[Check]:
+    """Return the checks whose findings are those under a policy of the `others`, or (empty) under none of them."""
+    return [check for check in book.checks if (check.context if check.context in others else "") == policy]
+
+
+def blind_spots(coverage: Coverage, languages: Collection[str]) -> Iterator[str]:
+    """Yield what a reader of no findings must know: that there was nothing to look at, or no check that looks at it."""
+    if not coverage.languages:
+        yield "no file in a supported language was found"
+    for language in sorted(coverage.languages.keys() - languages):
+        n = coverage.languages[language]
+        files = f"{n:,} file{'s' if n > 1 else ''}"
+        yield f"no check that ran looks at {language}: {files}, from which there are facts only"
+
+
+def directive_comments(mounted: facts.Mounted) -> list[tuple[str, int, str]]:
+    """Return the file, line and text of the comments that speak to the analyser, in order."""
+    symbols = mounted.symbols
+    rows = mounted.relations["directive_comment"].T.tolist()
+    return sorted((symbols[file], line, symbols[text]) for file, line, text in rows)
+
+
+def coverage_of(
+    collected: Collected, result: engine.Result, entities: Entities, concerns: Callable[[str], bool]
+) -> Coverage:
+    """Return the coverage; of partly parsed files only those that concern the report."""
+    lines: dict[str, set[int]] = defaultdict(set)
+    for file, line in collected.mounted.relations["unparsed"].T.tolist():
+        lines[collected.mounted.symbols[file]].add(line)
+    calls = call_coverage(result)
+    return Coverage(
+        parsed=len(collected.files) - len(lines),
+        lines=sum(source.lines for source in collected.files),
+        languages=Counter(source.language for source in collected.files),
+        unparsed={path: tuple(sorted(lines[path])) for path in sorted(lines) if concerns(path)},
+        skipped={reason: tuple(paths) for reason, paths in sorted(collected.skipped.items())},
+        calls_resolved=calls.resolved,
+        calls_by_name=calls.by_name,
+        calls_unresolved=calls.unresolved,
+        coarsened=coarsened_of(result, entities),
+    )

@@ -1,0 +1,1 @@
+"""Graphs for other tools: call graphs, facts as files, CFL reachability."""

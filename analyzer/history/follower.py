@@ -1,0 +1,164 @@
+"""The relations of a rulebook's program at one commit, updated to another at the cost of the changes between them.
+
+Only changed files are extracted and translated: the rows of the others are the same. Rows determined by the layout of
+all paths are compared as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import engine
+import facts
+from analyzer.configuration.config import Config
+from analyzer.evaluation.points_to_bounds import bound, max_rows
+from analyzer.extraction.collect import Collected, Gathered, Progress, gather, silent
+from analyzer.extraction.machine import Machine
+from analyzer.history.numbering import Columns, Numbering, difference
+from analyzer.history.snapshot import Snapshot, enter, plan
+from analyzer.sources.trees import GitTree
+from engine.budget import Budget
+from engine.incremental.policy import Maintainer, Outcome, Policy, Predicted
+from engine.incremental.prepared import Prepared
+from engine.incremental.state import Base
+from engine.incremental.view import View
+from facts import schema
+
+OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)
+
+
+class CannotFollow(Exception):
+    """The relations of a scan cannot be maintained; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The resources for reading and extracting files and for evaluation, and the budget of users' rules."""
+
+    config: Config
+    directory: Path
+    machine: Machine
+    progress: Progress = silent
+    threads: int | None = None
+    budget: Budget | None = None
+
+    def read(self, tree: GitTree, files: list[tuple[str, str]]) -> Gathered:
+        return gather(tree, files, self.config, self.directory, self.machine, self.progress)
+
+
+@dataclass(slots=True)
+class Move:
+    """The result of an update from one commit to another: its outcome, facts inserted and deleted, files read."""
+
+    outcome: Outcome
+    inserted: dict[str, Columns]
+    deleted: dict[str, Columns]
+    files: frozenset[str]
+
+    @property
+    def n_facts(self) -> int:
+        return sum(rows.shape[1] for part in (self.inserted, self.deleted) for rows in part.values())
+
+
+@dataclass(slots=True)
+class Follower:
+    """A view of a program, and the commit whose facts it holds. `extracted` counts the files last extracted.
+
+    `base` is the state last loaded or saved, which later states share. `anew` counts the strata re-evaluated on loading
+    because their rules had changed.
+    """
+
+    maintainer: Maintainer
+    snapshot: Snapshot
+    extracted: int = 0
+    base: Base | None = None
+    anew: int = 0
+
+    @classmethod
+    def begin(
+        cls,
+        program: engine.CheckedProgram | Prepared,
+        tree: GitTree,
+        reader: Reader,
+        policy: Policy | None = None,
+    ) -> Follower:
+        """Evaluate the program on all files of a commit."""
+        snapshot, change = plan(tree, reader.config, None)
+        gathered = reader.read(tree, change.come)
+        enter(snapshot, change.come, gathered)
+        view = View(program, engine.Database(), threads=reader.threads, bound=bound(0), budget=reader.budget)
+        follower = cls(Maintainer(view, policy or Predicted()), snapshot, extracted=gathered.extracted)
+        given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
+        laid_out = follower.lay_out(snapshot)
+        follower.set_bound(snapshot)
+        follower.maintainer.bootstrap(given | laid_out)
+        return follower
+
+    @property
+    def view(self) -> View:
+        return self.maintainer.view
+
+    @property
+    def numbering(self) -> Numbering:
+        return Numbering(self.view.symbols, self.view.records["Entity"])
+
+    def lay_out(self, snapshot: Snapshot) -> dict[str, Columns]:
+        """Return the rows that the layout of a snapshot determines."""
+        mounted = facts.mount_layout(snapshot.imports)
+        snapshot.n_directories = mounted.entities.shape[1] - len(snapshot.files)
+        return self.numbering.translated(mounted, facts.LAID_OUT)
+
+    def move(self, old: GitTree, new: GitTree, reader: Reader) -> Move:
+        """Update from the commit `old`, the current one, to `new`. Raises CannotFollow; then this must not be used."""
+        snapshot, change = plan(new, reader.config, self.snapshot)
+        before, after = reader.read(old, change.gone), reader.read(new, change.come)
+        if {source.path for source in before.files} != {path for path, _ in change.gone}:
+            raise CannotFollow("files of the previous commit can no longer be read")
+        enter(snapshot, change.come, after)
+        translated = self.numbering.translated
+        was, now = (translated(facts.mount_files(part.by_path()), OF_FILES) for part in (before, after))
+        was |= {name: self.view.relations[name].facts() for name in facts.LAID_OUT}
+        now |= self.lay_out(snapshot)
+        inserted, deleted = differences(now, was), differences(was, now)
+        self.set_bound(snapshot)
+        outcome = self.maintainer.apply(inserted, deleted)
+        self.snapshot, self.extracted = snapshot, before.extracted + after.extracted
+        return Move(outcome, inserted, deleted, frozenset(path for path, _ in (*change.gone, *change.come)))
+
+    def set_bound(self, snapshot: Snapshot) -> None:
+        """Bound points-to analysis as a scan does (`analyzer/evaluation/points_to_bounds.py`)."""
+        self.view.bound.max_rows = max_rows(snapshot.n_entities)
+
+    def collected(self) -> Collected:
+        """Return the facts as a scan would have collected them."""
+        view, snapshot = self.view, self.snapshot
+        symbols, entities = view.symbols.texts(range(len(view.symbols))), view.records["Entity"].columns
+        mounted = facts.Mounted(symbols, entities, GivenFacts(view))
+        return Collected(snapshot.files, mounted, snapshot.skipped, snapshot.problems, self.extracted)
+
+
+class GivenFacts(Mapping[str, Columns]):
+    """The facts of a view by relation of the schema, assembled on access."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._read: dict[str, Columns] = {}
+
+    def __getitem__(self, name: str) -> Columns:
+        if name not in self._read:
+            self._read[name] = self._view.relations[name].facts()
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(schema.relations())
+
+    def __len__(self) -> int:
+        return len(schema.relations())
+
+
+def differences(rows: Mapping[str, Columns], others: Mapping[str, Columns]) -> dict[str, Columns]:
+    """Return, by relation, the rows that are not among the others."""
+    found = {name: difference(columns, others[name]) for name, columns in rows.items() if columns.shape[1]}
+    return {name: columns for name, columns in found.items() if columns.shape[1]}

@@ -1,0 +1,1 @@
+"""A report as SARIF, JSON and SQLite."""
