@@ -153,7 +153,7 @@ def check_outputs(output):
     "options, words",
     [
         (("--rules", "py/no-such-check"), "error[R002]: no check matches the selector 'py/no-such-check'"),
-        (("--memory", "5"), "'5' is less than 256M"),
+        (("--memory", "5"), "'5' is less than the minimum, 256M"),
     ],
 )
 def test_options_that_no_repository_could_be_scanned_with_end_it_at_once(
