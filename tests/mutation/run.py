@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -56,6 +56,9 @@ NEAR_S = 12.0
 ALONE_S, TOGETHER_S = 300.0, 2400.0
 SUSPECTS = 12
 """How many failed tests, the quickest, are tried with each mutation alone."""
+
+
+Catch = Callable[[Mutation], None]
 
 
 class Copy:
@@ -157,25 +160,28 @@ def each_alone(copies: Sequence[Copy], todo: Sequence[tuple[Mutation, list[str]]
         yield from pool.map(is_caught, *zip(*todo, strict=True)) if todo else ()
 
 
-def caught_together(copies: Sequence[Copy], mutations: list[Mutation], marker: str, near: Near) -> set[Mutation]:
-    """Return the mutations that any of all tests catches, found with as few runs of all tests as it takes."""
+def try_together(copies: Sequence[Copy], mutations: list[Mutation], marker: str, near: Near, catch: Catch) -> None:
+    """Call `catch` with each mutation that any of all tests catches, with as few runs of all tests as it takes."""
     if not mutations:
-        return set()
+        return
     with copies[0].mutated(mutations):
         failed = copies[0].failing(["tests"], marker, "-n", "2", "--dist", "loadgroup", timeout_s=TOGETHER_S)
     if failed is None and len(mutations) == 1:
-        return {*mutations}
-    if failed is None:
+        catch(mutations[0])
+    elif failed is None:
         middle = len(mutations) // 2
-        first, second = mutations[:middle], mutations[middle:]
-        return caught_together(copies, first, marker, near) | caught_together(copies, second, marker, near)
-    if not failed:
-        return set()
-    todo = [(mutation, near.suspects(mutation, failed)) for mutation in mutations]
-    found = zip(mutations, each_alone(copies, todo, marker), strict=True)
-    caught = {mutation for mutation, is_caught in found if is_caught}
-    left = [mutation for mutation in mutations if mutation not in caught]
-    return caught | caught_together(copies, left, marker, near) if caught else set()
+        for half in (mutations[:middle], mutations[middle:]):
+            try_together(copies, half, marker, near, catch)
+    elif failed:
+        todo = [(mutation, near.suspects(mutation, failed)) for mutation in mutations]
+        left = []
+        for mutation, is_caught in zip(mutations, each_alone(copies, todo, marker), strict=True):
+            if is_caught:
+                catch(mutation)
+            else:
+                left.append(mutation)
+        if len(left) < len(mutations):
+            try_together(copies, left, marker, near, catch)
 
 
 class Log:
@@ -228,9 +234,10 @@ def main() -> None:
         try_alone(mutations, copies, near, log)
         for stage, marker in (("fast", FAST), ("slow", SLOW)):
             left = [mutation for mutation in survivors(mutations, log) if log.get(mutation, stage) is None]
-            caught = caught_together(copies, left, marker, near)
+            try_together(copies, left, marker, near, lambda mutation, stage=stage: log.add(mutation, stage, True))
             for mutation in left:
-                log.add(mutation, stage, mutation in caught)
+                if log.get(mutation, stage) is None:
+                    log.add(mutation, stage, False)
     print_table(mutations, log)
 
 
