@@ -9,7 +9,7 @@ INSENSITIVE = "insensitive"
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What tells contexts of a function apart, and how many such things: the last one first.
+    """A context policy: the kind of context elements, and their maximum number, the last one first.
 
     `element` is call (call sites), object (the site that made the receiver) or type (the class whose code made the
     receiver). A function without a receiver has its caller's context; if it `adds_call`, the call as well.
@@ -43,7 +43,7 @@ NAMES = (INSENSITIVE, *POLICIES)
 
 @dataclass(frozen=True, slots=True)
 class ContextCosts:
-    """What a policy came to: functions in several contexts, clones of them, functions `cut` to one context for cost."""
+    """The costs of a policy: functions in several contexts, their clones, functions `cut` to one context for cost."""
 
     policy: str
     functions: int

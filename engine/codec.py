@@ -29,11 +29,11 @@ MAX_FRAMES = 10_000
 """A level takes up to eight; terms may nest 200 levels deep, and MessagePack 511."""
 WRONG = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, StopIteration)
 WRONG += (msgpack.UnpackException,)
-"""What decoding raises for bytes that are not what was written."""
+"""The exceptions of decoding corrupt bytes."""
 
 
 class Damaged(ValueError):
-    """Bytes are not what a codec has written."""
+    """Bytes that no codec has written."""
 
 
 class Written:

@@ -71,9 +71,9 @@ class ArrangementPlan:
 
 @dataclass(frozen=True, slots=True)
 class PortPlan:
-    """Where tuples of a relation arrive, in partitions by some columns; `readers` are the rules that read them there.
+    """A copy of a relation, partitioned by some columns; `readers` are the rules that read it.
 
-    At its home a relation is kept and its tuples are told apart. At further ports there are copies of it.
+    At its home a relation is stored and deduplicated. Further ports are copies of it.
     """
 
     relation: str
@@ -84,7 +84,7 @@ class PortPlan:
 
 @dataclass(frozen=True, slots=True)
 class PartitioningPlan:
-    """How a recursion is divided among workers that exchange tuples, and what that costs by Read/Write Analysis.
+    """The partitioning of a recursion among workers that exchange tuples, and its cost by Read/Write Analysis.
 
     The cost is 1 for each rule and recursive atom whose result may belong elsewhere and for each copy at a port, 3 for
     a copy in one place. `auxiliaries` are relations made up to cut rules with more than two recursive atoms.

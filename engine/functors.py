@@ -1,4 +1,4 @@
-"""What each functor means, on single Python values: the definition that every evaluator follows.
+"""The semantics of each functor on single Python values: the reference for all evaluators.
 
 A functor has a value for given arguments or none (division by zero, a text that spells no number): it then returns
 None, and the literal it stands in does not hold, negated or not, whatever the join order. Nothing raises, but for a

@@ -1,4 +1,4 @@
-"""What an evaluation gives back."""
+"""The result of an evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.system import peak_bytes
 
 @dataclass
 class Costs:
-    """What running a rule cost, in seconds of all threads together.
+    """The cost of a rule, in seconds summed over threads.
 
     `read` counts the rows of the first atom (of the delta, in recursion), `produced` the rows derived before duplicates
     were dropped, `added` the new ones.
@@ -77,7 +77,7 @@ class RuleStatistics(Costs):
 
 @dataclass
 class StratumStatistics:
-    """What one stratum cost.
+    """The cost of one stratum.
 
     `restarts` counts widenings; `arranging_s` are the seconds in which new rows were added to arrangements;
     `peak_bytes` is the process's largest resident size up to the stratum's end. `policy` is how the workers of a

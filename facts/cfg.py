@@ -45,8 +45,8 @@ class Block:
 
 @dataclass
 class Loop:
-    """What `break` and `continue` lead to. `names` are those that a jump may give, the empty one for none: a labelled
-    statement that is no loop is left by its label only.
+    """The targets of `break` and `continue`. `names` are the labels that a jump may give, "" for none: a labelled
+    statement that is not a loop is left only by its label.
     """
 
     after: Block

@@ -1,4 +1,4 @@
-"""What extraction makes of one file: entities, rows and symbols as integer columns, without a path."""
+"""The facts extracted from one file: entities, rows and symbols as integer columns, without a path."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What a language's layout of files says about its modules. Language-neutral."""
+"""The modules of a language as given by the layout of files. Language-neutral."""
 
 from dataclasses import dataclass, field
 

@@ -32,7 +32,7 @@ LAID_OUT = ("module", "submodule", "resolves")
 """The relations that depend on the paths and imports of all files; rows of all others are those of one file."""
 
 Imports = Mapping[str, Mapping[str, list[tuple[int, str]]]]
-"""What files import, (level, name), by language and path."""
+"""Imports of files, (level, name), by language and path."""
 
 
 def mount(files: Iterable[tuple[str, FileFacts]]) -> Mounted:

@@ -24,7 +24,7 @@ SOURCE, TARGET, LABEL, INDEX = range(4)
 
 @dataclass(frozen=True)
 class Names:
-    """What dense numbers stand for: integers or texts, in order."""
+    """The names of dense numbers: integers or texts, in order."""
 
     values: np.ndarray | list[str]
 

@@ -10,7 +10,7 @@ INDEX = "_i"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a production's body follows: the edges, or the paths, of a symbol; backwards, if it is its inverse."""
+    """A step of a production's body: along edges or paths of a symbol, or backwards for its inverse."""
 
     symbol: str
     inverse: bool = False

@@ -1,4 +1,4 @@
-"""From a grammar and edges to the pairs of vertices that each symbol joins."""
+"""Solve CFL reachability: the pairs of vertices that each symbol of a grammar joins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.local.evaluate import evaluate
 
 @dataclass(frozen=True)
 class Answer:
-    """What a symbol joins: `paths` [2 or 3, n], sources, targets, indices; if `empty`, also each vertex and itself."""
+    """The paths of a symbol: [2 or 3, n], sources, targets, indices; if `empty`, also each vertex and itself."""
 
     symbol: str
     paths: Columns
@@ -29,12 +29,12 @@ class Answer:
 
     @cached_property
     def n_loops(self) -> int:
-        """How many pairs of a vertex and itself there are."""
+        """The number of pairs of a vertex and itself."""
         return self.n_vertices if self.empty else len(np.unique(self.paths[0][self._is_loop]))
 
     @cached_property
     def n_pairs(self) -> int:
-        """How many pairs of vertices there are, whatever the index."""
+        """The number of distinct pairs of vertices, whatever the index."""
         pairs = self.paths[:2, ~self._is_loop]
         if len(self.paths) == 3:
             pairs = np.unique(pairs[0].astype(np.int64) * self.n_vertices + pairs[1])

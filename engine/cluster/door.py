@@ -16,7 +16,7 @@ from engine.cluster.link import Link, Stranger, made_prompt
 
 HANDSHAKE_S = 10.0
 AT_ONCE = 256
-"""So many connections may be in their handshake; the oldest is dropped for one more."""
+"""Maximum number of concurrent handshakes; the oldest is dropped for a further one."""
 LOOK_EVERY_S = 0.5
 
 

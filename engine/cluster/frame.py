@@ -1,4 +1,4 @@
-"""What members send one another and leave in checkpoints, as plain data: MessagePack, and behind it the arrays.
+"""Messages between members and checkpoints as plain data: MessagePack, followed by the arrays.
 
 A frame is the length of its head, the head, and a body of arrays, which the head names by type, shape and place.
 Sequences arrive as tuples. What is read is made of the types below, whoever wrote it; all else is `Damaged`.
@@ -29,7 +29,7 @@ TYPES = frozenset(np.dtype(kind).newbyteorder(order).str for kind in KINDS for o
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a member cannot go on: an error of one of the kinds that are told to others, in its parts."""
+    """The failure of a member: an error of a kind that is sent to others, as fields."""
 
     kind: str
     message: str

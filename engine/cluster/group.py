@@ -1,4 +1,4 @@
-"""What the members of a group need of one another."""
+"""The communication interface of a group of members."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@ COMPLETE_ROWS = 1 << 22
 News = tuple[list[str], dict[str, Columns]]
 """Symbols, and the fields of records by type."""
 Saved = tuple[dict[str, tuple[Columns, int, bool]], News, StratumStatistics]
-"""Of each relation this member's rows, the number of all rows, and whether it is complete; news; statistics."""
+"""By relation, this member's rows, the number of all rows, and whether it is complete; news; statistics."""
 
 
 Found = tuple[News, dict[str, Columns], StratumStatistics]
-"""What the first member has derived alone: news, rows by relation, statistics."""
+"""The results derived by the first member alone: news, rows by relation, statistics."""
 
 
 class Member(Evaluation):
@@ -113,7 +113,7 @@ class Member(Evaluation):
         return done
 
     def n_values(self) -> tuple[int, dict[str, int]]:
-        """How many symbols and records there are."""
+        """Return the number of symbols, and of records by type."""
         return len(self.symbols), {name: table.columns.shape[1] for name, table in self.records.items()}
 
     def news(self, n_symbols: int, n_records: Mapping[str, int]) -> News:

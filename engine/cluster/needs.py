@@ -1,4 +1,4 @@
-"""What a program needs to know of its symbols."""
+"""The information about symbols that a program needs."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def count(group: Group, rows: Columns, keys: Columns) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Where rows with heavy keys go from one side of a join.
+    """The destinations of rows with heavy keys from one side of a join.
 
     The arrays have an entry for each of `keys`: a row of it is in one of `parts`, part i at the cells
     first + i * stride + j * step for each j below `copies`.

@@ -1,4 +1,4 @@
-"""What is to be decided in which iteration: supports that tuples gain and lose."""
+"""The agenda of an update: supports that tuples gain and lose, by the iteration that decides them."""
 
 from __future__ import annotations
 

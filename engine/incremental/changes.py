@@ -1,4 +1,4 @@
-"""What an update has changed, as tuples inserted and deleted."""
+"""The changes of an update, as tuples inserted and deleted."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Change:
-    """What an update has done to a relation: its tuples inserted and deleted, [arity, n] each.
+    """The change of a relation: its tuples inserted and deleted, [arity, n] each.
 
-    `moved` counts the tuples that stayed, but are derived in another iteration.
+    `moved` counts the tuples that remain, but are derived in another iteration.
     """
 
     inserted: Columns

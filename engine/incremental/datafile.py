@@ -54,7 +54,7 @@ class Part:
 
 
 class Place(NamedTuple):
-    """Where an array stands in a file, and the checksum of its bytes there, the room behind it included."""
+    """The location of an array in a file, and the checksum of its bytes, including reserved space."""
 
     offset: int
     dtype: str

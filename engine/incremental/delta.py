@@ -60,7 +60,7 @@ def read_delta(
 
 
 def parameters_of(name: str, view: View, path: Path) -> dict[str, str]:
-    """How the text of a relation is written. Raises FactsError if the program does not read the relation."""
+    """Return the format parameters of a relation's text. Raises FactsError if the program does not read it."""
     directives = [directive for directive in view.program.inputs if directive.relation == name]
     if not directives:
         known = ", ".join(sorted({directive.relation for directive in view.program.inputs}))

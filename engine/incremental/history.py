@@ -1,4 +1,4 @@
-"""What past evaluations of a program took, and what that lets one expect of the next update."""
+"""The durations of a program's past evaluations, and the prediction of the next update's."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from engine.incremental.view import View
 Facts = Mapping[str, Columns]
 
 SKIPS = 4
-"""So many bootstraps in a row may be chosen by prediction."""
+"""Maximum number of consecutive bootstraps chosen by prediction."""
 REMEMBERED = 50
-"""So many past updates are kept in mind."""
+"""Number of past updates remembered."""
 NEAREST = 3
-"""So many of them, the most alike, speak for the next."""
+"""Number of nearest past updates that a prediction uses."""
 REACH = 10
-"""An update is like another one that weighs up to so many times as much or as little."""
+"""Maximum ratio of weights of two updates that count as similar."""
 FIXED = np.exp2(np.arange(48))
-"""What may be the weight for which an update takes twice as long as for none."""
+"""Candidates for the weight at which an update takes twice as long as at weight 0."""
 
 
 @dataclass
@@ -79,9 +79,9 @@ def fixed_weight(weights: np.ndarray, seconds: np.ndarray) -> float:
 
 
 def weight(view: View, inserted: Facts, deleted: Facts) -> float:
-    """How much a delta touches: a fact counts for itself and for the tuples that share a value with it on average.
+    """Return the weight of a delta: a fact counts for itself and the average number of tuples that share its values.
 
-    A fact deleted counts twice: what is derived from it is looked at, and what else derives that.
+    A deleted fact counts twice: for the tuples derived from it, and for their other derivations.
     """
     total = 0.0
     for facts, times in ((inserted, 1), (deleted, 2)):

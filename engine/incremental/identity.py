@@ -1,4 +1,4 @@
-"""What a saved state must agree on with who loads it: the program, and the form in which things are stored."""
+"""The identity of a saved state, which must match on loading: the program, and the storage format."""
 
 from __future__ import annotations
 

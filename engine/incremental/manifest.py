@@ -21,7 +21,7 @@ NAME = "state.sqlite"
 TABLE = "saved"
 COLUMNS = {"id": "integer primary key", "format": "text", "program": "text", "saved": "blob", "digest": "text"}
 LEVEL = 1
-"""Of compression: what says where arrays stand is a fifth of its size then, in 4 ms."""
+"""Level of compression, which reduces the locations of arrays to a fifth, in 4 ms."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What has been saved: a base, and a log of what has changed since.
+    """The contents of a saved state: a base, and a log of changes since.
 
     `description` is that of `frozen`, `notes` are what the maintainer wants to know again.
     """

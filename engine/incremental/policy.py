@@ -1,4 +1,4 @@
-"""When to update and when to start again: elastic incremental evaluation (Zhao et al., §3) and two ways beyond it."""
+"""Policies of update or bootstrap: elastic incremental evaluation (Zhao et al., §3) and two extensions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SWITCH = 0.2
 
 
 class GivenUp(Exception):
-    """What was under way is not to be finished."""
+    """Work in progress is abandoned."""
 
 
 @dataclass
 class Outcome:
-    """What one epoch took: `strategy` is "update" or "bootstrap", and why; `wasted_s` went into what was dropped.
+    """The outcome of one epoch: `strategy` is "update" or "bootstrap", and why; `wasted_s` was spent on dropped work.
 
-    `planned_s` of an update's seconds went into plans, which later ones have, too.
+    `planned_s` is an update's time for plans, which later updates reuse.
     """
 
     strategy: str

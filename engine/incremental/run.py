@@ -22,15 +22,15 @@ from engine.run import compile_file
 from engine.schedule.run import DEFAULT
 
 WAIT_S = 600.0
-"""How long to wait for another process that uses the same state."""
+"""Seconds to wait for another process that uses the same state."""
 
 
 @dataclass
 class Upkeep:
-    """What was done: `strategy`, and why; the number of tuples inserted and deleted in each relation; the seconds.
+    """The outcome of a run: `strategy`, and why; numbers of inserted and deleted tuples by relation; durations.
 
-    `elapsed_s` is what bootstrap or update took, `loaded_s` and `saved_s` what the state took. With
-    `damage` there was a state that could not be used.
+    `elapsed_s` is the time of bootstrap or update, `loaded_s` and `saved_s` that of the state. `damage` is set if the
+    saved state could not be used.
     """
 
     strategy: str

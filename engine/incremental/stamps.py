@@ -31,7 +31,7 @@ BEFORE, AFTER = "#before", "#after"
 
 @dataclass
 class Epoch:
-    """What a stratum compares: in its `opening` the inputs before and after an update, later on its own batches.
+    """The comparison of a stratum: in its `opening` of inputs before and after an update, later of its own batches.
 
     `own` are the relations of the stratum; all others count as derived in iteration 0.
     """

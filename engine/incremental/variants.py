@@ -21,11 +21,11 @@ from engine.storage.relation import Relation
 
 HEAD = "#head"
 POSITIVE, NEGATED, ASKED = "±", "∓", "?"
-"""What feeds are for: changes of an atom or of a negated one, and heads that have lost their support."""
+"""Purposes of feeds: changes of an atom or of a negated one, and heads that have lost their support."""
 
 
 class Feed(Relation):
-    """What a variant begins with: tuples of a relation, their ids, and the iterations to begin from in both states.
+    """The input of a variant: tuples of a relation, their ids, and the iterations to begin from in both states.
 
     With `negated` these are iterations in which the tuples are not there.
     """
@@ -45,7 +45,7 @@ class Feed(Relation):
 
 @dataclass
 class Context:
-    """What the variants of a stratum share. Feeds are its own: strata run side by side."""
+    """The shared context of a stratum's variants. Each stratum has its own feeds, since strata run concurrently."""
 
     bindings: Bindings
     epoch: Epoch

@@ -284,7 +284,7 @@ def empty(shapes: Mapping[str, Shape], equivalences: Collection[str] = ()) -> di
 
 
 def rows_touched(inputs: Sequence[Relation], relations: Sequence[Relation], n_first: int) -> float:
-    """How many rows a stratum that begins with so many is expected to touch: as many for each as there are so far."""
+    """Return the expected number of rows that a stratum touches: `n_first` times its present ratio of rows."""
     n_read = sum(relation.n for relation in inputs)
     n_derived = sum(relation.n for relation in relations)
     return n_first * max(1.0, n_derived / n_read if n_read else 1.0)

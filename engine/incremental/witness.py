@@ -1,4 +1,4 @@
-"""Which tuples a tuple is derived from: the supports that an update goes by, asked for one at a time."""
+"""The supports of a tuple: the tuples it is derived from, queried one at a time."""
 
 from __future__ import annotations
 

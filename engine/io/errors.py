@@ -1,4 +1,4 @@
-"""What is wrong with a file of facts."""
+"""Errors in files of facts."""
 
 from __future__ import annotations
 

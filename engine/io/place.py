@@ -1,4 +1,4 @@
-"""Where directives read and write: which kind of file, and which one."""
+"""The files that directives read and write: their kind and path."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Scope:
 
 @dataclass
 class Content:
-    """What an instance of a component is made of, bases first; each item with the scope its names are looked up in."""
+    """The contents of a component's instance, bases first; each item with the scope its names are looked up in."""
 
     items: list[tuple[Item, Scope, Mapping[str, str]]] = field(default_factory=list)
     overridable: dict[str, bool] = field(default_factory=dict)

@@ -43,7 +43,7 @@ HOLDS_IF = {">": (GROWS, FALLS), ">=": (GROWS, FALLS), "<": (FALLS, GROWS), "<="
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What keeps a clause from being premappable; `relations` are those whose word would be needed."""
+    """The reason why a clause is not premappable; `relations` are those that would have to be declared so."""
 
     code: str
     message: str
@@ -131,7 +131,7 @@ class ClauseCheck:
     # ---- trends
 
     def trend(self, term: Term) -> int:
-        """How a term changes as the aggregated columns of the recursion do."""
+        """Return the trend of a term as the aggregated columns of the recursion change."""
         if isinstance(term, Variable):
             return self.trends.get(term.name, FIXED)
         if isinstance(term, Functor):

@@ -48,7 +48,7 @@ GENERATORS = ("range",)
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is known around a literal: variables mentioned outside aggregates, and those of them that get bound."""
+    """The scope of a literal: variables mentioned outside aggregates, and those of them that get bound."""
 
     mentioned: frozenset[str]
     bound: frozenset[str]

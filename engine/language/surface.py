@@ -1,4 +1,4 @@
-"""What the parser yields beside the nodes of `syntax`: things that expansion removes before a program is checked."""
+"""Nodes of the parser besides those of `syntax`, which expansion removes before a program is checked."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ SYNONYMS = {
     **dict.fromkeys(("uint", "u32", "u64", "natural"), "unsigned"),
     **dict.fromkeys(("double", "real", "f32", "f64"), "float"),
 }
-"""What other languages call the predefined types."""
+"""Names of the predefined types in other languages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Aggregate:
-    """What to fold: the aggregate's name, the kind of the values folded, and the functors that decode them."""
+    """A fold: the aggregate's name, the kind of the values folded, and the functors that decode them."""
 
     name: str
     kind: str

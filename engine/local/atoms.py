@@ -1,4 +1,4 @@
-"""From atoms to operators: scans, joins and tests of existence, bound to arrangements."""
+"""Compile atoms to operators: scans, joins and tests of existence, bound to arrangements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plans are bound to."""
+"""The bindings of plans: relations, records and functors."""
 
 from __future__ import annotations
 

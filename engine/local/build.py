@@ -1,4 +1,4 @@
-"""From the ordered literals of a rule to operators bound to arrangements."""
+"""Build the operators of a rule from its ordered literals, bound to arrangements."""
 
 from __future__ import annotations
 

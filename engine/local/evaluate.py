@@ -331,7 +331,7 @@ def is_constant(clause: CheckedClause) -> bool:
 
 
 class Declarations(Protocol):
-    """What declares records: a program, or what it has been made into."""
+    """A declarer of records: a program, or a later form of it."""
 
     records: Mapping[str, Record]
     number_bits: int

@@ -56,7 +56,7 @@ class Options:
 
 
 SLOT_BYTES = 16
-"""What a row takes in a hash table."""
+"""Bytes of a row in a hash table."""
 
 Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 """A plan to run over the rows of some blocks; over no block, if it begins with a seed."""
@@ -94,7 +94,7 @@ class Execution:
         self.split(targets)
 
     def n_workers(self) -> int:
-        """How many workers the next wave of tasks may have."""
+        """Return the maximum number of workers of the next wave of tasks."""
         return len(self.team.workers)
 
     def tasks(self, jobs: Iterable[Job]) -> Iterator[Task]:

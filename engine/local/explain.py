@@ -1,4 +1,4 @@
-"""From the variants of evaluated components to an explanation."""
+"""Explain an evaluation from the variants of its components."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Explainer:
         )
 
     def reason(self, component: Component) -> str:
-        """Why the recursion is decomposable, or not."""
+        """Return why the recursion is decomposable, or why not."""
         if component.statistics.local:
             local = [relation for relation in component.relations if len(relation.discriminating)]
             kept = (f"{r.name}.{self.columns(r.name, r.discriminating)[0]}" for r in local)
@@ -98,7 +98,7 @@ class Explainer:
         return f"{rule.text} {why}"
 
     def partitioning(self, component: Component) -> PartitioningPlan | None:
-        """How the recursion is divided, or would be if the policy were not to take it in rounds."""
+        """Return the partitioning of the recursion, or the one it would have if the policy were not rounds."""
         if component.statistics.local:
             homes = {r.name: tuple(r.discriminating.tolist()) for r in component.relations if len(r.discriminating)}
             return self.ports(component.rules, Placement(homes, home_ports(component.rules, homes), 0), ())

@@ -20,7 +20,7 @@ from engine.storage.relation import Relation
 SPLIT_BITS = 4
 MAX_BITS = 16
 FIRST_ROWS = 1024
-"""So many rows of a delta are taken through the rules first, to see how many others come of them."""
+"""Number of rows of a delta run through the rules first, to estimate how many rows they derive."""
 Planned = tuple[Plan, RuleStatistics]
 Group = tuple[Partition, ...]
 """The partitions of all relations of a component with one hash of the discriminating column."""

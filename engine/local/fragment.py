@@ -21,7 +21,7 @@ from engine.storage.relation import Relation
 
 @dataclass(eq=False)
 class Channel:
-    """Where tuples of a relation arrive, in `width` columns, partitioned by a hash of the columns `key`.
+    """A channel that receives tuples of a relation, in `width` columns, partitioned by a hash of the columns `key`.
 
     At a home they are rows to insert: those of an aggregate relation are contributions.
     `slots` are the arrangements kept there, `plans` the rules that read what is new. From a home, new tuples go on to
@@ -46,7 +46,7 @@ class Slot:
 
 
 class View:
-    """What plans see of a recursive relation: the part of it that has arrived at a channel of the fragment at hand."""
+    """The part of a recursive relation visible to plans: what has arrived at a channel of the current fragment."""
 
     bits = 0
     read_early = False

@@ -39,7 +39,7 @@ def fused(operators: Sequence[Operator]) -> tuple[Operator, ...]:
 
 
 def sides_of(join: Join, compute: Compute | None, insert: Insert) -> list[tuple[int, int]] | None:
-    """Where the two values of the group, the first perhaps a constant, and the two operands of the value come from.
+    """Return the sources of the two values of the group, the first maybe a constant, and of the value's two operands.
 
     None if the arithmetic is not for that value, or of another kind.
     """

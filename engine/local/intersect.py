@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Branch(NamedTuple):
-    """What is done with the rows for which one atom proposes: its join, the other atoms, the registers at the end."""
+    """The work on rows for which one atom proposes: its join, the other atoms, the registers at the end."""
 
     join: Join
     rest: tuple[Operator, ...]

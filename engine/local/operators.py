@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 LOOKED_AT = 256
-"""So many rows of a chunk tell whether it is worth looking for equal ones."""
+"""Number of rows of a chunk sampled to decide if looking for duplicates pays."""
 
 
 class Segment:

@@ -31,7 +31,7 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What is known when worker `worker` has `n_tuples` to work on and has waited `waited_s` since it could begin.
+    """The situation in which worker `worker` has `n_tuples` to work on and has waited `waited_s` since it could begin.
 
     `iterations` counts the local iterations that each worker has ended. Workers that are not `active` have nothing to
     do: nobody waits for them. `service` is the worker's time per tuple, None before it has worked.

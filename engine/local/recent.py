@@ -1,4 +1,4 @@
-"""What a worker has derived of late: partial aggregation before rows are distributed.
+"""Recently derived rows of a worker: partial aggregation before rows are distributed.
 
 Of rows of a plain relation, those derived lately need not be sent again (the existence cache of Wu et al., DCDatalog,
 SIGMOD 2022, §6.2.2). Of contributions to an aggregate, those that are no better than one sent before, from the same
@@ -19,11 +19,11 @@ from engine.storage.aggregation import Aggregation
 from engine.storage.relation import Relation
 
 SLOTS = 1 << 17
-"""So many pairs take 1 MiB, as much as a second-level cache. Slots that are not used take no memory."""
+"""Number of slots; they take 1 MiB, the size of an L2 cache. Unused slots take no memory."""
 MAX_NUMBER = 1 << 22
 """Groups that are numbers below are looked up in an array."""
 WATCHED_ROWS = 1 << 18
-"""So many rows fill a cache: before that it cannot be judged."""
+"""Number of rows that fill a cache, before which its hit rate is meaningless."""
 
 
 class Boxes(NamedTuple):

@@ -31,7 +31,7 @@ from engine.storage.memory import LEDGER
 from engine.storage.sums import Sum
 
 SPARSE = 16
-"""When fewer than one group in so many has changed, the rule is run for those alone."""
+"""If fewer than one group in SPARSE has changed, the rule is run only for those."""
 
 
 def revaluing(rule: Rule, delta: int, bindings: Bindings, recursive: frozenset[str]) -> RevaluedRule | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.local.team import Worker
 
 FIRST = 4
-"""So many matches of each row are tried first, then eight times as many."""
+"""Number of matches of each row tried first, then eight times as many."""
 
 
 class SemiJoin(Operator):

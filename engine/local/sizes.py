@@ -1,4 +1,4 @@
-"""What the planner knows of the data: sizes, and fan-outs estimated from samples."""
+"""The planner's statistics of the data: sizes, and fan-outs estimated from samples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Statistics:
         return self.relations[relation].n
 
     def fan_out(self, relation: str, columns: tuple[int, ...]) -> float:
-        """How many rows agree on the columns with a row of the relation, itself included, on average."""
+        """Return the average number of rows that agree with a row on the columns, itself included."""
         stored = self.relations[relation]
         if stored.n <= SMALL:
             return stored.n ** (1 - len(columns) / stored.arity)

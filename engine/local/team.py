@@ -27,7 +27,7 @@ Task = Callable[["Worker"], "Iterable[Task] | None"]
 
 
 class Worker:
-    """What belongs to one thread: scratch buffers, and rows on their way to partitions.
+    """The state of one thread: scratch buffers, and rows on their way to partitions.
 
     `home` maps the relations of a partition-local evaluation to the partitions at hand: rows go there directly.
     `alone` tells that no other worker runs. `watch` is called between two chunks, and may raise. `produced` and `added`

@@ -1,4 +1,4 @@
-"""From constraints, functors and records to operators."""
+"""Compile constraints, functors and records to operators."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def wanted(parts: Sequence[Literal], rest: Iterable[Literal], head: Iterable[Ope
 
 
 def canonical(parts: Sequence[Literal], read: Iterable[str]) -> tuple[Hashable, list[str]]:
-    """What `parts` join and project on, but for the names of variables and the order of atoms; and these variables.
+    """Return the canonical form of `parts`, independent of names of variables and order of atoms; and the variables.
 
     The variables come in an order that is the same for all parts of equal form.
     """

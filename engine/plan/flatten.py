@@ -1,4 +1,4 @@
-"""From checked clauses to rules: nested terms become literals of their own, constants their encoding."""
+"""Flatten checked clauses to rules: nested terms become literals, constants their encoding."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from engine.plan.rule import (
 )
 
 PROBE = 0.5
-"""What it costs to count the matches of an atom for a row, in the cost of producing one."""
+"""The cost of counting an atom's matches for a row, relative to the cost of producing one."""
 
 
 class Sample(Protocol):
@@ -39,7 +39,7 @@ class Sample(Protocol):
 
 
 class Sizes(Protocol):
-    """What the planner knows of the data."""
+    """The planner's statistics of the data."""
 
     def rows(self, relation: str) -> float:
         """The number of rows of a relation."""

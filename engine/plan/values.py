@@ -1,4 +1,4 @@
-"""How values of each kind stand in columns."""
+"""The encoding of values of each kind in columns."""
 
 from __future__ import annotations
 

@@ -17,23 +17,23 @@ from engine.plan.rule import Literal, Match, Operand, Rule
 from engine.plan.subjoins import Bucket, Expected
 
 GAIN = 2.0
-"""What cutting a rule is to save, as a factor of rows."""
+"""Minimum saving of a cut rule, as a factor of rows."""
 LOSS = 1.5
-"""How many times its rows the cutting of a recursive rule may cost, if nothing is derived twice."""
+"""Maximum cost of cutting a recursive rule, as a factor of its rows, if nothing is derived twice."""
 INSERTION = 2.0
-"""What it costs to store a new row, in rows derived."""
+"""The cost of storing a new row, in rows derived."""
 MIN_ROWS = 1 << 20
 """Rules that are expected to derive fewer rows are left alone."""
 
 Assumed = Mapping[str, tuple[float, Sequence[float]]]
-"""Relations that are not there yet: their rows, and how many values each column has."""
+"""Relations that do not exist yet: their rows, and the number of distinct values of each column."""
 
 
 class Domains(Sizes, Protocol):
-    """What the planner knows of the data, with numbers of values."""
+    """The planner's statistics of the data, with numbers of distinct values."""
 
     def distinct(self, relation: str, column: int) -> float:
-        """At most so many values stand in a column."""
+        """Return an upper bound of the number of distinct values in a column."""
 
 
 class ByRows:
@@ -96,7 +96,7 @@ class ByRows:
         return bucket, Expected(without, rows, first.relation)
 
     def values_of(self, rule: Rule, component: Collection[str]) -> dict[str, float]:
-        """How many values each variable can have, by the atoms of known size."""
+        """Return the maximum number of values of each variable, by the atoms of known size."""
         values: dict[str, float] = {}
         for atom in rule.body:
             if isinstance(atom, Match) and atom.relation not in component:

@@ -20,7 +20,7 @@ _NAMES = tree.kind_ids("identifier", "type_identifier", "field_identifier", "pri
 
 @dataclass
 class Declared:
-    """What a declarator declares: `place` is the node of its name, None without one.
+    """The declaration of a declarator: `place` is the node of its name, None without one.
 
     `layers` are kind and node of what is wrapped around the base type, from that outwards: `char *a[3]` is an array
     (last) of pointers (first).

@@ -16,7 +16,7 @@ from facts.ssa import UNDEFINED
 VARIABLE, ATTRIBUTE, INDEX, POINTER = "variable", "attribute", "index", "pointer"
 
 MOST_DIMENSIONS = 64
-"""Of an array: more are read as pointers. A compiler has to take twelve (C11, 5.2.4.1)."""
+"""Maximum number of dimensions of arrays; others are treated as pointers. C11, 5.2.4.1, requires only twelve."""
 
 
 @dataclass(frozen=True)

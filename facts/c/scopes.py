@@ -1,4 +1,4 @@
-"""What names mean in C: scopes, the names that a file declares, and how its code uses them."""
+"""Name resolution in C: scopes, the names that a file declares, and their uses."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ VARIABLE, TYPE, MACRO_CODE = "variable", "type", "macro code"
 
 @dataclass(eq=False)
 class Name(Variable):
-    """What a name stands for: `form` is VARIABLE, ARRAY, FUNCTION, TYPE or MACRO_CODE.
+    """The meaning of a name: `form` is VARIABLE, ARRAY, FUNCTION, TYPE or MACRO_CODE.
 
     A variable whose address is taken, a static or a global one is `rebound`: its values go through its cell. The name
     of an array stands for its address; `rank` is its number of dimensions. Reading MACRO_CODE runs that code. A type
@@ -88,7 +88,7 @@ _USES = Query(
 
 
 class Usage:
-    """How the code of a tree uses names, by place; and the macros that it defines."""
+    """The uses of names in a tree, by place, and the macros that it defines."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         found = QueryCursor(_USES).captures(root)

@@ -45,7 +45,7 @@ def layout(imports: dict[str, list[tuple[int, str]]]) -> Layout:
 
 
 class _Packages:
-    """Which package each file names, and which one each directory is."""
+    """The package named by each file, and the package of each directory."""
 
     def __init__(self, imports: dict[str, list[tuple[int, str]]]) -> None:
         self._names = {path: _package(wanted) for path, wanted in imports.items()}

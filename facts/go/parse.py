@@ -1,4 +1,4 @@
-"""From text to tree."""
+"""Parse text to a tree."""
 
 import re
 

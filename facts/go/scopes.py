@@ -1,4 +1,4 @@
-"""What names mean in Go: the file's own declarations, and those of blocks."""
+"""Name resolution in Go: the file's own declarations, and those of blocks."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ UNNAMED = ("_", "init")
 
 @dataclass(eq=False)
 class Name(Variable):
-    """What a name stands for: `form` is VARIABLE, CONSTANT, TYPE, FUNCTION or IMPORT.
+    """The meaning of a name: `form` is VARIABLE, CONSTANT, TYPE, FUNCTION or IMPORT.
 
     A variable of the package, one whose address is taken and one that closures assign is `rebound`: its values go
     through its cell. A type declared in a function has its `value` here; `shape` is what a declared type is made of.

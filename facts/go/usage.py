@@ -1,4 +1,4 @@
-"""Which variables of functions are shared with closures, assigned by them, or have their address taken.
+"""Usage of variables: shared with closures, assigned by them, or with their address taken.
 
 Names are resolved as the language does (Go specification, Declarations and scope). Only declarations that hold a
 closure or take an address are gone through: elsewhere every variable belongs to its function alone.
@@ -22,7 +22,7 @@ _INTERESTING = Query(
 
 @dataclass
 class Use:
-    """How a variable is used: read or assigned by another body (`shared`), assigned there or by pointer (`rebound`)."""
+    """The use of a variable: read or assigned by another body (`shared`), assigned there or by pointer (`rebound`)."""
 
     shared: bool = False
     rebound: bool = False
@@ -36,7 +36,7 @@ class _Scope:
 
 
 class Usage:
-    """How the variables of a file are used, by where they are declared; what each closure captures, by its start."""
+    """Uses of a file's variables by place of declaration, and the captures of each closure by its start."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._source = source

@@ -1,4 +1,4 @@
-"""Which variables of a body are read by lambdas and classes in it: found by name, before the body is walked."""
+"""Variables of a body that its lambdas and classes capture: found by name, before the body is walked."""
 
 from bisect import bisect_left
 

@@ -1,4 +1,4 @@
-"""What stands in a class body: fields, initialisers, and what records have without saying so."""
+"""The contents of class bodies: fields, initialisers, and the implicit members of records."""
 
 from tree_sitter import Node
 

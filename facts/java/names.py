@@ -1,4 +1,4 @@
-"""What names mean in a Java file: scopes of classes, local variables, types (the language specification, 6.3–6.5).
+"""Name resolution in a Java file: scopes of classes, local variables, types (the language specification, 6.3–6.5).
 
 A variable's name means a local variable, else a field. A type's name means a type parameter or class around, else what
 the file imports or declares. In between lie the members that a class around may inherit from another file: where that

@@ -1,4 +1,4 @@
-"""What TypeScript declares besides variables, functions and classes: interfaces, types, enums, namespaces."""
+"""TypeScript's declarations other than variables, functions and classes: interfaces, types, enums, namespaces."""
 
 from tree_sitter import Node
 

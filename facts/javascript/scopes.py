@@ -7,7 +7,7 @@ from facts.ssa import UNDEFINED
 
 MODULE, FUNCTION, ARROW, BLOCK = "module", "function", "arrow", "block"
 IMPLICIT = ("this", "arguments")
-"""What every function but an arrow function binds by itself."""
+"""Names that every function except arrow functions binds implicitly."""
 
 
 class Name(Variable):

@@ -1,4 +1,4 @@
-"""Which function an entity belongs to: the innermost one around it, by the scopes that name it."""
+"""The function of each entity: the innermost one around it, by scopes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Bodies:
 
     @cached_property
     def size(self) -> np.ndarray:
-        """How many entities belong to each function."""
+        """The number of entities of each function."""
         return np.bincount(self.owner, minlength=len(self.owner))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The contexts of each function, from what points-to without contexts finds.
+"""The contexts of each function, from the results of context-insensitive points-to.
 
 A context is a string of at most two elements (`policy.py`), the last one first, nil where nothing more is known.
 Functions that nobody calls, and modules, have the empty one. Contexts of a function are all that its callers' contexts
@@ -15,17 +15,17 @@ from analyzer.context_policies import Policy
 from analyzer.evaluation.contexts.bodies import NONE, Bodies
 
 MOST_CONTEXTS = 64
-"""A function that would have more keeps one."""
+"""Maximum number of contexts of a function; one that would have more keeps one."""
 GROWTH = 3.0
-"""All clones together may have so many times the entities that the program has."""
+"""Maximum number of entities of all clones together, in entities of the program."""
 
 AHEAD, BEHIND, DROPPED = range(3)
-"""Where the last element of a giver's context goes: ahead of the element of the edge, behind it, or nowhere."""
+"""The position of the last element of a giver's context: ahead of the element of the edge, behind it, or dropped."""
 
 
 @dataclass
 class Calls:
-    """What points-to without contexts finds: functions by calls.
+    """The functions of calls by context-insensitive points-to.
 
     `plain` is [2, n]: call, function; `received` is [3, n]: call, function, and the site that made the receiver, or its
     class; `ambient`, [2, n], are calls that give no context: they run the function in all that it has. A pair of a call

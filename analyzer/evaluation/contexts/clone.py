@@ -1,4 +1,4 @@
-"""The facts of clones: each function once more for every context but its first, with entities of its own.
+"""The facts of clones: a copy of each function, with its own entities, for every context but its first.
 
 A row belongs to the innermost function that it speaks of, and is there once for each copy of that function; other
 functions in it are those around the copy. A definition (`define`) belongs to where it stands, and gives the first copy
@@ -28,7 +28,7 @@ class Cloned:
     mounted: facts.Mounted
     origin: np.ndarray
     n_functions: int
-    """So many functions are analysed in several contexts."""
+    """The number of functions analysed in several contexts."""
     n_clones: int
 
 

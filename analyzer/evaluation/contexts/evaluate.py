@@ -1,7 +1,7 @@
-"""Evaluation under a context policy: once without contexts to choose them by, then on the facts with clones.
+"""Evaluation under a context policy: first without contexts, to choose them, then on the facts with clones.
 
-What comes of the second evaluation speaks of clones; here they become what they are clones of, as far as reports see
-entities: by names and places.
+In the results of the second evaluation, clones are replaced by their originals as far as reports see entities: by
+names and places.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.budget import Budget
 from rules import library
 
 ASKED = ("entered", "entered_on", "gives_no_context", "kept_whole", INTO)
-"""What contexts are chosen by (`rules/exports/contexts.dl`)."""
+"""The relations that contexts are chosen by (`rules/exports/contexts.dl`)."""
 CLONES = frozenset(("clone_at", "clone_for", "has_clones", "is_clone", "fellow_clone", "repeated"))
 """The facts of `rules/lib/clones.dl`. Without a policy rules that read them are cut from the program."""
 COPIES = 1 + int(GROWTH)
@@ -67,7 +67,7 @@ class InContexts:
 
     @cached_property
     def asked(self) -> tuple[Bodies, Calls, np.ndarray, np.ndarray]:
-        """What contexts are chosen by: bodies, calls, functions that keep one context, and values that are wide."""
+        """The input of the choice of contexts: bodies, calls, functions that keep one context, wide values."""
         sources = [*self.analysis, engine.Source(*library.contexts())]
         program = compile_cached(sources, self.directory, ASKED)
         result = evaluate_program(program, self.mounted, self.machine, ASKED, budget=self.budget)
