@@ -1,4 +1,4 @@
-"""What an evaluation may take: rows, seconds and text for rules that nobody vouches for, and a moment when all ends."""
+"""Resource limits of an evaluation: rows, seconds and text for untrusted rules, and a deadline for everything."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 GRACE = 0.1
 """When time is up, evaluation has so much more of it for what is still to be had."""
 SLACK = 4
-"""A relation may pass its budget by this factor within an iteration, at whose end the budget is looked at."""
+"""Factor by which a relation may exceed its budget within an iteration, at whose end the budget is checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the strata of some relations may take: `rows` in each of these, the rest in all of their strata together.
+    """The budget of some relations: `rows` in each of them, the rest in all of their strata together.
 
-    `writers` are these relations, each with the sources to blame for it: those whose rules derive it. Rows decide,
-    because they are the same on every machine; `seconds` and `characters` of new texts, and the memory limit of the
-    evaluation, are backstops for what derives much without keeping it.
+    `writers` maps each of these relations to the sources whose rules derive it. The limit on rows is deterministic;
+    `seconds` and `characters` of new texts, and the memory limit of the evaluation, are backstops for rules that derive
+    much without storing it.
     """
 
     writers: Mapping[str, Collection[str]]
@@ -39,7 +39,7 @@ class Budget:
 
 
 class BudgetExceeded(EvaluationError):
-    """The rules of some `sources` have taken more than their budget, or cannot be evaluated; `reason` says why."""
+    """The rules of some `sources` exceed their budget, or cannot be evaluated; `reason` says why."""
 
     def __init__(self, sources: Collection[str], reason: str) -> None:
         super().__init__(f"{', '.join(sorted(sources))}: {reason}")
@@ -47,13 +47,13 @@ class BudgetExceeded(EvaluationError):
 
 
 class TimeIsUp(Exception):
-    """The moment has come at which an evaluation was to end."""
+    """The deadline of an evaluation has passed."""
 
 
 class Meter:
-    """Compares what strata take with a budget, and the time with the moment `ends_s` of the monotonic clock.
+    """Checks the resources of strata against a budget, and the time against the deadline `ends_s`, monotonic.
 
-    `watch` is for whoever does a piece of work of a stratum, in any thread: it raises when there must be no more.
+    Each piece of work of a stratum, in any thread, calls `watch`, which raises when a limit is reached.
     """
 
     def __init__(self, budget: Budget | None, symbols: Symbols, ends_s: float | None = None) -> None:
@@ -82,7 +82,7 @@ class Meter:
         except (MemoryLimitReached, MemoryError):
             if not self.charged:
                 raise
-            raise self.exceeded("they need more memory than there is") from None
+            raise self.exceeded("they need more memory than available") from None
         except EvaluationError as error:
             if not self.charged or isinstance(error, BudgetExceeded):
                 raise
@@ -108,7 +108,7 @@ class Meter:
         if any(relation.exceeds(SLACK * self.budget.rows) for relation in self.charged):
             raise RowsReached
         if self.symbols.n_characters - self.begun_characters > self.budget.characters:
-            raise self.exceeded(f"they make more than {self.budget.characters:,} characters of new texts")
+            raise self.exceeded(f"they create more than {self.budget.characters:,} characters of new texts")
 
     def extend(self) -> None:
         """Allow GRACE of the time that there was, the first time."""

@@ -1,4 +1,4 @@
-"""What an evaluation reads and returns: relations and records as integer columns."""
+"""The input and output of an evaluation: relations and records as integer columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Columns = np.ndarray
 
 
 class EvaluationError(Exception):
-    """Evaluation stopped: the data or the program asks for something that has no value. The message says what."""
+    """Evaluation failed: the data or the program needs something that has no value, named in the message."""
 
 
 class OutOfMemory(EvaluationError):

@@ -1,4 +1,4 @@
-"""What an evaluation cost, as plain data to write as JSON or to show."""
+"""The costs of an evaluation as plain data, to write as JSON or to show."""
 
 from __future__ import annotations
 

@@ -105,5 +105,5 @@ def split(data: bytes, path: object) -> Lines:
     kept = n_words > 0
     kept[kept] = text[starts[first[kept]]] != HASH
     if b"\0" in data:
-        raise FactsError(path, 0, "this is no text: it holds zero bytes")
+        raise FactsError(path, 0, "not a text file: it contains null bytes")
     return Lines(Words(text, starts, lengths), np.flatnonzero(kept) + 1, first[kept], n_words[kept])

@@ -69,7 +69,7 @@ def read_lines(name: str, text: str, format: str | None, report: Report) -> Line
             section = first
             if first not in SECTIONS:
                 help = did_you_mean(first, SECTIONS, f"sections are {' '.join(SECTIONS)}")
-                report.error("E073", f"'{first}' is no section of a grammar", span, help)
+                report.error("E073", f"'{first}' is not a section of a grammar", span, help)
                 section = SECTIONS[0]
         elif section == SECTIONS[0]:
             lines.productions.append(words)
@@ -87,10 +87,10 @@ def check_production(words: Sequence[Word], report: Report) -> None:
     """Report words that are signs of other notations."""
     for word, span in words:
         if word in SIGNS:
-            report.error("E070", f"'{word}' is no part of a production", span)
+            report.error("E070", f"'{word}' is not part of a production", span)
         elif word in EMPTY:
             help = "the empty word is a right side without symbols: write the left side alone"
-            report.error("E070", f"'{word}' is no part of a production", span, help)
+            report.error("E070", f"'{word}' is not part of a production", span, help)
 
 
 def check_indices(productions: Sequence[Sequence[Word]], report: Report) -> None:

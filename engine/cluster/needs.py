@@ -1,4 +1,4 @@
-"""The information about symbols that a program needs."""
+"""A program's constants, and its need for the texts of symbols."""
 
 from __future__ import annotations
 

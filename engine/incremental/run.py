@@ -108,7 +108,7 @@ def anew(
 ) -> tuple[Maintainer, Upkeep]:
     """Evaluate from scratch. Raises StateError where there are no facts to begin with."""
     if facts is None:
-        raise StateError(f"{why}; give the facts to begin with (-F)") from None
+        raise StateError(f"{why}; give initial facts (-F)") from None
     place.base = None
     database = load(place.program.program, facts)
     given = Database(database.symbols, database.records)

@@ -106,7 +106,9 @@ class State:
         """Return the view that was saved; `options` are those of View. Raises NoState."""
         with self._reading() as manifest:
             if manifest.program != self._identity:
-                raise NoState(f"the state in {self.directory} is that of another program, or of an earlier form of it")
+                raise NoState(
+                    f"the state in {self.directory} belongs to another program, or to an earlier version of it"
+                )
             return self._load(manifest, options)
 
     def adopt(self, **options: object) -> View:
@@ -128,7 +130,7 @@ class State:
                 raise NoState(f"the state in {self.directory} was saved by another version of analyze")
             yield manifest
         except CannotAdopt as error:
-            raise NoState(f"the state in {self.directory} cannot be that of this program: {error}") from None
+            raise NoState(f"the state in {self.directory} does not belong to this program: {error}") from None
         except DamagedFile as error:
             raise NoState(f"the state in {self.directory} is damaged: {error}") from None
         except OSError as error:

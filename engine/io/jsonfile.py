@@ -67,7 +67,7 @@ def encode(value: object, type: Type, interner: Interner) -> int:
         case list() | dict() if type.kind == "record" and not is_algebraic(type, interner):
             record = interner.records[type.record or ""]
             return interner.intern(record.name, fields_of(value, record.fields, interner))
-    raise ValueError(f"{json.dumps(value)[:60]} is no {type.kind} (type {type.name})")
+    raise ValueError(f"{json.dumps(value)[:60]} is not a valid {type.kind} (type {type.name})")
 
 
 def is_algebraic(type: Type, interner: Interner) -> bool:

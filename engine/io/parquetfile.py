@@ -102,7 +102,9 @@ def whole_numbers(source: Input, column: pyarrow.ChunkedArray, type: Type) -> py
     try:
         return column.cast(pyarrow.uint64() if type.kind == "unsigned" else pyarrow.int64())
     except pyarrow.ArrowInvalid:
-        source.fail(0, f"a column of {column.type} has a value that is no {type.kind} of 64 bits (type {type.name})")
+        source.fail(
+            0, f"a column of {column.type} has a value that is not a valid {type.kind} of 64 bits (type {type.name})"
+        )
 
 
 def write(rows: OrderedRelation, path: Path, parameters: dict[str, str]) -> None:

@@ -71,7 +71,9 @@ class Interner:
         value = text_to_float(text) if kind == "float" else text_to_integer(text, kind, self.bits)
         if value is None:
             is_number = kind != "float" and text_to_integer(text, "number", 1 << 16) is not None
-            raise ValueError(f"'{text}' is out of the range of {kind}" if is_number else f"'{text}' is no {kind}")
+            raise ValueError(
+                f"'{text}' is out of the range of {kind}" if is_number else f"'{text}' is not a valid {kind}"
+            )
         if kind == "float":
             return float_bits(value)
         return value - (1 << 64) if value >> 63 == 1 else value
@@ -143,7 +145,7 @@ class RecordReader:
         name = self.read(BRANCH).strip()
         found = next((branch for branch in record.branches if branch.name == name), None)
         if found is None:
-            raise ValueError(f"'{name}' is no branch of {record.name}")
+            raise ValueError(f"'{name}' is not a branch of {record.name}")
         begun = Begun(record, found.fields, ")", [], (found.tag,))
         if not found.fields:
             return self.interner.intern(record.name, begun.row())

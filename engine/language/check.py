@@ -239,7 +239,7 @@ class ClauseChecker:
                 for part in subterms(term):
                     is_argument = part is term and literal is clause.head
                     if isinstance(part, HeadAggregate) and not is_argument:
-                        message = f"'{part.kind}<…>' is no argument of a head"
+                        message = f"'{part.kind}<…>' is not an argument of a head"
                         help = f"in a body, write 'x = {part.kind} y : {{ … }}'"
                         report.error("E060", message, part.span, help)
         declaration = self.relations.get(clause.head.relation)
@@ -254,5 +254,5 @@ class ClauseChecker:
         n_atoms = sum(type(literal).__name__ == "Atom" for literal in clause.body)
         for version, order in clause.plan:
             if order and sorted(order) != list(range(1, n_atoms + 1)):
-                message = f"plan {version} is no order of the {n_atoms} atoms of the body"
+                message = f"plan {version} is not an order of the {n_atoms} atoms of the body"
                 report.error("E052", message, clause.span, f"name each of 1 to {n_atoms} once")

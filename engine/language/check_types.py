@@ -100,7 +100,7 @@ class TypeChecker:
         term, found, expected = conflict.term, describe(conflict.found), describe(conflict.expected)
         if conflict.code == "E028":
             length = len(term.arguments) if isinstance(term, RecordTerm) else 0
-            self.error("E028", f"a record of {plural(length, 'field')} is no {found}", conflict.span)
+            self.error("E028", f"a record of {plural(length, 'field')} is not a {found}", conflict.span)
         elif conflict.code == "E025" and conflict.span != term.span:
             self.error("E025", f"types {found} and {expected} have no value in common", conflict.span)
         elif isinstance(term, Constant):

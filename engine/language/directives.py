@@ -75,7 +75,7 @@ def check_file(directive: Directive, declaration: Declaration, report: Report) -
     if parameters.get("escapes") == "true" and (parameters.get("rfc4180") == "true" or "delimiter" in parameters):
         wrong("escapes=true is for fields separated by tabs", "leave out delimiter and rfc4180")
     if parameters.get("format", "list") not in ("list", "object"):
-        wrong(f"format={parameters['format']} is no format of JSON", "write format=list or format=object")
+        wrong(f"format={parameters['format']} is not a format of JSON", "write format=list or format=object")
     fields = parameters["columns"].split(":") if directive.kind == "input" and "columns" in parameters else None
     if fields is not None and (len(fields) < len(declaration.attributes) or not all(f.isdecimal() for f in fields)):
         help = 'write their positions in the file, from 0: columns="2:0:1"'

@@ -122,7 +122,7 @@ class TypeSystem:
         name = declaration.name
         for member in members:
             if member.kind not in PRIMITIVES:
-                message = f"union type '{name}' contains '{member.name}', which is no primitive type"
+                message = f"union type '{name}' contains '{member.name}', which is not a primitive type"
                 self.report.error("E023", message, declaration.span)
                 return None
         kinds = sorted({member.kind for member in members})

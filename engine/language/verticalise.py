@@ -69,5 +69,5 @@ def _verticals(clause: Clause) -> Iterable[Vertical]:
 
 def _report_misplaced(clause: Clause, report: Report) -> None:
     for term in _verticals(clause):
-        message = f"'{term.value.name}@{term.column.name}' is no argument of a positive atom of the body"
+        message = f"'{term.value.name}@{term.column.name}' is not an argument of a positive atom of the body"
         report.error("E060", message, term.span)

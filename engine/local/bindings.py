@@ -1,4 +1,4 @@
-"""The bindings of plans: relations, records and functors."""
+"""The data and functors that plans are bound to."""
 
 from __future__ import annotations
 

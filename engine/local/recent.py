@@ -23,7 +23,7 @@ SLOTS = 1 << 17
 MAX_NUMBER = 1 << 22
 """Groups that are numbers below are looked up in an array."""
 WATCHED_ROWS = 1 << 18
-"""Number of rows that fill a cache, before which its hit rate is meaningless."""
+"""Number of rows that fill a cache; it is judged only after that."""
 
 
 class Boxes(NamedTuple):

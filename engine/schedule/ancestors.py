@@ -1,4 +1,4 @@
-"""Which nodes are ancestors of which, as intervals."""
+"""The ancestors of each node, as intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class OverBudget(Exception):
-    """What is being built takes more memory than it may."""
+    """The structure under construction exceeds its memory limit."""
 
 
 class Ancestors:

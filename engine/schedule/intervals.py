@@ -12,7 +12,7 @@ from engine.schedule.scheduler import ACTIVE, Scheduler
 
 
 class IntervalList(Scheduler):
-    """When nothing is ready, asks for each active node whether any unfinished one is its ancestor.
+    """A scheduler that, when nothing is ready, asks for each active node if any unfinished one is its ancestor.
 
     No worker is idle while a node could run. A scan makes O(n²) queries, all of them O(n³); it is repeated only when a
     node has ended since. `ancestors` are those of the graph, if they are not to be shared.

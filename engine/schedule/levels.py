@@ -8,7 +8,7 @@ from engine.schedule.dag import Dag
 from engine.schedule.scheduler import ACTIVE, Scheduler
 
 LEVELS_AHEAD = 15
-"""So many levels and more give nearly the same (Table II)."""
+"""Number of levels beyond which results hardly improve (Table II)."""
 
 
 class LevelBased(Scheduler):

@@ -21,7 +21,7 @@ SCHEDULERS: dict[str, Callable[[Dag], Scheduler]] = {
 }
 DEFAULT = "hybrid"
 LOOKS_S = 1.0
-"""How often a waiting thread looks for an interrupt: one that comes as it goes to sleep does not wake it."""
+"""Seconds between a waiting thread's checks for interrupts: one that arrives as it goes to sleep does not wake it."""
 Work = Callable[[int], Iterable[int]]
 """Brings a node up to date and returns the children whose input that has changed: none if its output is as it was."""
 

@@ -1,4 +1,4 @@
-"""What schedulers have in common: the states of nodes, and what they are told and asked."""
+"""The interface of schedulers, and the states of nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lets members in, by what is set for Spark: a secret of the run, ports, and encryption where Spark encrypts."""
+"""Access of members by Spark's settings: a secret of the run, ports, and encryption if Spark encrypts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENCRYPTING = (
     "spark.ssl.rpc.enabled",
     "spark.authenticate.enableSaslEncryption",
 )
-"""Where one of these is on, what Spark sends itself is encrypted, the secret and the key of members with it."""
+"""If one of these is on, Spark encrypts its own traffic, including the secret and the key of members."""
 
 
 def access(spark: SparkSession) -> Access:

@@ -36,7 +36,7 @@ ROWS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Shared:
-    """What every member is given whole: the texts of the symbols, and the records."""
+    """The data replicated to every member: the texts of the symbols, and the records."""
 
     texts: list[str]
     records: dict[str, Columns]

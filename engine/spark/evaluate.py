@@ -138,9 +138,7 @@ def shaped(relation: Relation, frame: DataFrame, source: Source) -> DataFrame:
         return frame.select(*names)
     if len(frame.columns) != relation.arity:
         found = ", ".join(frame.columns)
-        raise FactsError(
-            source.name, 0, f"{relation.name} has {relation.arity} columns, the facts have others: {found}"
-        )
+        raise FactsError(source.name, 0, f"{relation.name} has {relation.arity} columns, but the facts have: {found}")
     return frame
 
 
@@ -160,7 +158,7 @@ def collected(frame: DataFrame) -> list:
     try:
         return frame.collect()
     except (PySparkException, Py4JError) as error:
-        raise EvaluationError(f"Spark gave up: {cause(str(error))}") from error
+        raise EvaluationError(f"Spark failed: {cause(str(error))}") from error
 
 
 def cause(text: str) -> str:

@@ -29,7 +29,7 @@ Tables = dict[str, pyarrow.Table]
 
 @dataclass(frozen=True)
 class Source:
-    """Where facts come from, for messages, and how: lines of text to be read with `parameters`, or columns (None)."""
+    """A source of facts, named for messages: lines of text to be read with `parameters`, or columns (None)."""
 
     name: str
     parameters: dict[str, str] | None = None

@@ -20,7 +20,7 @@ class Settings(Protocol):
 
 @dataclass(frozen=True)
 class ExecutorMemory:
-    """What is set for executors: bytes of the JVM's heap, and maybe bytes for Python and tasks at once."""
+    """The settings of executors: bytes of the JVM's heap, and maybe bytes for Python and concurrent tasks."""
 
     heap_bytes: int
     python_bytes: int | None

@@ -29,7 +29,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Access:
-    """What the driver gives to all members, and to nobody else: who knows `key` is let in.
+    """The credentials that the driver gives only to members: `key` authenticates them.
 
     Members listen on the first free one of `ports`; with `pem`, a certificate and its key, connections are encrypted.
     """
@@ -96,7 +96,7 @@ class Mesh:
             except Stranger as error:
                 reason = error
                 connection.close()
-        raise ConnectionError(f"{address} is no member of this run: {reason}")
+        raise ConnectionError(f"{address} is not a member of this run: {reason}")
 
     def exchange(self, parcels: Sequence[Parcel]) -> list[Parcel]:
         sent = self._sender.submit(self._send, parcels)
@@ -109,7 +109,9 @@ class Mesh:
                     raise found[other].error
             sent.result()
         except (EOFError, OSError, Damaged) as error:
-            raise ConnectionError(f"member {self.rank} of {self.size} has lost another one: {error}") from error
+            raise ConnectionError(
+                f"member {self.rank} of {self.size} lost the connection to another member: {error}"
+            ) from error
         return found
 
     def _pass_on(self, failure: Failure, sent: Future) -> None:

@@ -60,4 +60,4 @@ def tsv(rows: OrderedRows) -> bytes:
 
 
 FORMATS = {"parquet": parquet, "tsv": tsv}
-"""How a part is written, by the name of the format, which is also the suffix of its file."""
+"""Writers of parts by format, which is also the suffix of the file."""

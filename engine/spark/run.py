@@ -86,7 +86,7 @@ def homes_of(program: CheckedProgram, partition: Mapping[str, Sequence[str]]) ->
         for column in columns:
             if column not in known:
                 raise EvaluationError(
-                    f"--partition {name}: '{column}' is no column to partition by; known: {', '.join(known)}"
+                    f"--partition {name}: '{column}' is not a column to partition by; known: {', '.join(known)}"
                 )
         homes[name] = tuple(sorted(known[column] for column in columns))
     return homes
@@ -116,4 +116,4 @@ def within(directory: str, name: str) -> str:
 def refuse_present(system: fs.FileSystem, root: str, names: Iterable[str]) -> None:
     present = [name for name in names if system.get_file_info(f"{root}/{name}").type != fs.FileType.NotFound]
     if present:
-        raise EvaluationError(f"{root}/{present[0]} is there already; remove it, or choose another directory (-D)")
+        raise EvaluationError(f"{root}/{present[0]} already exists; remove it, or choose another directory (-D)")

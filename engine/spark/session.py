@@ -37,12 +37,12 @@ SETTINGS = {
 }
 WAIT = "spark.analyze.wait"
 WAIT_S = 600.0
-"""How long executors are waited for, unless `WAIT` says another number of seconds."""
+"""Default of `WAIT`, the seconds to wait for executors."""
 PATIENCE_S = 10.0
-"""After so long it is said what is waited for."""
+"""Seconds of waiting after which a warning says what for."""
 LOOK_EVERY_S = 0.1
 ATTEMPTS = 4
-"""How often a task may fail on this machine: as often as on a cluster."""
+"""Number of attempts of a task on this machine, as on a cluster."""
 
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
@@ -84,7 +84,7 @@ def seconds(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise EvaluationError(f"{WAIT}={text} is no number of seconds") from None
+        raise EvaluationError(f"{WAIT}={text} is not a number of seconds") from None
 
 
 def await_executors(spark: SparkSession, master: str, wait_s: float) -> None:
@@ -152,5 +152,5 @@ def need_master(master: str) -> None:
         except OSError as error:
             raise EvaluationError(f"no Spark master answers at {master}: {error}") from None
     elif not re.match(r"(local(-cluster)?\[.*\]|local|yarn|k8s://.*|spark://.*)$", master):
-        message = f"'{master}' is no Spark master: write local[2], spark://HOST:PORT, yarn or k8s://URL"
+        message = f"'{master}' is not a Spark master: write local[2], spark://HOST:PORT, yarn or k8s://URL"
         raise EvaluationError(message)

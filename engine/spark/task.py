@@ -1,4 +1,4 @@
-"""What a task of the barrier stage does: the work of one member, from its facts to its part of the results."""
+"""A task of the barrier stage: the work of one member, from its facts to its part of the results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from engine.symbols import Symbols
 
 @dataclass(frozen=True)
 class Job:
-    """What all members are told: the program, where facts come from, what admits them to one another, and executors.
+    """The input of all members: the program, the sources of facts, their access to one another, and executors.
 
     `checkpoints` is a directory of this run alone; in the middle of a fixpoint one is made each `interval_s` seconds.
     """
@@ -68,9 +68,9 @@ class Files:
 
 @dataclass
 class Report:
-    """What a member says at its end: `error` is for the user, `n_derived` the rows whose home it was.
+    """The final report of a member: `error` is for the user, `n_derived` the rows whose home it was.
 
-    `damage` says which checkpoints were found damaged.
+    `damage` lists the damaged checkpoints.
     """
 
     rank: int

@@ -18,7 +18,7 @@ from engine.storage.trace import Trace
 
 
 class Shape(NamedTuple):
-    """What programs must agree on to share a relation: the kinds of its columns, and their width."""
+    """The shape that programs must agree on to share a relation: the kinds of its columns, and their width."""
 
     columns: tuple[str, ...]
     dtype: np.dtype

@@ -130,7 +130,7 @@ class Equivalence(Relation):
         return np.unique(self.label[: self.keys.n])
 
     def fan_out(self, n_columns: int) -> float:
-        """How many rows agree with a row on so many columns, itself included, on average."""
+        """Return the average number of rows that agree with a row on `n_columns` columns, itself included."""
         if n_columns == 2 or not self.n:
             return 1.0
         sizes = self.runs[self.classes(), LENGTH].astype(float)

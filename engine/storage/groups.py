@@ -24,7 +24,7 @@ from engine.storage.sums import IntegerSum
 from engine.storage.tables import Joined
 
 FIRST_PAIRS = 32
-"""So many groups, or fewer than twice as many, are found by their hash."""
+"""Number of groups, up to less than twice as many, that are found by their hash."""
 
 
 @dataclass(frozen=True)

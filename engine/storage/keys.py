@@ -14,7 +14,7 @@ SPARSE_VALUES = 1 << 24
 """Values below are looked up in an array, however few they are."""
 Two = tuple[int, int]
 Places = tuple[np.ndarray, Two, Two, Two]
-"""Where the ids of dense values, or of pairs of them, are found: index, lows, sizes, strides of `kernels.extrema`."""
+"""The index of ids of dense values, or of pairs of them: index, lows, sizes, strides of `kernels.extrema`."""
 
 
 class HashedKeys:

@@ -22,19 +22,19 @@ from engine.system import is_in_memory, machine_bytes, private_bytes, release_fr
 SMALL_BYTES = 1 << 15
 """Smaller arrays are not entered one by one: they count as memory of other kinds."""
 MEASURED_BYTES = 1 << 23
-"""The resident size is measured again whenever so many bytes have been entered."""
+"""Bytes entered after which the resident size is measured again."""
 PORTIONS = 32
-"""What cannot be spilled should be smaller than the limit divided by so many: it takes three times its size to grow."""
+"""Unspillable arrays should be smaller than the limit divided by PORTIONS: they take three times their size to grow."""
 SLACK = 0.05
-"""What share of the limit is freed at least when something has to be spilled, if it can be."""
+"""Minimum share of the limit that a spill frees, if possible."""
 RESERVE = 0.1
 """The share of a limit on the resident size for arrays that are small, or short-lived, and not in the ledger."""
 WATCH_S = 0.005
-"""How often the resident size is looked at, beside what the ledger hears of."""
+"""Seconds between checks of the resident size, besides the entries of the ledger."""
 ROOM_BYTES = 16 << 20
-"""The memory that an evaluation needs at least, beside what the process holds when it begins."""
+"""Minimum memory of an evaluation, besides what the process holds when it begins."""
 DEFAULT_SHARE = 0.8
-"""How much of the machine's memory an evaluation may take when nothing else is said."""
+"""Default limit of an evaluation, as a share of the machine's memory."""
 
 
 class MemoryLimitReached(OutOfMemory):
@@ -56,9 +56,9 @@ class LimitTooSmall(OutOfMemory):
 
 
 class Ledger:
-    """What the process holds: `held_bytes` in the arrays entered, and the rest, which is measured.
+    """The memory of the process: `held_bytes` in the arrays entered, and the rest, which is measured.
 
-    Where the directory for spilled arrays is in memory, nothing is spilled: what is there counts as all else does.
+    If the directory for spilled arrays is in memory, nothing is spilled: files there count as memory.
 
     Owners of arrays that are quiet, not to be written again for now, offer them to be spilled; the oldest offers go
     first. Safe to share between threads.

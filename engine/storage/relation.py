@@ -41,7 +41,7 @@ class Relation:
     is_keyed = False
     """True if it sums or counts by contributor."""
     most = MANY
-    """How many rows a partition may hold."""
+    """Maximum number of rows of a partition."""
 
     def __init__(self, name: str, arity: int, dtype: np.dtype) -> None:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
@@ -188,7 +188,7 @@ class Relation:
             distribute(source, lo, hi, parts, targets)
 
     def position(self, columns: np.ndarray) -> np.ndarray:
-        """Where the columns stand in what a partition hashes."""
+        """Return the positions of columns in what a partition hashes."""
         return columns
 
     def replace(self, partitions: Sequence[Partition], bits: int = RAGGED) -> None:

@@ -16,7 +16,7 @@ from engine.kernels.columns import compress
 from engine.storage.batch import Batch, Merge, batch_of
 
 LAZY, DEFAULT, EAGER = 2, 8, None
-"""How many rows each merge under way moves for a row that arrives; None: all of them, at once.
+"""Number of rows that each merge in progress moves per arriving row; None: all of them, at once.
 
 With less than 2 a merge might not end before the batches that arrive meanwhile have become as large as its result.
 """

@@ -24,7 +24,7 @@ FIRST_SLOTS = 128
 
 
 class Joined(NamedTuple):
-    """What a join makes of the first n rows of a chunk: see `kernels.hashing.join_pairs`."""
+    """The result of a join for the first n rows of a chunk: see `kernels.hashing.join_pairs`."""
 
     starts: np.ndarray
     lengths: np.ndarray

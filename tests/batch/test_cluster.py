@@ -66,4 +66,4 @@ def test_a_scan_on_spark_gives_the_same_bytes(run, tmp_path, state_directory):
 def test_a_master_goes_with_spark(run, tmp_path):
     assert "--master goes only with --engine spark" in run("scan", tmp_path, "--master", "yarn", code=2).stderr
     told = run("scan", tmp_path, "--engine", "spark", "--master", "nowhere", code=2).stderr
-    assert "error[V001]: 'nowhere' is no Spark master" in told
+    assert "error[V001]: 'nowhere' is not a Spark master" in told

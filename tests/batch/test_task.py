@@ -126,7 +126,7 @@ def test_one_that_exhausts_its_memory_fails_and_says_so(run, repositories):
 def test_rules_that_exhaust_the_memory_of_a_repository_are_left_out(run, repositories):
     repositories.make("greedy", {"app.py": "print(1)\n", ".analyze/rules/own.dl": GREEDY})
     row, costs = run("greedy", memory_bytes=450 << 20, rules=("x/own",))
-    assert row["status"] == "incomplete" and "they need more memory than there is" in row["reason"]
+    assert row["status"] == "incomplete" and "they need more memory than available" in row["reason"]
     # Pages of files, as of libraries, do not count in the limit; the rows alone would come to 1 GB.
     assert costs["peak_bytes"] < 700 << 20
 

@@ -13,12 +13,12 @@ import pytest
         (["--engine", "spark", "--conf", "spark.cores.max"], "'spark.cores.max' is not KEY=VALUE"),
         (
             ["--engine", "spark", "--conf", "spark.analyze.wait=soon", "--master", "local[1]", "-D", "out"],
-            "spark.analyze.wait=soon is no number of seconds",
+            "spark.analyze.wait=soon is not a number of seconds",
         ),
         (["--stats"], "--stats goes only with --engine spark"),
         (["--engine", "spark", "--partition", "p"], "--partition is NAME=COLUMN,COLUMN…, not 'p'"),
         (["--engine", "spark", "--partition", "q=x"], "the program declares no relation 'q'"),
-        (["--engine", "spark", "--partition", "p=y"], "'y' is no column to partition by; known: x"),
+        (["--engine", "spark", "--partition", "p=y"], "'y' is not a column to partition by; known: x"),
         (["--engine", "spark", "--explain"], "--explain goes not with --engine spark"),
         (["--engine", "spark", "--query", "p(1)"], "--query goes not with --engine spark"),
     ],
@@ -33,4 +33,4 @@ def test_an_output_that_is_there_is_not_written_over_by_spark(analyze, tmp_path)
     (tmp_path / "p.dl").write_text(".decl p(x: number)\n.output p\np(1).\n")
     (tmp_path / "out" / "p.parquet").mkdir(parents=True)
     told = analyze("run", tmp_path / "p.dl", "-D", tmp_path / "out", "--engine", "spark", code=2).stderr
-    assert "p.parquet is there already; remove it, or choose another directory (-D)" in told
+    assert "p.parquet already exists; remove it, or choose another directory (-D)" in told

@@ -93,7 +93,7 @@ def test_the_first_run_applies_a_delta_too(place):
 
 def test_without_state_and_facts_nothing_can_be_done(place):
     said = place.update(code=2)
-    assert said == f"error[S003]: there is no state in {place.top}/state; give the facts to begin with (-F)\n"
+    assert said == f"error[S003]: there is no state in {place.top}/state; give initial facts (-F)\n"
 
 
 def test_a_damaged_state_is_replaced_if_there_are_facts(place):
@@ -113,7 +113,7 @@ def test_a_changed_program_is_evaluated_anew(place):
     place.update("-F", place.top / "facts")
     (place.top / "tc.dl").write_text(TC + "tc(x, x) :- arc(x, _).\n")
     said = place.update("-F", place.top / "facts")
-    assert "is that of another program" in said and len(place.rows()) == 5
+    assert "belongs to another program" in said and len(place.rows()) == 5
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_decimals_without_a_fraction_are_integers(tmp_path):
         if value == 2**64 - 1:
             assert tuples.decode(program, engine.load(program, tmp_path), ["r"])["r"] == {(-5, value)}
         else:
-            with pytest.raises(engine.FactsError, match="a value that is no unsigned of 64 bits"):
+            with pytest.raises(engine.FactsError, match="a value that is not a valid unsigned of 64 bits"):
                 engine.load(program, tmp_path)
 
 
@@ -141,10 +141,10 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     [
         ("[1, 2]", 1, "an array of 2 values is expected, not 1"),
         ('[["a", 1], ["b"]]', 2, 'an array of 2 values is expected, not ["b"]'),
-        ('[["a", 1], ["b", 1.5]]', 2, "1.5 is no number (type number)"),
-        ('[["a", true]]', 1, "true is no number (type number)"),
+        ('[["a", 1], ["b", 1.5]]', 2, "1.5 is not a valid number (type number)"),
+        ('[["a", true]]', 1, "true is not a valid number (type number)"),
         ('[["a", 2147483648]]', 1, "'2147483648' is out of the range of number"),
-        ("[[1, 1]]", 1, "1 is no symbol (type symbol)"),
+        ("[[1, 1]]", 1, "1 is not a valid symbol (type symbol)"),
         ('[{"x": "a"}]', 1, "the object has the attributes ['x'], not ['x', 'y']"),
         ('{"x": 1}', 0, "cannot read the facts of r: an array of rows is expected"),
         ("[1,", 0, "cannot read the facts of r: Expecting value"),
@@ -169,7 +169,7 @@ def test_bad_tables_are_reported(tmp_path):
     with sqlite3.connect(tmp_path / "d.db") as database:
         database.execute("CREATE TABLE r (x, y)")
         database.executemany("INSERT INTO r VALUES (?, ?)", [("a", 1), ("b", "two")])
-    with pytest.raises(engine.FactsError, match=r"d.db:2: 'two' is no number \(type number\)"):
+    with pytest.raises(engine.FactsError, match=r"d.db:2: 'two' is not a valid number \(type number\)"):
         load(tmp_path, text)
     with pytest.raises(engine.FactsError, match="r has 1 columns, its table 2"):
         load(tmp_path, '.decl r(x: symbol)\n.input r(IO=sqlite, dbname="d.db")')
@@ -184,7 +184,7 @@ def test_bad_tables_are_reported(tmp_path):
         ([1, 2**31], "number", 2, "'2147483648' is out of the range of number"),
         ([1, None], "number", 2, "a value is missing"),
         ([1.5], "number", 0, "a column of double is read as number"),
-        (["a"], "float", 1, "'a' is no float"),
+        (["a"], "float", 1, "'a' is not a valid float"),
         ([b"a"], "number", 0, "a column of binary is read as number"),
         (["[1]", "[1]", "[1"], "P", 3, "expected ']' before the end"),
     ],

@@ -99,7 +99,7 @@ def test_without_facts_the_damage_is_an_error_and_the_state_is_gone(place, tmp_p
     for at, byte in enumerate(content[4096:-4096], 4096):
         content[at] = byte ^ 1
     base.write_bytes(content)
-    for said in ("is damaged: .* give the facts", "there is no state|is damaged"):
+    for said in ("is damaged: .* give initial facts", "there is no state|is damaged"):
         with pytest.raises(StateError, match=said):
             keep_up(place / "program.dl", state, tmp_path / "out", delta=place / "delta", threads=1)
 

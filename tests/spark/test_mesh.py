@@ -66,5 +66,5 @@ def test_a_member_that_is_gone_ends_the_others():
             mesh.exchange([None] * mesh.size)
 
     for future in meshes(3, work)[1:]:
-        with pytest.raises(ConnectionError, match="has lost another one"):
+        with pytest.raises(ConnectionError, match="lost the connection to another member"):
             future.result()

@@ -45,7 +45,7 @@ def test_tasks_of_one_machine_are_tried_as_often_as_those_of_a_cluster(master, e
 
 @pytest.mark.parametrize("master", ["foo", "localhost:7077", "local[2"])
 def test_what_is_no_master_is_told_with_examples(master):
-    with pytest.raises(EvaluationError, match="is no Spark master: write local"):
+    with pytest.raises(EvaluationError, match="is not a Spark master: write local"):
         need_master(master)
 
 
@@ -94,7 +94,7 @@ def test_executors_are_waited_for_and_that_is_said(monkeypatch, caplog):
 def test_a_cluster_that_stays_occupied_is_told_with_what_to_do():
     with pytest.raises(EvaluationError, match=r"no executor on yarn yet.*or wait longer \(--conf spark.analyze.wait="):
         session.await_executors(Executors(0), "yarn", 0)
-    with pytest.raises(EvaluationError, match="spark.analyze.wait=soon is no number of seconds"):
+    with pytest.raises(EvaluationError, match="spark.analyze.wait=soon is not a number of seconds"):
         session.seconds("soon")
 
 

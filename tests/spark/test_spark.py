@@ -181,7 +181,7 @@ def test_a_query_is_a_data_frame(spark):
 def test_wrong_facts_are_told_in_one_line(spark, chain, tmp_path):
     with (chain / "edge.facts").open("a") as file:
         file.write("7\tseven\n")
-    with pytest.raises(engine.FactsError, match="edge.facts: 'seven' is no number"):
+    with pytest.raises(engine.FactsError, match="edge.facts: 'seven' is not a valid number"):
         run(spark, CHAIN, chain, tmp_path / "out")
 
 
