@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.storage.relation import Relation
 
 GRACE = 0.1
-"""When time is up, evaluation has so much more of it for what is still to be had."""
+"""Extension of an evaluation's time after its deadline, as a share, for results that can still be derived."""
 SLACK = 4
 """Factor by which a relation may exceed its budget within an iteration, at whose end the budget is checked."""
 
@@ -93,11 +93,11 @@ class Meter:
             self.charged = ()
 
     def charges(self, relations: Iterable[Relation]) -> bool:
-        """Return True if what a stratum takes is compared with a budget."""
+        """Return True if a stratum has a budget."""
         return self.budget is not None and any(owner(relation) in self.budget.writers for relation in relations)
 
     def watch(self) -> None:
-        """Raise BudgetExceeded or TimeIsUp when the stratum at hand must end."""
+        """Raise BudgetExceeded or TimeIsUp if the current stratum must end."""
         now = monotonic()
         if self.ends_s is not None and now > self.ends_s:
             raise TimeIsUp
@@ -111,13 +111,13 @@ class Meter:
             raise self.exceeded(f"they create more than {self.budget.characters:,} characters of new texts")
 
     def extend(self) -> None:
-        """Allow GRACE of the time that there was, the first time."""
+        """Extend the deadline once, by GRACE of the time given."""
         if self.ends_s is not None and not self.is_extended:
             self.ends_s += GRACE * (self.ends_s - self.started_s)
             self.is_extended = True
 
     def check_rows(self) -> None:
-        """Raise BudgetExceeded where a relation has more rows than it may have; called when all threads rest."""
+        """Raise BudgetExceeded if a relation has too many rows; called while all threads are idle."""
         for relation in self.charged:
             if relation.exceeds(self.budget.rows):
                 raise self.too_many_rows()
@@ -131,7 +131,7 @@ class Meter:
 
 
 def owner(relation: Relation) -> str:
-    """Return the name of the relation that another one, made for its rules, is a part of."""
+    """Return the name of the relation that an auxiliary one belongs to."""
     return relation.name.partition("&")[0]
 
 

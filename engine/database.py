@@ -18,12 +18,12 @@ class EvaluationError(Exception):
 
 
 class OutOfMemory(EvaluationError):
-    """An evaluation needs more memory than it may take."""
+    """An evaluation exceeds its memory limit."""
 
 
 @dataclass(frozen=True)
 class Widening:
-    """Keeps a recursion in bounds: a stratum that lets `relation` outgrow `max_rows` starts again with more facts.
+    """A bound on a recursion: a stratum in which `relation` outgrows `max_rows` restarts with more facts.
 
     `choose` is given the rows of `relation` at the end of the iteration that passed the limit, [arity, n], and returns
     facts to add to `into`, a relation of an earlier stratum that the recursion negates, or None to go on without a

@@ -1,4 +1,4 @@
-"""A session: facts and results that stay, for one program after the other to read."""
+"""A session: facts and results shared by successive programs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Session:
         self._lock = Lock()
 
     def evaluate(self, program: CheckedProgram, *, keep: Iterable[str] = (), **others: object) -> Result:
-        """Evaluate a program on what the session holds; hold the relations `keep` of its result from then on.
+        """Evaluate a program on the session's relations, and add the relations `keep` of its result to the session.
 
         `others` are further options of `engine.evaluate`, but for threads and sizes, which are those of the session.
         Raises EvaluationError, also where the program and the session disagree on the columns of a relation.
@@ -71,19 +71,19 @@ class Session:
         return name in self._facts or name in self.catalogue
 
     def give(self, name: str, columns: Columns) -> None:
-        """Hold facts for a relation that is not held so far."""
+        """Add facts for a relation that the session does not hold yet."""
         if self.holds(name):
             raise EvaluationError(f"{name}: the session holds it already; insert more rows, or drop it first")
         with self._lock:
             self._facts[name] = columns
 
     def insert(self, name: str, columns: Columns) -> int:
-        """Add rows to a relation that is held, in its next version; return how many were not there before."""
+        """Insert rows into a relation, as its next version. Return the number of new rows."""
         trace = self._trace(name)
         return trace.insert(fitting_columns(trace, columns))
 
     def remove(self, name: str, columns: Columns) -> int:
-        """Take rows out of a relation that is held, in its next version; return how many were there."""
+        """Delete rows from a relation, as its next version. Return the number of deleted rows."""
         trace = self._trace(name)
         return trace.remove(fitting_columns(trace, columns))
 
@@ -98,13 +98,13 @@ class Session:
         return trace
 
     def drop(self, name: str) -> None:
-        """Let go of a relation; programs that read it now are not disturbed."""
+        """Drop a relation. Programs that are reading it are not affected."""
         with self._lock:
             self._facts.pop(name, None)
         self.catalogue.drop(name)
 
     def _open(self, relation: Relation, number_bits: int) -> Handle | None:
-        """Open a relation if it is held; facts that no program has read so far are stored first."""
+        """Return a handle on a relation if it is held; facts that no program has read yet are stored first."""
         shape = shape_of(relation, number_bits)
         with self._lock:
             columns = self._facts.get(relation.name)
@@ -148,11 +148,11 @@ def shape_of(relation: Relation, number_bits: int) -> Shape:
 
 
 def kinds_of(record: Record, number_bits: int) -> tuple:
-    """Return what programs must agree on to share a record type."""
+    """Return the shape on which programs must agree to share a record type."""
     branches = tuple((branch.name, *(kind_of(field.type) for field in branch.fields)) for branch in record.branches)
     return number_bits, tuple(kind_of(field.type) for field in record.fields), branches
 
 
 def kind_of(type: Type) -> str:
-    """The kind of a column's values; a record stands for its table."""
+    """Return the kind of a column's values; for a record, its table."""
     return type.record or type.kind

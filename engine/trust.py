@@ -1,4 +1,4 @@
-"""Directories whose files are read back as they were written: nobody but the user may have put anything there.
+"""Trusted directories, to which only the user can write, so that their files can be read back safely.
 
 Numba's cache is the reason: its index is a pickle. A directory is trusted if it is the user's, and if neither it nor a
 directory above it can be written by others; it is judged where its links lead to.
@@ -18,7 +18,7 @@ ROOT = 0
 
 
 def why_distrusted(directory: Path) -> str:
-    """Say why a directory is not to be trusted, with what to do; nothing if it is. Raises OSError.
+    """Return why a directory is not trusted, with help, or "" if it is. Raises OSError.
 
     Everything is trusted where the system has no owners of files, as on Windows.
     """
@@ -47,7 +47,7 @@ def writable_by_others(status: os.stat_result) -> bool:
 
 
 def opened(directory: Path) -> str:
-    """Make a directory, for the user alone, unless it is there; say why it cannot be used, if so."""
+    """Create a private directory unless it exists. Return the reason why it cannot be used, or ""."""
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         directory.mkdir(mode=PRIVATE, exist_ok=True)

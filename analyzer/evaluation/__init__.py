@@ -1,1 +1,1 @@
-"""From facts to derived relations: which rules, compiled and evaluated how."""
+"""Derive relations from facts: selection of rules, compilation and evaluation."""

@@ -1,1 +1,1 @@
-"""From a tree to facts: which files, by which processes, under which limits."""
+"""Extract facts from a tree: selection of files, worker processes and limits."""

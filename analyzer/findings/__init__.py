@@ -1,1 +1,1 @@
-"""From derived relations to the findings of a report."""
+"""Make a report's findings from derived relations."""

@@ -1,1 +1,1 @@
-"""Where the files of a scan come from: trees, git, ignore files, and safe access to what strangers have written."""
+"""Sources of a scan's files: trees, git, ignore files, and safe access to untrusted files."""

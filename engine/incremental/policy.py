@@ -47,7 +47,7 @@ class Policy(Protocol):
 
 @dataclass
 class Maintainer:
-    """A view, what its evaluations took, and the policy that decides between them. `clock` tells the seconds."""
+    """A view, the history of its evaluations, and the policy of update or bootstrap. `clock` returns seconds."""
 
     view: View
     policy: Policy
@@ -55,18 +55,18 @@ class Maintainer:
     clock: Callable[[], float] = perf_counter
 
     def bootstrap(self, facts: Facts) -> float:
-        """Evaluate from scratch; return the seconds it took."""
+        """Evaluate from scratch. Return the elapsed seconds."""
         begin = self.clock()
         self.view.bootstrap(facts)
         self.history.bootstrap_s = self.clock() - begin
         return self.history.bootstrap_s
 
     def apply(self, inserted: Facts, deleted: Facts) -> Outcome:
-        """Take in facts inserted and deleted, as the policy decides."""
+        """Apply inserted and deleted facts as the policy decides."""
         return self.policy.apply(self, inserted, deleted)
 
     def attempt(self, inserted: Facts, deleted: Facts, reason: str, budget_s: float = float("inf")) -> Outcome:
-        """Update the view; start again where that is not possible, or takes longer than the budget, plans left out."""
+        """Update the view; bootstrap if that is impossible, or takes longer than the budget, excluding planning."""
         view, size = self.view, weight(self.view, inserted, deleted)
         begin, planned_s = self.clock(), view.planned_s
 
@@ -90,7 +90,7 @@ class Maintainer:
         return Outcome("update", reason, self.clock() - begin, changes, planned_s=view.planned_s - planned_s)
 
     def restart(self, inserted: Facts, deleted: Facts, reason: str, wasted_s: float = 0.0) -> Outcome:
-        """Bootstrap another view on the facts as they are now, in the place of the present one."""
+        """Bootstrap another view on the current facts, and replace the present one."""
         begin = self.clock()
         old, self.view = self.view, self.view.empty()
         self.bootstrap(old.next_facts(inserted, deleted))
@@ -99,7 +99,7 @@ class Maintainer:
 
 
 class UpdateOnly:
-    """Never starts again, unless an update is not possible."""
+    """Always updates, unless that is impossible."""
 
     name = "update"
 
@@ -108,7 +108,7 @@ class UpdateOnly:
 
 
 class BootstrapOnly:
-    """Always starts again."""
+    """Always bootstraps."""
 
     name = "bootstrap"
 
@@ -118,7 +118,7 @@ class BootstrapOnly:
 
 @dataclass
 class Elastic:
-    """Updates, and starts again when that takes longer than a share of the last bootstrap (§3)."""
+    """Updates, and bootstraps when that takes longer than a share of the last bootstrap (§3)."""
 
     switch: float = SWITCH
     name = "elastic"
@@ -131,7 +131,7 @@ class Elastic:
 
 @dataclass
 class Predicted:
-    """Chooses before it starts, by what past updates took, and gives an update up when a bootstrap would be done.
+    """Chooses by the durations of past updates, and abandons an update when a bootstrap would have finished.
 
     Giving up there is the rule of the ski rental problem (Karlin et al., 1988): it takes at most twice as long as the
     better choice. A prediction may be wrong, so a bootstrap that it chooses must have been paid for: an update tried
@@ -166,7 +166,7 @@ class Predicted:
 
 @dataclass
 class Raced:
-    """Runs both side by side, and takes what is finished first; without memory for both, the update is dropped.
+    """Runs both concurrently, and takes the first result; without memory for both, the update is dropped.
 
     So it takes at most twice as long as the better one would on all cores: Theorem 10 of Singh et al., with an update
     as heuristic A.

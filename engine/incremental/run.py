@@ -1,4 +1,4 @@
-"""Keeping the results of a program up to date from files: a state and a delta in, a state and whole results out."""
+"""Incremental runs on files: a state and a delta in, a state and complete results out."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def keep_up(
     wait_s: float = WAIT_S,
     waiting: Callable[[], None] = lambda: None,
 ) -> Upkeep:
-    """Apply a delta to the state of a program file, save the state, and write the outputs, whole.
+    """Apply a delta to the state of a program file, save the state, and write the complete outputs.
 
     Where there is no state that can be used, the program is evaluated on `facts`, which are those before the delta.
     Raises ProgramError, FactsError, EvaluationError, StateError (where there are neither state nor facts, too), and
@@ -106,7 +106,7 @@ def begin(place: State, facts: Path | None, policy: Policy, options: Mapping[str
 def anew(
     place: State, facts: Path | None, policy: Policy, options: Mapping[str, Any], why: NoState
 ) -> tuple[Maintainer, Upkeep]:
-    """Evaluate from scratch. Raises StateError where there are no facts to begin with."""
+    """Evaluate from scratch. Raises StateError without initial facts."""
     if facts is None:
         raise StateError(f"{why}; give initial facts (-F)") from None
     place.base = None
@@ -118,7 +118,7 @@ def anew(
 
 
 def whole(view: View) -> dict[str, tuple[int, int]]:
-    """All tuples of a view as inserted ones."""
+    """Return all tuples of a view as insertions."""
     return {name: (len(relation.present()), 0) for name, relation in view.relations.items()}
 
 
@@ -138,7 +138,7 @@ def advance(maintainer: Maintainer, inserted: dict[str, Columns], deleted: dict[
 
 
 def needed_part(program: CheckedProgram) -> CheckedProgram:
-    """The program without relations that no output depends on."""
+    """Return the program without relations that no output depends on."""
     needed = program.needed
     return replace(
         program,

@@ -1,4 +1,4 @@
-"""A view in a directory: saved so that the next process goes on from it at once.
+"""A view saved in a directory, from which the next process resumes at once.
 
 The directory holds a base, all arrays of the view as they were when they were last written as a whole; a log of the
 words of the base that have changed since; a manifest that says which base and log are valid; and a lock. Files are
@@ -46,11 +46,11 @@ OWN_FILE = re.compile(r"[0-9a-f]{32}\.(base|log)(\.copy)?")
 
 
 class StateError(Exception):
-    """A state directory cannot be used, or a state not be saved. The message says why."""
+    """A state directory cannot be used, or a state cannot be saved; the message is the reason."""
 
 
 class NoState(Exception):
-    """There is no state to go on from: `damage` says what is wrong with the one there is, if there is one."""
+    """There is no usable state; `damage` is set if one exists but cannot be used."""
 
     def __init__(self, message: str, damage: bool = True) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class NoState(Exception):
 
 @dataclass(frozen=True)
 class Base:
-    """The base that a view goes on from: its file, and the same in memory."""
+    """The base of a view: its file, and its contents in memory."""
 
     path: Path
     saved: Saved
@@ -67,7 +67,7 @@ class Base:
 
 
 class State:
-    """The state of a program in a directory. One process at a time uses it: the others wait.
+    """The state of a program in a directory, used by one process at a time; others wait.
 
     `exact` is that of the view. `notes` are numbers and texts to be saved beside the view. `base` is what the view that
     was loaded or saved last goes on from. It may be that of a state in another directory: the file is shared then.
@@ -84,7 +84,7 @@ class State:
     # ---- one process at a time
 
     def open(self, wait_s: float, waiting: Callable[[], None] = lambda: None) -> None:
-        """Keep other processes out until `close`; call `waiting` where one is in. Raises StateError."""
+        """Lock the state until `close`; call `waiting` if another process holds it. Raises StateError."""
         if why := trust.opened(self.directory):
             raise StateError(f"cannot use the state in {self.directory}: {why}")
         try:
@@ -95,7 +95,7 @@ class State:
             raise StateError(f"another process has been using {self.directory} for more than {wait_s:g} s")
 
     def close(self) -> None:
-        """Let other processes in. What has been loaded stays as it is, also when others save."""
+        """Release the lock. A loaded view stays valid, also when others save."""
         if self._lock is not None:
             self._lock.release()
         self._lock = None
@@ -103,7 +103,7 @@ class State:
     # ---- loading
 
     def load(self, **options: object) -> View:
-        """Return the view that was saved; `options` are those of View. Raises NoState."""
+        """Return the saved view; `options` are those of View. Raises NoState."""
         with self._reading() as manifest:
             if manifest.program != self._identity:
                 raise NoState(
@@ -112,7 +112,7 @@ class State:
             return self._load(manifest, options)
 
     def adopt(self, **options: object) -> View:
-        """Do the same with the state of any program: strata that are others in this one are bootstrapped.
+        """Return the saved view of any program; strata that differ in this program are bootstrapped.
 
         The facts are those that were saved. `anew` counts these strata. Raises NoState, and EvaluationError.
         """
@@ -165,14 +165,14 @@ class State:
         return DataFile(path, bytes.fromhex(saved.token), saved.n_bytes, saved.places)
 
     def discard(self) -> None:
-        """Let there be no state. Files are removed with the next one that is saved."""
+        """Discard the state. Its files are removed when the next one is saved."""
         with suppress(OSError):
             (self.directory / NAME).unlink(missing_ok=True)
 
     # ---- saving
 
     def save(self, view: View) -> None:
-        """Save a view, and `notes`. Raises StateError; the state that was there before is valid then."""
+        """Save a view, and `notes`. Raises StateError, which leaves the previous state valid."""
         if self._lock is None:
             raise StateError(f"{self.directory} is not open")
         before = self._files()

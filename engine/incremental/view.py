@@ -1,4 +1,4 @@
-"""A program with its relations, kept up to date as facts come and go."""
+"""An incrementally maintained program: its relations are updated as facts are inserted and deleted."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def stopped() -> None:
 
 
 class View:
-    """The relations of a program on facts that change.
+    """The incrementally maintained relations of a program.
 
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
     With `exact` a tuple's iteration is that of its first derivation, else any one after those of all tuples it is
@@ -140,11 +140,11 @@ class View:
 
     @property
     def planned_s(self) -> float:
-        """The seconds that have gone into plans so far. They are kept for later updates."""
+        """The seconds spent on plans so far. Plans are reused by later updates."""
         return sum(stratum.planned_s for stratum in self.strata if not isinstance(stratum, Recomputed))
 
     def bootstrap(self, facts: Mapping[str, Columns], nodes: Sequence[int] | None = None) -> None:
-        """Evaluate all strata, or some that are empty, from scratch. Raises EvaluationError where facts do not fit."""
+        """Evaluate all strata, or some that are empty, from scratch. Raises EvaluationError for invalid facts."""
         facts = self.fitting(facts)
 
         def work(node: int) -> list[int]:
@@ -157,7 +157,7 @@ class View:
         self.run(range(len(self.strata)) if nodes is None else nodes, work, rows_read, facts)
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
-        """Take in facts inserted and deleted; return what has changed, by relation.
+        """Apply inserted and deleted facts. Return the changes by relation.
 
         What is both deleted and inserted is there afterwards; deleting what is not there changes nothing.
         """
@@ -173,7 +173,7 @@ class View:
         return changes
 
     def propagate(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> int:
-        """Bring the strata up to date that have other facts or inputs; return how many."""
+        """Update the strata whose facts or inputs have changed. Return their number."""
 
         def work(node: int) -> list[int]:
             stratum = self.strata[node]
@@ -210,12 +210,12 @@ class View:
         return run(scheduler, active, work, self.threads, pays, self.stop)
 
     def stop(self) -> None:
-        """Let strata that are running end at their next piece of work."""
+        """Stop running strata at their next piece of work."""
         self.watch = stopped
 
     @contextmanager
     def watched(self, watch: Callable[[], None]) -> Iterator[None]:
-        """Call `watch` between pieces of work. What it raises ends a bootstrap or an update.
+        """Call `watch` between pieces of work. An exception from it ends a bootstrap or an update.
 
         After an update that has not ended, the view still knows the state before (`next_facts`, `difference`), but
         is not to be updated any more.
@@ -227,7 +227,7 @@ class View:
             self.watch = nothing
 
     def empty(self) -> View:
-        """A view of the same program, symbols and records, without tuples."""
+        """Return a view of the same program, symbols and records, without tuples."""
         database = Database(self.symbols, self.records, {})
         same = {"exact": self.exact, "scheduler": self.scheduler, "bound": self.bound, "budget": self.budget}
         return View(self.prepared, database, threads=self.threads, options=self.options, **same)

@@ -19,7 +19,7 @@ from engine.language.unit import Unit, is_apart
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source text. One that is not trusted may name no files: neither inputs, outputs nor includes."""
+    """A source text. An untrusted one may not name files: no inputs, outputs or includes."""
 
     name: str
     text: str
@@ -36,7 +36,7 @@ def compile(
     number_bits: int = 32,
     units: Mapping[Source, Unit] = MappingProxyType({}),
 ) -> CheckedProgram:
-    """Return the checked program made of all sources together; their order does not matter.
+    """Return the checked program of all sources together; their order does not matter.
 
     `resolve(path, including)` returns the source that an `.include` means, or None; without it there are no includes.
     `units` are sources that need not be checked again. Raises ProgramError with every error found.
