@@ -21,7 +21,7 @@ ESCAPES = {code: json.dumps(chr(code))[1:-1] for code in CODES - set(C0)}
 
 
 def printable(text: str) -> str:
-    """Return one line: control characters and the marks that reorder text are shown as what they are."""
+    """Return text as one line, with control characters and bidirectional marks escaped."""
     return text.replace("\t", TAB).translate(HIDDEN)
 
 

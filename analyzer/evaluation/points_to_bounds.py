@@ -21,7 +21,7 @@ BOUNDED, INTO = "points_to", "wide"
 
 
 def bounds(mounted: facts.Mounted, copies: int = 1) -> engine.Widening:
-    """Return the bound for a program of this size, of which up to so many copies of each function are told apart."""
+    """Return the bound for a program of this size with up to this number of copies of each function."""
     widths = iter(WIDTHS)
 
     def choose(rows: np.ndarray) -> np.ndarray | None:
@@ -32,13 +32,13 @@ def bounds(mounted: facts.Mounted, copies: int = 1) -> engine.Widening:
 
 
 def bound(n_entities: int) -> Bound:
-    """Return the bound for a program of so many entities that is kept up to date."""
+    """Return the bound for an incrementally maintained program of this number of entities."""
     choices = [lambda rows, width=width: wide_values(np.bincount(rows[0]), width) for width in WIDTHS]
     return Bound(BOUNDED, max_rows(n_entities), INTO, choices)
 
 
 def max_rows(n_entities: int) -> int:
-    """Return how many rows points-to analysis may have in a program of so many entities."""
+    """Return the maximum number of points-to rows for a program of this number of entities."""
     return max(LEAST_ROWS, int(ROWS_PER_ENTITY * n_entities))
 
 

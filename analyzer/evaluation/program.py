@@ -67,7 +67,7 @@ def compile_cached(
 
 
 def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
-    """Return what is bundled of the sources: of the analysis, then with the other models, then with checks."""
+    """Return the bundled sources: of the analysis, then with the other models, then with checks."""
     models = {(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())}
     layers: list[list[engine.Source]] = []
     known = {("facts/schema.dl", facts.schema_text())}
@@ -108,7 +108,7 @@ def prepare_cached(
 
 
 def _cached(directory: Path, name: str, codec: Codec[Made] | Units, make: Callable[[], Made], tell: Tell) -> Made:
-    """Return what is kept under a name. What is not, or is damaged, is made, and kept unless it nests too deep."""
+    """Return the cached object of a name. If missing or damaged, make it, and cache it unless it nests too deep."""
     entry = directory / "programs" / name
     try:
         if stored := load_entry(entry):
@@ -123,7 +123,7 @@ def _cached(directory: Path, name: str, codec: Codec[Made] | Units, make: Callab
 
 @lru_cache(maxsize=4)
 def _unpacked(codec: Codec[Made] | Units, stored: bytes) -> Made:
-    """Return what bytes stand for: the same, unchangeable object for those that this process has read before."""
+    """Decode bytes. Equal bytes give the same immutable object in one process."""
     return codec.unpack(stored)
 
 
@@ -150,7 +150,7 @@ def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:
 
 
 def _fingerprint(sources: Sequence[engine.Source], wanted: Sequence[str], parts: Sequence[str]) -> str:
-    """Return a name that differs whenever what is made of sources may: by any of them, or by parts of the engine."""
+    """Return a cache key of sources, which depends on all of them and on parts of the engine."""
     digest = hashlib.blake2b(repr((parts, wanted)).encode(), digest_size=16)
     home = Path(engine.__path__[0])
     for path in (home / "codec.py", *(path for part in parts for path in sorted((home / part).iterdir()))):

@@ -58,7 +58,7 @@ class Gathered:
 
 
 def collect(tree: Tree, config: Config, directory: Path, machine: Machine, progress: Progress = silent) -> Collected:
-    """Return the facts of every file of `tree` that is to be analysed, and what was left out."""
+    """Return the facts of every file of `tree` to analyse, and the skipped files."""
     found = discover(tree, config)
     gathered = gather(tree, found.files, config, directory, machine, progress)
     for path, reason in gathered.skipped.items():

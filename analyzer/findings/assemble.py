@@ -42,7 +42,7 @@ def assemble(
     only: Collection[str] | None = None,
     others: Mapping[str, engine.Result] = MappingProxyType({}),
 ) -> Report:
-    """Return the report of what was found and what was looked at; with `only`, for these paths from the top alone.
+    """Return the report of findings and coverage; with `only`, restricted to these paths from the top.
 
     Of checks that ask for a context policy among the `others`, the findings are those of that evaluation.
     """
@@ -88,7 +88,7 @@ def assemble(
 
 
 def from_scanned(problems: Iterable[Problem], tree: Tree) -> Iterator[Problem]:
-    """Yield problems of sources, which are named from the top, with paths from the scanned directory."""
+    """Yield problems of sources with paths relative to the scanned directory instead of the top."""
     return (replace(problem, file=path_from_scanned(tree, problem.file)) for problem in problems)
 
 
@@ -133,7 +133,7 @@ def checks_of(book: Rulebook, policy: str, others: Collection[str]) -> list[Chec
 
 
 def blind_spots(coverage: Coverage, languages: Collection[str]) -> Iterator[str]:
-    """Yield what a reader of no findings must know: that there was nothing to look at, or no check that looks at it."""
+    """Yield warnings for a report without findings because no file, or no check of its language, was analysed."""
     if not coverage.languages:
         yield "no file in a supported language was found"
     for language in sorted(coverage.languages.keys() - languages):

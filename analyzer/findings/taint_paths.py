@@ -153,7 +153,7 @@ class Paths:
         return int(self._records["Node"][0][node - 1])
 
     def _key(self, node: Node) -> tuple[object, ...]:
-        """Return what orders nodes alike in every run: place and content."""
+        """Return a deterministic sort key of nodes: place and content."""
         if node not in self._keys:
             value, path, since = (int(column[node - 1]) for column in self._records["Node"])
             place = self._entities.place(value)

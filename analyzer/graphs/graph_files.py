@@ -40,7 +40,7 @@ def dead_to_text(nodes: Iterable[Node]) -> str:
 
 
 def edges(graph: CallGraph) -> Iterator[tuple[str, str, str]]:
-    """Yield (body, other, relation) in order: calls, and what may run only because it is handed on."""
+    """Yield (body, other, relation) in order: calls, and bodies that may run only because they are passed on."""
     both = {edge: "may_run" for edge in graph.may_run} | {edge: "calls" for edge in graph.calls}
     yield from sorted((body, other, relation) for (body, other), relation in both.items())
 
@@ -49,7 +49,7 @@ def edges(graph: CallGraph) -> Iterator[tuple[str, str, str]]:
 
 
 def to_dot(graph: CallGraph) -> str:
-    """Return the graph for Graphviz: what may run is dashed, entry points are bold."""
+    """Return the graph for Graphviz: `may_run` edges are dashed, entry points are bold."""
     lines = ["digraph calls {", "  rankdir=LR;"]
     for name in sorted(graph.nodes):
         node = graph.nodes[name]

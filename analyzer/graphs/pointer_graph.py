@@ -34,7 +34,7 @@ SAFE = "".join(map(chr, range(33, 127))).replace("%", "").replace("@", "")
 def pointer_graph(
     path: Path, labels: Collection[str], jobs: int | None, progress: Progress = silent
 ) -> tuple[Graph, list[Problem]]:
-    """Return the edges of these labels of the C files of a tree, and what could not be read. Raises AnalyzeError."""
+    """Return the edges of a tree's C files with these labels, and problems. Raises AnalyzeError."""
     tree, state = open_tree(path, None), StateDirectory(trees=[path])
     try:
         config = load_config(tree).override(jobs=jobs)
@@ -54,7 +54,7 @@ def pointer_graph(
 
 
 def graph_of(result: engine.Result, labels: Collection[str]) -> Graph:
-    """Return what an evaluation of `library.pointer_graph()` has found, vertices and fields in alphabetical order."""
+    """Return the graph of an evaluation of `library.pointer_graph()`, vertices and fields in alphabetical order."""
     rows = {label: result.relation(relation) for relation, label in LABELS.items()}
     ignored = {label: columns.shape[1] for label, columns in rows.items() if label not in labels}
     rows = {label: columns for label, columns in rows.items() if label in labels}

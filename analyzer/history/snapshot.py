@@ -93,7 +93,7 @@ class Change:
 
 
 def plan(tree: GitTree, config: Config, old: Snapshot | None) -> tuple[Snapshot, Change]:
-    """Return the snapshot of a commit with what is known of its files from another one, and what is not known.
+    """Return the snapshot of a commit, with known files taken from `old`, and the files to read.
 
     A file is known if git has the same object for its path and it was read without a problem.
     """

@@ -66,7 +66,7 @@ def cfl(
 
 
 def summary(problem: Problem, solution: Solution) -> Iterator[str]:
-    """Yield what was read, what is noteworthy about it, and how many pairs there are."""
+    """Yield the lines of the summary: the graph, notes on its labels, numbers of pairs, durations."""
     graph = problem.graph
     yield f"{graph.n_edges:,} edges, {len(graph.vertices):,} vertices"
     for label in solution.inverses:

@@ -122,7 +122,7 @@ class Boundness:
         self._check_body(self.clause.body, self.bound)
 
     def _bind(self, body: tuple[Literal, ...], given: set[str]) -> set[str]:
-        """Return what the body binds, an aggregate's result only once what is injected into it is bound."""
+        """Return the variables that the body binds; an aggregate's result only after its injected variables."""
         plain = tuple(literal for literal in body if _aggregate_equation(literal) is None)
         waiting = [equation for equation in map(_aggregate_equation, body) if equation is not None]
         outside = {name for literal in plain for name in variables_of(literal_terms(literal))}

@@ -35,7 +35,7 @@ NEAR = 200
 
 
 def habit(text: str, start: int) -> str:
-    """Return help for what stands at `start`, where a parser could not go on, or ""."""
+    """Return help for a syntax error at `start`, or ""."""
     before = text[max(0, start - NEAR) : start]
     for pattern, at, help in HABITS:
         if at.match(text, start) and pattern.search(before):

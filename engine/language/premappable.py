@@ -70,7 +70,7 @@ def check_premappable(
 
 
 def violations(stratum: Stratum, relations: Mapping[str, Relation], signs: Signs) -> Iterator[Violation]:
-    """Yield what is not premappable in a recursive stratum with aggregates."""
+    """Yield the violations of premappability in a recursive stratum with aggregates."""
     members = {name: relations[name] for name in stratum.relations}
     for clause in stratum.clauses:
         yield from ClauseCheck(clause, members, signs.of_clause(clause)).violations()

@@ -92,5 +92,5 @@ class Texts:
 
 
 def rule_text(rule: Rule) -> str:
-    """Return what a rule says, or where it stands, if it was not written."""
+    """Return the text of a rule; of a generated one, its `text`."""
     return rule.text if rule.clause is None else clause_text(rule.clause)

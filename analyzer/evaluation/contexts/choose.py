@@ -133,7 +133,7 @@ def edges_of(bodies: Bodies, calls: Calls, policy: Policy) -> np.ndarray:
 
 
 def plain_edges(bodies: Bodies, policy: Policy, call: np.ndarray, function: np.ndarray) -> np.ndarray:
-    """Return [4, n]: whose contexts, give which function, these: an element, and where their own last one goes.
+    """Return [4, n]: giver, function, element, and the position of the giver's last element in the new context.
 
     An edge for each pair of a call and a function.
     """

@@ -192,7 +192,7 @@ def as_defined(copies: Copies, definition: np.ndarray, copy: np.ndarray) -> np.n
 
 
 def repeated(copies: Copies) -> np.ndarray:
-    """Return the calls, operations and stores that say again what they say in the first contexts.
+    """Return the calls, operations and stores of clones that repeat those of the first contexts.
 
     A store to a variable of the copy's own, or of a function around it, does only if the contexts between differ.
     """

@@ -30,7 +30,7 @@ ASKED = ("entered", "entered_on", "gives_no_context", "kept_whole", INTO)
 CLONES = frozenset(("clone_at", "clone_for", "has_clones", "is_clone", "fellow_clone", "repeated"))
 """The facts of `rules/lib/clones.dl`. Without a policy rules that read them are cut from the program."""
 COPIES = 1 + int(GROWTH)
-"""Points-to may have so many times the rows that bound it without clones, before its widest values are left alone."""
+"""Factor on the bound on points-to rows without clones, beyond which its widest values are not propagated."""
 COUNTED = ("resolved_call", "unresolved_call", "method_name_match")
 """Relations whose first column is counted: a call counts once, however many clones it is in."""
 
@@ -92,7 +92,7 @@ def calls_of(result: engine.Result, bodies: Bodies) -> tuple[Calls, np.ndarray]:
 
 
 def without_clones(result: engine.Result, cloned: Cloned) -> engine.Result:
-    """Return the result with clones named as what they are clones of; their places are the same."""
+    """Return the result with clones named as their originals, whose places they share."""
     entities = result.records["Entity"].copy()
     clones = np.arange(len(cloned.origin) - 1)
     entities[:, clones] = entities[:, cloned.origin[clones + 1] - 1]
