@@ -98,7 +98,7 @@ def check_indices(productions: Sequence[Sequence[Word]], report: Report) -> None
     for (head, span), *body in productions:
         if head.endswith(INDEX) and not any(word.endswith(INDEX) for word, _ in body):
             help = f"name a symbol that ends in '{INDEX}' on the right side, or take '{INDEX}' off the left side"
-            report.error("E071", f"'{head}' is indexed, and no symbol that it goes to is", span, help)
+            report.error("E071", f"'{head}' is indexed, but no symbol of its right side is", span, help)
 
 
 def check_symbols(named: Sequence[Word], grammar: Grammar, report: Report) -> None:

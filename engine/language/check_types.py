@@ -190,7 +190,7 @@ class TypeChecker:
             return
         known = self.types.known[next(iter(types))]
         if known.kind != "record":
-            self.error("E028", f"a record stands where type '{known.name}' is expected", term.span)
+            self.error("E028", f"found a record where type '{known.name}' is expected", term.span)
             return
         fields = self.types.declarations[known.root or ""].fields
         if len(fields) != len(term.arguments):

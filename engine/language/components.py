@@ -93,7 +93,7 @@ class Expander:
                 yield from self.instantiate(item, scope, bindings, path)
             elif isinstance(item, Override):
                 if not path:
-                    self.report.error("E043", "'.override' stands outside a component", item.span)
+                    self.report.error("E043", "'.override' is outside a component", item.span)
             elif not isinstance(item, Component):
                 yield item
 

@@ -43,5 +43,5 @@ def habit(text: str, start: int) -> str:
     called = CALL.search(before) if text.startswith("(", start) else None
     if called is None:
         return ""
-    help = f"there is no functor '{called[1]}': a relation stands in an atom of its own"
+    help = f"there is no functor '{called[1]}': write the relation as an atom of its own"
     return did_you_mean(called[1], (name for name in OVERLOADS if name[0].isalpha()), help)

@@ -157,7 +157,7 @@ class Resolver:
             message = "a mean does not grow with its values, so that no recursion can compute it"
             self.report.error("E062", message, term.span, "compute it in a relation of a later stratum")
         else:
-            message = "a recursive sum must say what contributes"
+            message = "a recursive sum must name its contributors"
             help = "write 'sum<(k, v)>': each contributor k counts once, with its greatest v"
             self.report.error("E060", message, term.span, help)
 

@@ -74,7 +74,7 @@ def _check_recursion(clause: CheckedClause, stratum_of: Mapping[str, int], repor
     for term in (part for whole in terms for part in subterms(whole)):
         if n_recursive and isinstance(term, Functor) and term.name == "autoinc":
             help = "number the tuples of a relation of an earlier stratum"
-            report.error("E019", "'autoinc()' in a recursive rule counts without end", term.span, help)
+            report.error("E019", "'autoinc()' in a recursive rule never terminates", term.span, help)
     for version, _ in clause.plan:
         if version > max(0, n_recursive - 1):
             message = f"plan for version {version}, but the rule has versions 0 to {max(0, n_recursive - 1)}"
