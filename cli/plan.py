@@ -15,18 +15,17 @@ from rich.text import Text
 from analyzer.escaping import printable
 
 if TYPE_CHECKING:
-    from analyzer.run import (
+    from engine.explanation import (
         Explanation,
         PartitioningPlan,
         RelationPlan,
         RulePlan,
-        RuleStatistics,
         StepPlan,
         StratumPlan,
-        StratumStatistics,
         SubJoinPlan,
         VariantPlan,
     )
+    from engine.result import RuleStatistics, StratumStatistics
 
 MAX_READERS = 4
 WIDTH_OF_PIPES = 4096

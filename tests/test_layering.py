@@ -14,13 +14,13 @@ MAY_IMPORT = {
     "rules": set(),
     "engine": set(),
     "analyzer": {"facts", "rules", "engine"},
-    "cli": {"analyzer"},
+    "cli": {"analyzer", "engine"},
 }
 ROOMS = ("sources", "configuration", "extraction", "evaluation", "findings", "history", "outputs", "graphs", "batch")
 """The packages of `analyzer`: each imports from those before it, and from what all share."""
-SHARED = {"errors", "report", "escaping", "state_directory", "context_policies"}
-PIPELINE = {"scan", "run"}
-"""They stand between findings and history."""
+SHARED = {"errors", "engine_errors", "report", "escaping", "state_directory", "context_policies"}
+PIPELINE = {"scan"}
+"""It stands between findings and history."""
 SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
 SCHEDULERS_ARE_USED_IN = ("engine/schedule/", "engine/incremental/")
 
@@ -61,6 +61,12 @@ def test_a_package_imports_only_what_lies_upstream(package):
     wrong = [(path.relative_to(TOP), name) for path in modules(package) for name, _ in imported(path) if name in others]
     assert modules(package)
     assert not wrong
+
+
+def test_the_commands_use_the_engine_for_programs_only():
+    """All else goes through the analyzer."""
+    using = {path.name for path in modules("cli") if "engine" in {name for name, _ in imported(path)}}
+    assert using == {"run.py", "update.py", "plan.py"}
 
 
 @pytest.mark.parametrize("room", [*ROOMS, *sorted(SHARED)])

@@ -9,11 +9,11 @@ from time import perf_counter
 
 import numpy as np
 
+from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.extraction.collect import Progress, silent
 from analyzer.graphs.pointer_graph import pointer_graph
 from analyzer.report import Problem as ReadProblem
-from analyzer.run import told_as_analyze_errors
 from engine.cfl.edges import Graph, read_edges
 from engine.cfl.grammar import Grammar
 from engine.cfl.parse import FORMATS, parse_grammar
@@ -54,7 +54,7 @@ def read_problem(
     bundled = library.grammars().get(str(grammar))
     if bundled and not grammar.exists():
         grammar, dialect = bundled, "pocr"
-    with told_as_analyze_errors(grammar):
+    with coded_errors(grammar):
         text = grammar.read_text(encoding="utf-8", errors="surrogateescape")
         parsed = parse_grammar(str(grammar), text, dialect)
         for symbol in symbols:
@@ -70,7 +70,7 @@ def read_problem(
 
 def write_graph(problem: Problem, path: Path) -> None:
     """Write the edges as a file that can be read again. Raises AnalyzeError F001."""
-    with told_as_analyze_errors(path):
+    with coded_errors(path):
         write_edges(problem.graph, path)
 
 
@@ -81,7 +81,7 @@ def solve_problem(
 
     Raises AnalyzeError: V001 where there is not enough memory, F001 where results cannot be written.
     """
-    with told_as_analyze_errors(output or Path()), LEDGER.limited(memory_limit):
+    with coded_errors(output or Path()), LEDGER.limited(memory_limit):
         solution = solve(problem.grammar, problem.graph, problem.wanted, threads=threads)
         if output is not None:
             write_solution(solution, problem.graph, output, format)

@@ -12,7 +12,7 @@ from cli.options import CONF, JOBS, Size
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from analyzer.run import Result, StratumStatistics
+    from engine.result import Result, StratumStatistics
 
 
 @click.command()
@@ -70,31 +70,42 @@ def run(
     on_spark |= {"--partition": partition or None, "--stats": stats or None, "--conf": conf or None}
     if engine == "spark":
         refuse("not with --engine spark", {"--query": query, "--explain": explain or None, "--profile": profile})
-        from analyzer.run import run_program_on_spark
-
-        lines, strata, warnings = run_program_on_spark(
-            program,
-            facts,
-            output,
-            master or "local[2]",
-            members=members,
-            format=format or "parquet",
-            partition=dict(map(columns_of, partition)),
-            checkpoints=checkpoint,
-            number_bits=int(number_width),
-            memory_limit=memory_limit,
-            conf=conf,
-        )
-        for warning in warnings:
-            say(f"warning: {warning}", err=True)
-        show_lines(lines)
-        if stats:
-            show_strata(strata)
+        options = {
+            "members": members,
+            "format": format or "parquet",
+            "partition": dict(map(columns_of, partition)),
+            "checkpoints": checkpoint,
+            "number_bits": int(number_width),
+            "memory_limit": memory_limit,
+            "conf": conf,
+        }
+        run_on_spark(program, facts, output, master or "local[2]", stats, options)
         return
     refuse("only with --engine spark", on_spark)
     run_here(
         Path(facts), Path(output), program, query, explain, profile, policy, slack, memory_limit, jobs, number_width
     )
+
+
+def run_on_spark(program: Path, facts: str, output: str, master: str, stats: bool, options: dict[str, object]) -> None:
+    """Evaluate on Spark, with options of `engine.spark.run.run`. Raises AnalyzeError A004 where it is missing."""
+    from analyzer.engine_errors import coded_errors
+    from analyzer.errors import INSTALL_SPARK, AnalyzeError
+
+    try:
+        from engine.spark.run import run
+    except ImportError as error:
+        raise AnalyzeError("A004", f"--engine spark needs {error.name}", help=INSTALL_SPARK) from None
+    with coded_errors(program):
+        lines, reports = run(program, facts, output, master, **options)
+    for damage in reports[0].damage:
+        say(f"warning: {damage}; evaluated anew", err=True)
+    show_lines(lines)
+    if stats:
+        strata = reports[0].statistics
+        for number, stratum in enumerate(strata):
+            stratum.tuples_sent = sum(report.statistics[number].tuples_sent for report in reports)
+        show_strata(strata)
 
 
 def columns_of(text: str) -> tuple[str, list[str]]:
@@ -126,7 +137,9 @@ def run_here(
     number_width: str,
 ) -> None:
     """Evaluate on this machine."""
-    from analyzer.run import answer_query, explain_program, policy_named, run_program
+    import engine.run
+    from analyzer.engine_errors import coded_errors
+    from engine.local.policy import policy_named
 
     options = {
         "profile": profile is not None,
@@ -135,15 +148,18 @@ def run_here(
         "number_bits": int(number_width),
         "memory_limit": memory_limit,
     }
+    lines: list[str] = []
+    with coded_errors(program):
+        if explain:
+            result = engine.run.explain(program, facts, query, **options)
+        elif query is not None:
+            lines, result = engine.run.answer(program, facts, query, **options)
+        else:
+            output.mkdir(parents=True, exist_ok=True)
+            lines, result = engine.run.run(program, facts, output, **options)
     if explain:
-        result = explain_program(program, facts, query, **options)
         show_plan(result)
-    elif query is not None:
-        lines, result = answer_query(program, facts, query, **options)
-        show_lines(lines)
-    else:
-        lines, result = run_program(program, facts, output, **options)
-        show_lines(lines)
+    show_lines(lines)
     if profile is not None:
         show_costs(result, profile)
 
@@ -168,9 +184,13 @@ def show_plan(result: Result) -> None:
 
 
 def show_costs(result: Result, profile: Path) -> None:
-    """Save the costs of rules, and print the most expensive ones."""
-    from analyzer.run import save_profile
-    from cli.output import terminal
-    from cli.plan import WIDTH_OF_PIPES, print_dearest
+    """Save the costs of rules as JSON, and print the most expensive ones. Raises AnalyzeError A003."""
+    import json
 
-    print_dearest(save_profile(result, profile), terminal(WIDTH_OF_PIPES))
+    from cli.output import terminal, write_file
+    from cli.plan import WIDTH_OF_PIPES, print_dearest
+    from engine.profile import dearest
+    from engine.profile import profile as costs
+
+    write_file(profile, json.dumps(costs(result), indent=1) + "\n")
+    print_dearest(dearest(result), terminal(WIDTH_OF_PIPES))

@@ -11,7 +11,7 @@ from cli.options import JOBS
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from analyzer.update import Upkeep
+    from engine.incremental.run import Upkeep
 
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
@@ -54,22 +54,25 @@ def update(
     The first run evaluates it on the facts of -F and saves the state; later runs apply a delta to the state. Outputs
     are written in full, as by `analyze run`.
     """
-    from analyzer.update import update_program
+    from analyzer.engine_errors import coded_errors
+    from engine.incremental.run import keep_up
 
     options = {} if wait is None else {"wait_s": wait}
-    done = update_program(
-        program,
-        state,
-        output,
-        delta=delta,
-        facts=facts,
-        policy=policy,
-        scheduler=scheduler,
-        number_bits=int(number_width),
-        threads=jobs,
-        waiting=lambda: say(f"another run is using {state}; waiting for its end", err=True),
-        **options,
-    )
+    with coded_errors(program):
+        output.mkdir(parents=True, exist_ok=True)
+        done = keep_up(
+            program,
+            state,
+            output,
+            delta=delta,
+            facts=facts,
+            policy=policy,
+            scheduler=scheduler,
+            number_bits=int(number_width),
+            threads=jobs,
+            waiting=lambda: say(f"another run is using {state}; waiting for its end", err=True),
+            **options,
+        )
     show(done)
 
 

@@ -47,8 +47,6 @@ OF_RULES = {
     "range": ("test_ranges",),
 }
 """Modules of `tests/rules` for rules whose path contains a text: each compiles what is mutated once, which is dear."""
-PACKAGES = ("analyzer", "cli", "docs", "engine", "facts", "rules", "tests")
-FILES = ("README.md", "pyproject.toml", "Makefile", ".pre-commit-hooks.yaml", "LICENSE", "constraints.txt")
 FAST, SLOW = "not slow", "slow"
 STAGES = ("near", "fast", "slow")
 NEAR_S = 12.0
@@ -66,9 +64,9 @@ class Copy:
 
     def __init__(self, top: Path) -> None:
         self.top = top
-        for name in PACKAGES:
-            shutil.copytree(TOP / name, top / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in FILES:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, check=True, capture_output=True, text=True).stdout
+        for name in listed.split("\0")[:-1]:
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(TOP / name, top / name)
 
     @contextmanager
