@@ -1,4 +1,4 @@
-"""Text of others, made harmless to whoever shows it: names of files, code, messages, rules, configuration, git's words.
+"""Escaping of untrusted text for output: names of files, code, messages, rules, configuration, git's messages.
 
 A terminal acts upon control characters, and marks of direction reorder what a reader sees.
 """

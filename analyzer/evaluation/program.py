@@ -162,7 +162,7 @@ def _fingerprint(sources: Sequence[engine.Source], wanted: Sequence[str], parts:
 
 
 def _drop_wrong_sources(book: Rulebook, error: engine.ProgramError) -> bool:
-    """Take the user's sources that have errors out of the book; where none is to blame by itself, all of them."""
+    """Remove the user's sources that have errors from the book; if no single one is to blame, all of them."""
     wrong = {diagnostic.span.source for diagnostic in error.diagnostics} & book.user
     for diagnostic in error.diagnostics:
         if diagnostic.span.source in wrong or not wrong:

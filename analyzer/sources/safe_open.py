@@ -1,4 +1,4 @@
-"""Files of a tree that nobody trusts: opened from its root downwards, without following a link at any step.
+"""Safe access to files of an untrusted tree: opened from its root downwards, without following links.
 
 Each directory is opened relative to the one above, so what is replaced by a link between two steps leads nowhere. Where
 the system cannot open relative to a directory, the path must resolve to itself, both before it is used and afterwards,

@@ -1,4 +1,4 @@
-"""The door of a member: whoever proves to be a member of the meeting gets in, whoever else comes disturbs nobody.
+"""The listener of a member: authenticated members are admitted, and other connections do no harm.
 
 Every connection has a thread of its own until it is admitted or dropped, and a time in which that must be.
 """

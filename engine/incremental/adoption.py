@@ -20,7 +20,7 @@ from engine.kernels.ranks import ABSENT
 
 
 class CannotAdopt(Exception):
-    """Nothing that was saved can be used. The message says why."""
+    """The saved state cannot be used; the message is the reason."""
 
 
 def form(view: View) -> Description:

@@ -42,7 +42,7 @@ def read(source: Input) -> Columns:
 
 
 def fields_of(row: object, fields: tuple[Field, ...], interner: Interner) -> list[int]:
-    """Return what stands in columns for an array or an object. Raises ValueError."""
+    """Return the column values of an array or an object. Raises ValueError."""
     if isinstance(row, dict):
         missing = [field.name for field in fields if field.name not in row]
         if missing or len(row) > len(fields):
@@ -54,7 +54,7 @@ def fields_of(row: object, fields: tuple[Field, ...], interner: Interner) -> lis
 
 
 def encode(value: object, type: Type, interner: Interner) -> int:
-    """Return what stands in a column for a JSON value. Raises ValueError."""
+    """Return the column value of a JSON value. Raises ValueError."""
     match value:
         case str() if type.kind == "symbol" or is_algebraic(type, interner):
             return interner.value(value, type)

@@ -147,7 +147,7 @@ class OrderedRows:
         return ranks[positions], values[np.argsort(ranks)].tolist()
 
     def encoded(self, position: int) -> np.ndarray:
-        """Return a column as it stands in the relation, in the order of the rows."""
+        """Return a column of the relation, in the order of the rows."""
         values = self.values[position]
         return self.ranks[position] if values is None else np.array(values, np.int64)[self.ranks[position]]
 

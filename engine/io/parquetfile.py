@@ -64,7 +64,7 @@ def columns_of(source: Input, table: pyarrow.Table) -> Columns:
 
 
 def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarray:
-    """Return a column of Parquet as it stands in the relation."""
+    """Return a column of Parquet as a column of the relation."""
     import pyarrow
     from pyarrow import types
 

@@ -53,7 +53,7 @@ class Input:
         raise FactsError(self.path, row, message)
 
     def integers(self, column: np.ndarray, type: Type) -> np.ndarray:
-        """Return integers of a number type, which are in range, as they stand in a column."""
+        """Return integers of a number type, which are in range, as column values."""
         row = check_range(column, type.kind, self.interner.bits) if len(column) else None
         if row is not None:
             self.fail(row + 1, f"'{column[row]}' is out of the range of {type.kind} (type {type.name})")

@@ -81,7 +81,7 @@ class Reader:
     # ---- integers only
 
     def _read_integers(self, data: bytes) -> Columns | None:
-        """Return the columns of a file of decimal integers, or None if something else stands in it."""
+        """Return the columns of a file of decimal integers, or None if it contains anything else."""
         from engine.kernels.text import parse_integers
 
         text = np.frombuffer(data, np.uint8)
@@ -168,7 +168,7 @@ class Reader:
         return fields
 
     def _encode(self, column: list[str], type: Type) -> np.ndarray:
-        """Return a column of texts as it stands in a Database; each distinct text is converted once."""
+        """Return a column of texts as column values; each distinct text is converted once."""
         values: dict[str, int] = dict.fromkeys(column, 0)
         if type.kind == "symbol":
             texts = [self._unescaped(text, column) for text in values] if self.is_escaped else values

@@ -25,7 +25,7 @@ SHORT, N_KNOWN = 500, 1 << 18
 
 
 def float_bits(value: float) -> int:
-    """Return a float as it stands in a column."""
+    """Return the column value of a float."""
     return struct.unpack("<q", struct.pack("<d", canonical(value)))[0]
 
 
@@ -57,7 +57,7 @@ class Interner:
         return ids.setdefault(tuple(fields), len(ids) + 1)
 
     def value(self, text: str, type: Type) -> int:
-        """Return what stands in a column for the text of a value. Raises ValueError."""
+        """Return the column value of a text. Raises ValueError."""
         if type.kind == "symbol":
             return int(self.symbols.intern([text])[0])
         if type.kind == "record":
@@ -199,7 +199,7 @@ class Printer:
         self.known: dict[tuple[str, int], str] = {}
 
     def texts(self, values: Sequence[int], type: Type) -> list[str]:
-        """Return the texts of values that stand in a column of this type."""
+        """Return the texts of column values of this type."""
         if type.kind == "symbol":
             return self.symbols.texts(values)
         if type.kind == "float":

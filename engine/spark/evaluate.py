@@ -118,7 +118,7 @@ def prepared(
     sources: Mapping[str, Source] | None,
     complete_rows: int,
 ) -> tuple[task.Job, DataFrame]:
-    """Return what members are told, and all facts as rows of one DataFrame."""
+    """Return the input of members, and all facts as rows of one DataFrame."""
     sources = {name: (sources or {}).get(name, Source(name)) for name in facts}
     tagged = [
         shaped(program.relations[name], frame, sources[name]).mapInArrow(partial(tag, name), TAGGED)

@@ -21,9 +21,9 @@ from engine.database import EvaluationError
 from engine.io.errors import FactsError
 
 PATIENCE_S = 5.0
-"""A member that fails waits so long for those to whom it is sending something."""
+"""Seconds that a failing member waits for the receivers of its messages."""
 MEETING_S = 120.0
-"""After all have told their addresses, it may take so long until all are connected."""
+"""Seconds for all members to connect after all addresses are known."""
 ATTEMPTS = 3
 
 
