@@ -44,7 +44,7 @@ def test_where_there_is_little_room_it_is_said(tmp_path, monkeypatch):
     assert not StateDirectory(tmp_path).warning
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 << 20))
     state = StateDirectory(tmp_path)
-    assert state.path == tmp_path and "has 3 MB left; what does not fit is made again" in state.warning
+    assert state.path == tmp_path and "has 3 MB left; what does not fit is recomputed" in state.warning
 
 
 def test_where_nothing_is_writable_a_temporary_directory_is_used_and_said_so(tmp_path):

@@ -259,7 +259,7 @@ def test_edges_that_the_grammar_does_not_mention_are_counted(tmp_path):
         ("# x\n0 1 e 2 3\n", 2, "this line has 5 word(s)"),
         ("0 1 e\n0 1 c_i 1\n0 1 c_i\n", 3, "the label 'c_i' is indexed, and this line has no fourth word"),
         ("0 1 e\n0 1 e 7\n", 2, "the label 'e' has no index in the grammar"),
-        ("0 1 e\0\n", 0, "zero bytes"),
+        ("0 1 e\0\n", 0, "null bytes"),
     ],
 )
 def test_a_line_that_is_no_edge_is_named(tmp_path, edges, line, said):

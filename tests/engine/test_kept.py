@@ -45,9 +45,3 @@ def test_on_a_full_disk_kernels_are_not_kept(full_disk, place):
     assert not [file for file in place.rglob("*") if file.suffix == ".nbc" or ".tmp" in file.name]
     assert not is_read()
     assert is_read()
-
-
-def test_in_a_directory_that_cannot_be_made_kernels_are_not_kept(place):
-    (place / "occupied").write_text("")
-    kernels.use_cache(place / "occupied" / "kernels")
-    assert not is_read()
