@@ -59,6 +59,7 @@ class Meter:
     def __init__(self, budget: Budget | None, symbols: Symbols, ends_s: float | None = None) -> None:
         self.budget, self.symbols, self.ends_s = budget, symbols, ends_s
         self.left_s = inf if budget is None else budget.seconds
+        self.left_characters = 0 if budget is None else budget.characters
         self.is_extended = False
         self.charged: tuple[Relation, ...] = ()
         self.started_s = self.begun_s = monotonic()
@@ -90,6 +91,7 @@ class Meter:
         finally:
             if self.charged:
                 self.left_s -= monotonic() - self.begun_s
+                self.left_characters -= self.symbols.n_characters - self.begun_characters
             self.charged = ()
 
     def charges(self, relations: Iterable[Relation]) -> bool:
@@ -107,7 +109,7 @@ class Meter:
             raise self.exceeded(f"they take more than {self.budget.seconds:g} s")
         if any(relation.exceeds(SLACK * self.budget.rows) for relation in self.charged):
             raise RowsReached
-        if self.symbols.n_characters - self.begun_characters > self.budget.characters:
+        if self.symbols.n_characters - self.begun_characters > self.left_characters:
             raise self.exceeded(f"they create more than {self.budget.characters:,} characters of new texts")
 
     def extend(self) -> None:

@@ -4,7 +4,7 @@ from time import monotonic
 
 import pytest
 
-from engine import Database, Source, compile, evaluate
+from engine import Database, Source, compile, evaluate, tuples
 from engine.budget import Budget, BudgetExceeded
 from engine.incremental.view import View
 from engine.plan.apart import apart, written_by
@@ -85,6 +85,17 @@ def test_texts_that_double_meet_the_budget_of_characters():
         evaluate(compile([DOUBLING]), Database(), threads=1, budget=budget("s", characters=1 << 20))
     with pytest.raises(BudgetExceeded, match="characters"):
         bootstrap(compile([DOUBLING]), budget("s", characters=1 << 20))
+
+
+def test_the_budget_of_characters_is_for_all_strata_together():
+    """Each of sixteen relations makes a text of 100,000 characters."""
+    names = [f"t{n}" for n in range(16)]
+    text = "\n".join(f'.decl {name}(s: symbol)\n{name}(cat("{name}", s)) :- long(s).' for name in names)
+    program = compile([".decl long(s: symbol)\n.input long\n" + text])
+    facts = tuples.encode(program, {"long": {("x" * 100_000,)}})
+    limit = Budget({name: {"a"} for name in names}, rows=100, seconds=60.0, characters=1_000_000)
+    with pytest.raises(BudgetExceeded, match="characters"):
+        evaluate(program, facts, threads=1, budget=limit)
 
 
 @pytest.mark.parametrize("threads", THREADS)
