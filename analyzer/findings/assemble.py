@@ -106,10 +106,10 @@ def truncations(result: engine.Result, entities: Entities, abandoned: Collection
     """Yield problems for analyses and searches that reached their bounds."""
     wide = places_of(entities, result.relation(INTO)[0].tolist())
     if wide:
-        text = f"points-to analysis was cut: {len(wide):,} values have too many objects, which are not propagated"
+        text = f"points-to analysis was cut; values whose objects are not propagated: {len(wide):,}"
         yield Problem(text, places=tuple(wide[:MAX_PLACES]))
     if abandoned:
-        text = f"path search was abandoned for {len(abandoned):,} findings: they are reported without a path"
+        text = f"path search was abandoned; findings without a path: {len(abandoned):,}"
         yield Problem(text, places=tuple(sorted(abandoned)[:MAX_PLACES]))
 
 

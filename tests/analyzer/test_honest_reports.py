@@ -41,7 +41,7 @@ def test_values_that_lose_their_objects_make_a_report_incomplete(monkeypatch):
     report = scan(app=VULNERABLE, table=DISPATCH)
     (problem,) = report.problems
     assert problem.level == "error" and report.exit_code() == 3
-    assert problem.message.startswith("points-to analysis was cut: ") and len(problem.places) == 10
+    assert problem.message.startswith("points-to analysis was cut; ") and len(problem.places) == 10
     assert "table.py" in {place.file for place in problem.places}
     assert problem.message in json.loads(render_json(report, "1"))["problems"][0]["message"]
     (run,) = json.loads(render_sarif(report, ""))["runs"]
@@ -53,7 +53,7 @@ def test_a_search_for_a_path_that_is_abandoned_makes_a_report_incomplete(monkeyp
     report = scan(app=VULNERABLE)
     assert [finding.path for finding in report.findings] == [()]
     (problem,) = report.problems
-    assert problem.message == "path search was abandoned for 1 findings: they are reported without a path"
+    assert problem.message == "path search was abandoned; findings without a path: 1"
     assert list(map(str, problem.places)) == ["app.py:5:5"]
     assert report.exit_code() == 3
 
