@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -10,6 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import system
+
+STDERR = "stderr"
+"""The file with the output of a process, in its directory."""
+
+OUT_OF_MEMORY = re.compile(
+    r"(?i)memory allocation|out of memory|cannot allocate memory|failed to map segment|bad_alloc|MemoryError"
+)
+
+
+def lacks_memory(message: str) -> bool:
+    """Return True for the words of libraries, such as OpenBLAS, LLVM and the dynamic linker, that get no memory."""
+    return OUT_OF_MEMORY.search(message) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +38,10 @@ class Ended:
 def run_isolated(command: Sequence[str], directory: Path, environment: Mapping[str, str], timeout_s: float) -> Ended:
     """Run a command in a session of its own; on timeout, kill it and all processes that it started.
 
-    It runs in `directory`; its output goes to the file `stderr` there.
+    It runs in `directory`; its output goes to the file STDERR there.
     """
     started = time.monotonic()
-    with open(directory / "stderr", "wb") as errors:
+    with open(directory / STDERR, "wb") as errors:
         process = subprocess.Popen(
             command,
             cwd=directory,

@@ -11,13 +11,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from analyzer.batch.isolate import confine
+from analyzer.batch.isolate import confine, lacks_memory
 
 JOB = "job.json"
 OUTCOME = "outcome.json"
 
 
 def main(threads: int, parent: int) -> None:
+    """Scan under the memory limit of the job.
+
+    Modules are loaded before it holds: libraries that lack memory while they are loaded end the process silently.
+    """
+    import analyzer.batch.job
+    import analyzer.batch.results
+    import analyzer.scan  # noqa: F401
+
     here = Path.cwd()
     confine(json.loads((here / JOB).read_text())["memory_bytes"], parent)
     try:
@@ -42,8 +50,8 @@ def scanned(here: Path, threads: int) -> dict[str, Any]:
     except AnalyzeError as error:
         return {"error": f"{error.message} [{error.code}]"}
     except Exception as error:
-        if isinstance(error, MemoryError):
-            raise
+        if isinstance(error, MemoryError) or lacks_memory(str(error)):
+            return {"out_of_memory": True}
         return {"error": f"internal error: {type(error).__name__}: {error}", "may_be_tried_again": True}
     write(result.report, job.target, result.config.fail_on, here)
     n_contents = len({(file.language, file.blob) for file in result.report.files})

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import analyzer
-from analyzer.batch.isolate import Ended, run_isolated
+from analyzer.batch.isolate import STDERR, Ended, lacks_memory, run_isolated
 from analyzer.batch.job import Job
 from analyzer.batch.losses import REASON, begun, is_published, lost_by
 from analyzer.batch.results import publish, write_failure
@@ -75,7 +75,11 @@ def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, dict[str, A
     try:
         return ended, json.loads((attempt / OUTCOME).read_text())
     except (OSError, ValueError):
-        return ended, {}
+        return ended, {"out_of_memory": True} if lacks_memory(last_words(attempt)) else {}
+
+
+def last_words(attempt: Path) -> str:
+    return (attempt / STDERR).read_bytes()[-MAX_DETAIL:].decode("utf-8", "replace").strip()
 
 
 def environment(job: Job) -> dict[str, str]:
@@ -104,8 +108,7 @@ def add(costs: dict[str, Any], ended: Ended, outcome: dict[str, Any], reason: st
     costs["peak_bytes"] = max(costs["peak_bytes"], ended.peak_bytes)
     costs |= outcome
     if reason:
-        detail = (attempt / "stderr").read_bytes()[-MAX_DETAIL:].decode("utf-8", "replace").strip()
-        costs.setdefault("failed_attempts", []).append({"reason": reason, "stderr": detail})
+        costs.setdefault("failed_attempts", []).append({"reason": reason, "stderr": last_words(attempt)})
 
 
 def limits_of(job: Job) -> list[float | None]:

@@ -122,6 +122,28 @@ def test_one_that_exhausts_its_memory_fails_and_says_so(run, repositories):
     assert (row["status"], row["reason"]) == ("failed", "needs more than 64M of memory")
 
 
+@pytest.mark.parametrize(
+    ("last_words", "reason"),
+    [
+        (
+            "OpenBLAS error: Memory allocation still failed after 10 retries, giving up.\n",
+            "needs more than 64M of memory",
+        ),
+        ("LLVM ERROR: out of memory\n", "needs more than 64M of memory"),
+        ("Segmentation fault\n", "ended with exit code 1"),
+    ],
+)
+def test_one_that_a_library_ends_for_lack_of_memory(last_words, reason, run, repositories, monkeypatch):
+    def ended(command, directory, environment, timeout_s):
+        (directory / "stderr").write_text(last_words)
+        return Ended("ended with exit code 1", 0.0, 0.0, 0)
+
+    monkeypatch.setattr(task, "run_isolated", ended)
+    repositories.make("app", {"app.py": "print(1)\n"})
+    row, _ = run("app", memory_bytes=64 << 20)
+    assert (row["status"], row["reason"]) == ("failed", reason)
+
+
 @pytest.mark.slow
 def test_rules_that_exhaust_the_memory_of_a_repository_are_left_out(run, repositories):
     repositories.make("greedy", {"app.py": "print(1)\n", ".analyze/rules/own.dl": GREEDY})
