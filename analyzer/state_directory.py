@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine import trust
+from engine import system, trust
 from engine.outfile import replaced
 
 DIGEST_BYTES = 32
@@ -55,8 +54,8 @@ class StateDirectory:
             self._cache_home = os.environ.get(CACHE_HOME)
             os.environ[CACHE_HOME] = self._temporary.name
             leave_kernels()
-        elif (left := shutil.disk_usage(self.path).free) < ROOM_BYTES:
-            place = f"the disk of {self.path} has {left >> 20} MB left"
+        elif (left := system.free_bytes(self.path)) < ROOM_BYTES:
+            place = f"the disk of {self.path} has {int(left) >> 20} MB left"
             self.warning = f"{place}; what does not fit is recomputed in each run: free some, or set {CACHE_HOME}"
 
     def close(self) -> None:

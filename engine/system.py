@@ -11,12 +11,14 @@ import errno
 import mmap
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from threading import Thread
 
@@ -108,6 +110,12 @@ def machine_bytes() -> int:
         if text.isdigit():
             found.append(int(text))
     return min(found)
+
+
+def free_bytes(directory: Path) -> float:
+    """Return the free space on the disk of a directory; infinite where the system does not tell."""
+    usage = getattr(shutil, "disk_usage", None)
+    return usage(directory).free if usage else inf
 
 
 def control_files() -> Iterator[Path]:

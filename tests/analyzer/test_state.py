@@ -1,10 +1,9 @@
 """The state directory and the fact cache."""
 
-import shutil
 import subprocess
-from types import SimpleNamespace
 
 from analyzer.state_directory import FactCache, StateDirectory, blob_hash, write_atomically
+from engine import system
 
 
 def test_a_blob_is_named_as_git_names_it(tmp_path):
@@ -42,7 +41,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
 
 def test_where_there_is_little_room_it_is_said(tmp_path, monkeypatch):
     assert not StateDirectory(tmp_path).warning
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 << 20))
+    monkeypatch.setattr(system, "free_bytes", lambda path: 3 << 20)
     state = StateDirectory(tmp_path)
     assert state.path == tmp_path and "has 3 MB left; what does not fit is recomputed" in state.warning
 
