@@ -122,7 +122,9 @@ def test_the_ledger_knows_what_is_held():
 
 
 def room(n_bytes):
-    """The limit that leaves so much for an evaluation."""
+    """Return the limit that leaves so much for an evaluation, with nothing that a garbage collection could add."""
+    gc.collect()
+    system.release_free_memory()
     return int((system.resident_bytes() + n_bytes) / (1 - memory.RESERVE))
 
 
