@@ -35,13 +35,12 @@ OF_AREA = {
     "update": ("tests/incremental/", "tests/schedule/"),
     "kernels": ("tests/engine/", "tests/incremental/"),
     "extractors": ("tests/facts/",),
-    "rules": ("tests/rules/",),
     "reports": ("tests/analyzer/", "tests/cli/"),
 }
 OF_RULES = {
     "": ("test_checks", "test_taint", "test_call_graph"),
     "/java/": ("test_java", "test_java_taint"),
-    "/javascript/": ("test_javascript",),
+    "/javascript/": ("test_javascript", "test_javascript_taint"),
     "/go/": ("test_go", "test_go_taint"),
     "/c/": ("test_c", "test_pointer_graph"),
     "range": ("test_ranges",),
@@ -53,9 +52,7 @@ NEAR_S = 12.0
 """How many seconds of tests that run a mutated line are tried before mutations are tried together."""
 ALONE_S, TOGETHER_S = 300.0, 2400.0
 SUSPECTS = 12
-"""How many failed tests, the quickest, are tried with each mutation alone."""
-
-
+"""How many failed tests are tried with each mutation alone."""
 Catch = Callable[[Mutation], None]
 
 

@@ -109,18 +109,15 @@ class Main { static String pick(String t, int x) { if (x > 0) { return t; } retu
 }
 
 
-PATHS = {name: f"p{n}/Main.java" for n, name in enumerate(PROGRAMS)}
+FILES = {f"p{n}/Main.java": f"package p{n}; {HEADER}{code}{BOX}" for n, code in enumerate(PROGRAMS.values())}
 """Each program is a package of its own."""
 
 
 @pytest.fixture(scope="module")
 def found(flows):
-    return flows(
-        MODEL,
-        {path: f"package {path.partition('/')[0]}; {HEADER}{PROGRAMS[name]}{BOX}" for name, path in PATHS.items()},
-    )
+    return flows(MODEL, FILES)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_taint_flows_where_the_language_lets_it(found, marked, name):
-    assert found[PATHS[name]] == marked(HEADER + PROGRAMS[name])
+@pytest.mark.parametrize("file", FILES, ids=PROGRAMS)
+def test_taint_flows_where_the_language_lets_it(found, marked, file):
+    assert found[file] == marked(FILES[file])

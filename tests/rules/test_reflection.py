@@ -1,13 +1,8 @@
 """Classes, functions, modules and fields that constants name: the calls that running programs makes, and taint."""
 
-from pathlib import Path
-
 import pytest
 
-from analyzer.extraction.collect import silent
 from analyzer.graphs import callgraph
-from analyzer.scan import ScanRequest, scan_tree
-from analyzer.sources.trees import MemoryTree
 
 
 def java(classes, body):
@@ -145,17 +140,9 @@ def test_edges_within_the_program_are_those_that_run(rows, name):
 
 
 MODEL = """
-text_kind("test").
 source_call("test", "flows.source"). sink_argument("test", "flows.sink", "0").
 source_call("test", "flows.Flows.source"). sink_argument("test", "flows.Flows.sink", "0").
 source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").
-"""
-CHECK = """\
-// @id test/flow
-// @name Flow
-// @severity error   @precision high
-// @message {source} flows here.
-taint_check("test/flow", "test").
 """
 FLOWS = {
     "p/Main.java": """package p;
@@ -222,14 +209,5 @@ func f() {
 }
 
 
-def test_taint_follows_what_is_named(tmp_path):
-    (tmp_path / "models.dl").write_text(MODEL)
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "flow.dl").write_text(CHECK)
-    tree = MemoryTree({name: code.encode() for name, code in FLOWS.items()}, "flows")
-    request = ScanRequest(Path("."), None, {"rules": ("test/flow",)}, (tmp_path / "models.dl",), (tmp_path / "rules",))
-    report = scan_tree(tree, request, silent).report
-    assert [problem.message for problem in report.problems] == []
-    lines = [(name, *line) for name, code in FLOWS.items() for line in enumerate(code.splitlines(), 1)]
-    marked = {(name, number) for name, number, line in lines if "found" in line}
-    assert {(finding.place.file, finding.place.line) for finding in report.findings} == marked
+def test_taint_follows_what_is_named(flows, marked):
+    assert flows(MODEL, FLOWS) == {name: marked(code) for name, code in FLOWS.items()}

@@ -6,22 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.extraction.collect import silent
-from analyzer.scan import ScanRequest, scan_tree
-from analyzer.sources.trees import MemoryTree
-
 CASES = Path(__file__).with_name("taint_cases.py")
 MODEL = """
-text_kind("test").
 sink_argument("test", "flows.sink", "0").
 sanitizer_call("test", "flows.clean").
-"""
-CHECK = """\
-// @id test/flow
-// @name Flow
-// @severity error   @precision high
-// @message {source} flows here.
-taint_check("test/flow", "test").
 """
 
 
@@ -32,27 +20,6 @@ def load_cases():
 
 
 HEADER, PROGRAMS = load_cases()
-
-
-def scan(tmp_path, files, model):
-    """Return {file: lines of findings} of scanning `files` under the model."""
-    (tmp_path / "models.dl").write_text(MODEL + model)
-    (tmp_path / "rules").mkdir(exist_ok=True)
-    (tmp_path / "rules" / "flow.dl").write_text(CHECK)
-    tree = MemoryTree({name: code.encode() for name, code in files.items()}, "flows")
-    flags = {"rules": ("test/flow",)}
-    request = ScanRequest(Path("."), None, flags, (tmp_path / "models.dl",), (tmp_path / "rules",))
-    report = scan_tree(tree, request, silent).report
-    assert [problem.message for problem in report.problems] == []
-    found = {name: set() for name in files}
-    for finding in report.findings:
-        found[finding.place.file].add(finding.place.line)
-    return found
-
-
-def marked(code):
-    return {number for number, line in enumerate(code.splitlines(), 1) if "# found" in line}
-
 
 SOURCE = 'source_call("test", "flows.source").\n'
 MODELS = {
@@ -178,11 +145,11 @@ NAMES, FILES, DESCRIPTIONS = all_cases()
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    return scan(tmp_path_factory.mktemp("cases"), FILES, "\n".join(DESCRIPTIONS))
+def found(flows):
+    return flows(MODEL + "\n".join(DESCRIPTIONS), FILES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_flow(name, found):
+def test_flow(name, found, marked):
     file = NAMES[name]
     assert found[file] == marked(FILES[file])
