@@ -68,7 +68,7 @@ def said(code: int) -> str:
 
 
 def confine(memory_bytes: int, parent: int) -> None:
-    """Limit the memory of this process, and end it with its parent. Called first by the process itself.
+    """Limit the memory of this process, and end it with its parent. Called by the process itself.
 
     The limit is on the data segment: file-backed memory, as of spilled arrays, does not count.
     """

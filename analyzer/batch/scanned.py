@@ -18,31 +18,26 @@ OUTCOME = "outcome.json"
 
 
 def main(threads: int, parent: int) -> None:
-    """Scan under the memory limit of the job.
-
-    Modules are loaded before it holds: libraries that lack memory while they are loaded end the process silently.
-    """
-    import analyzer.batch.job
-    import analyzer.batch.results
-    import analyzer.scan  # noqa: F401
-
     here = Path.cwd()
-    confine(json.loads((here / JOB).read_text())["memory_bytes"], parent)
     try:
-        outcome = scanned(here, threads)
+        outcome = scanned(here, threads, parent)
     except MemoryError:
         outcome = {"out_of_memory": True}
     (here / OUTCOME).write_text(json.dumps(outcome))
 
 
-def scanned(here: Path, threads: int) -> dict[str, Any]:
-    """Scan the repository and write its results. Return its costs, or the error that ended it."""
+def scanned(here: Path, threads: int, parent: int) -> dict[str, Any]:
+    """Scan the repository and write its results. Return its costs, or the error that ended it.
+
+    Modules are loaded before the memory limit holds: libraries that lack memory then end the process silently.
+    """
     from analyzer.batch.job import Job
     from analyzer.batch.results import write
     from analyzer.errors import AnalyzeError, NotEnoughMemory
     from analyzer.scan import scan
 
     job = Job.load(here / JOB)
+    confine(job.memory_bytes, parent)
     try:
         result = scan(job.request(threads))
     except NotEnoughMemory:

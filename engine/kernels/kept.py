@@ -1,4 +1,4 @@
-"""What Numba compiles, on disk: checked when it is read, and left where it cannot be written.
+"""Compiled kernels on disk: verified when they are read, and not kept where they cannot be written.
 
 Numba keeps an index and a file of machine code for each kernel. Both end with a digest here; one whose digest is wrong
 is compiled anew, and replaced. A full disk or a directory that is read-only costs the time to compile, no more.
