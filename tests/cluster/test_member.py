@@ -6,15 +6,12 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
-from meeting import results, run
+from meeting import TINY, results, run
 
 import engine
 from engine import reference, tuples
 from engine.cluster.checkpoint import Checkpoints
 from engine.cluster.supersteps import Supersteps
-from engine.local.execution import Options
-
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, alone_rows=0, min_sampled=2)
 
 DECLARED = """
 .type Pair = [first: number, rest: Pair]

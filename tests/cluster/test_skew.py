@@ -4,14 +4,12 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from meeting import results, run, together
+from meeting import TINY, results, run, together
 
 import engine
 from engine import reference, tuples
 from engine.cluster.skew import candidates, count, grid
-from engine.local.execution import Options
 
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, alone_rows=0, min_sampled=2)
 DECLARED = """
 .decl arc(x: number, y: number)
 .decl two(x: number, y: number)

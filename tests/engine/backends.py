@@ -1,9 +1,12 @@
-"""The ways of evaluating that the engine's tests compare: threads, a policy, and sizes so small that all is divided."""
+"""Configurations that must give the same relations, some with sizes so small that everything is divided."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
+import engine
+from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
+from engine.local.policy import GLOBAL, Dws, Policy, Ssp
 
 TINY = Options(
     chunk_rows=5,
@@ -17,13 +20,50 @@ TINY = Options(
     min_sampled=2,
 )
 FULL_QUEUES = replace(TINY, exchange_bits=3, queue_batches=1)
+
+
+class Backend(NamedTuple):
+    threads: int
+    policy: Policy
+    options: Options
+
+    def evaluate(self, program, facts, **options):
+        """Return the result of a program on relations of tuples."""
+        return engine.evaluate(program, tuples.encode(program, facts), **self._asdict(), **options)
+
+
 ROUNDS = {
-    "one thread": (1, GLOBAL, Options()),
-    "tiny": (1, GLOBAL, TINY),
-    "tiny, two threads": (2, GLOBAL, TINY),
+    "one thread": Backend(1, GLOBAL, Options()),
+    "tiny": Backend(1, GLOBAL, TINY),
+    "tiny, two threads": Backend(2, GLOBAL, TINY),
 }
 BACKENDS = {
     **ROUNDS,
-    "ssp": (3, Ssp(1), FULL_QUEUES),
-    "dws": (2, Dws(), FULL_QUEUES),
+    "ssp": Backend(3, Ssp(1), FULL_QUEUES),
+    "dws": Backend(2, Dws(), FULL_QUEUES),
 }
+
+
+def with_options(**changed):
+    """Return the backends with these options changed."""
+    return {name: each._replace(options=replace(each.options, **changed)) for name, each in BACKENDS.items()}
+
+
+def assert_as_the_oracle(program, facts, backends):
+    """Evaluate a program on each backend: the relations must be the oracle's. Return these, and the results."""
+    expected = reference.evaluate(program, facts)
+    results = []
+    for name, backend in backends.items():
+        result = backend.evaluate(program, facts)
+        results.append(result)
+        assert set(result.relations) == set(program.relations), "auxiliary relations are no result"
+        found = tuples.decode(program, result, program.relations)
+        for relation in program.relations:
+            assert are_equal(found[relation], expected[relation]), (name, relation)
+            assert result.relation(relation).shape[1] == len(expected[relation]), "rows are distinct"
+    return expected, results
+
+
+def are_equal(rows, others):
+    """Compare rows, and as text where a NaN is among them, which is equal to itself only as the same object."""
+    return rows == others or sorted(map(repr, rows)) == sorted(map(repr, others))

@@ -29,8 +29,7 @@ def answers(tmp_path, grammar, edges, symbols=(), dialect=None, backend="one thr
     path.write_text(edges)
     parsed = parse_grammar("grammar", grammar, dialect)
     graph = read_edges(path, parsed)
-    threads, policy, options = BACKENDS[backend]
-    solution = solve(parsed, graph, wanted_symbols(parsed, symbols), threads=threads, policy=policy, options=options)
+    solution = solve(parsed, graph, wanted_symbols(parsed, symbols), **BACKENDS[backend]._asdict())
     vertices, indices = graph.vertices.texts(), graph.indices.texts()
     found = {}
     for answer in solution.answers:

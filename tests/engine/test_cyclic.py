@@ -4,19 +4,16 @@ from unittest.mock import patch
 
 import hypothesis.strategies as st
 import numpy as np
+from backends import TINY, Backend
 from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
 from engine.local.operators import Join
 from engine.local.policy import GLOBAL, Dws, Ssp
 from engine.plan import order
 
 # So that joins are sampled, and chunks cut, whatever the size.
-TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, max_bits=5, alone_rows=0, min_sampled=2
-)
 DECLARED = """
 .decl e(a: number, b: number)
 .decl t(a: number, b: number, c: number)
@@ -85,8 +82,7 @@ def answers_as_the_oracle(text, facts) -> bool:
     for probe, policy in ((order.PROBE, GLOBAL), (-100.0, GLOBAL), (-100.0, Ssp(1)), (-100.0, Dws())):
         # Where counting earns more than it costs, atoms are intersected wherever they can be.
         with patch.object(order, "PROBE", probe):
-            database = tuples.encode(program, facts)
-            result = engine.evaluate(program, database, threads=2, policy=policy, options=TINY, explain=True)
+            result = Backend(2, policy, TINY).evaluate(program, facts, explain=True)
         for name, rows in tuples.decode(program, result, ["r", "p"]).items():
             assert rows == expected[name], name
     return any("least of" in operator for step in plans(result.plan) for operator in step.operators)

@@ -3,17 +3,12 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from backends import ROUNDS, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tuples
-from engine.local.execution import Options
 from engine.storage.equivalence import Equivalence
 
-TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3
-)
-BACKENDS = [(1, Options()), (1, TINY), (2, TINY)]
 EDGES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=12)
 
 
@@ -56,14 +51,7 @@ def test_batches_add_the_pairs_of_the_closure_and_no_others(batches, dtype):
 
 
 def answer(text: str, facts: dict[str, set[tuple]]) -> dict[str, set[tuple]]:
-    program = engine.compile([text])
-    expected = reference.evaluate(program, facts)
-    for threads, options in BACKENDS:
-        database = tuples.encode(program, facts)
-        result = engine.evaluate(program, database, threads=threads, options=options)
-        assert tuples.decode(program, result, expected) == expected
-        assert all(result.relation(name).shape[1] == len(rows) for name, rows in expected.items())
-    return expected
+    return assert_as_the_oracle(engine.compile([text]), facts, ROUNDS)[0]
 
 
 @given(EDGES, EDGES, EDGES)

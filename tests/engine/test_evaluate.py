@@ -6,24 +6,24 @@ from statistics import median
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from backends import ROUNDS, TINY
+from backends import ROUNDS, TINY, Backend, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.policy import Dws, Policy, Ssp
+from engine.local.policy import Dws, Ssp
 
 # Sizes so small that every buffer fills up, every partition splits and every chunk is cut.
 
 
 @st.composite
-def exchanges(draw) -> tuple[int, Policy, Options]:
+def exchanges(draw) -> Backend:
     """Threads, a policy that exchanges tuples, and sizes so small that queues and outboxes are often full."""
     policy = draw(st.sampled_from([Dws(), Dws(), *map(Ssp, range(4))]))
     bits, room = draw(st.integers(0, 4)), draw(st.integers(1, 3))
     options = replace(TINY, exchange_bits=bits, queue_batches=room, inbox_rows=draw(st.sampled_from([1, 2, 50])))
-    return draw(st.integers(1, 3)), policy, options
+    return Backend(draw(st.integers(1, 3)), policy, options)
 
 
 BASE = {"e": "nn", "f": "nnn", "g": "sn", "u": "n", "h": "pn"}
@@ -230,16 +230,8 @@ SEEN: list[tuple[bool, list[bool], int]] = []
 def test_random_programs_answer_as_the_oracle(case, exchange):
     text, facts = case
     program = engine.compile([text])
-    expected = reference.evaluate(program, facts)
-    iterations = 0
-    for name, (threads, policy, options) in {**ROUNDS, "exchange": exchange}.items():
-        database = tuples.encode(program, facts)
-        result = engine.evaluate(program, database, threads=threads, policy=policy, options=options)
-        found = tuples.decode(program, result, program.relations)
-        for relation in program.relations:
-            assert found[relation] == expected[relation], (name, relation)
-            assert result.relation(relation).shape[1] == len(expected[relation]), "rows are distinct"
-        iterations = max([iterations, *(stratum.iterations for stratum in result.statistics)])
+    expected, results = assert_as_the_oracle(program, facts, {**ROUNDS, "exchange": exchange})
+    iterations = max((stratum.iterations for result in results for stratum in result.statistics), default=0)
     derived = [relation for relation in program.relations if relation not in BASE]
     SEEN.append((any(s.recursive for s in program.strata), [bool(expected[r]) for r in derived], iterations))
 

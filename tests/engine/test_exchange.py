@@ -4,6 +4,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from backends import FULL_QUEUES, Backend
 
 import engine
 from engine import reference, tuples
@@ -11,16 +12,6 @@ from engine.local.execution import Options
 from engine.local.owner import Owner
 from engine.local.policy import GLOBAL, Dws, Ssp
 
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    alone_rows=0,
-    exchange_bits=3,
-    queue_batches=1,
-    min_sampled=2,
-)
 POLICIES = [Ssp(0), Ssp(2), Dws()]
 HEADER = ".decl arc(x: number, y: number)\n"
 
@@ -105,11 +96,9 @@ def random_arcs(n_nodes, n_arcs, seed=0):
     return {(int(x), int(y)) for x, y in rng.integers(0, n_nodes, (n_arcs, 2))}
 
 
-def run(text, arcs, policy, threads, options=TINY):
+def run(text, arcs, policy, threads, options=FULL_QUEUES):
     program = engine.compile([text])
-    result = engine.evaluate(
-        program, tuples.encode(program, {"arc": arcs}), threads=threads, policy=policy, options=options
-    )
+    result = Backend(threads, policy, options).evaluate(program, {"arc": arcs})
     recursive = max(result.statistics, key=lambda s: (s.recursive, s.rows))
     return tuples.decode(program, result, program.relations), recursive
 
@@ -169,7 +158,7 @@ def test_a_limit_on_rows_runs_under_barriers():
     for policy in (GLOBAL, Dws()):
         widening = engine.Widening("tc", 50, "stop", lambda rows: np.unique(rows[:1])[None, :])
         database = tuples.encode(program, {"arc": random_arcs(20, 40)})
-        result = engine.evaluate(program, database, threads=2, policy=policy, options=TINY, widenings=[widening])
+        result = engine.evaluate(program, database, threads=2, policy=policy, options=FULL_QUEUES, widenings=[widening])
         assert {s.policy for s in result.statistics if s.recursive} == {"global"}
         found.append(tuples.decode(program, result, ["tc", "stop"]))
     assert found[0] == found[1]

@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
+from backends import FULL_QUEUES, Backend
 
 import engine
 from engine import tuples
-from engine.local.execution import Options
 from engine.local.policy import GLOBAL, Dws, Ssp
 
-TINY = Options(
-    chunk_rows=7, inbox_rows=2, partition_rows=6, split_rows=6, alone_rows=0, exchange_bits=3, queue_batches=1
-)
 RUNS = [(Ssp(0), 2), (Ssp(2), 3), (Dws(), 1), (Dws(), 2), (Dws(), 3)]
 N = 30
 
@@ -107,8 +104,8 @@ CASES = {
 def test_aggregates_are_those_of_plain_algorithms(name, policy, threads):
     text, weights, expected = CASES[name]
     program = engine.compile([text])
-    facts = tuples.encode(program, {"arc": {(x, y, w) for (x, y), w in weights.items()}})
-    result = engine.evaluate(program, facts, threads=threads, policy=policy, options=TINY)
+    facts = {"arc": {(x, y, w) for (x, y), w in weights.items()}}
+    result = Backend(threads, policy, FULL_QUEUES).evaluate(program, facts)
     assert tuples.decode(program, result, ["result"])["result"] == expected(weights)
     statistics = next(s for s in result.statistics if s.recursive)
     assert statistics.policy == policy.name and len(statistics.rounds) == threads
@@ -120,10 +117,7 @@ def test_sums_of_floats_stay_under_barriers():
     program = engine.compile([text])
     weights = arcs(forwards=True)
     facts = {"arc": {(x, y, w) for (x, y), w in weights.items()}}
-    results = [
-        engine.evaluate(program, tuples.encode(program, facts), threads=2, policy=policy, options=TINY)
-        for policy in (GLOBAL, Dws())
-    ]
+    results = [Backend(2, policy, FULL_QUEUES).evaluate(program, facts) for policy in (GLOBAL, Dws())]
     assert {s.policy for result in results for s in result.statistics if s.recursive} == {"global"}
     for result in results:
         assert tuples.decode(program, result, ["result"])["result"] == {(x, float(n)) for x, n in path_counts(weights)}

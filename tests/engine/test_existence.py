@@ -6,7 +6,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from backends import BACKENDS
+from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
@@ -163,13 +163,7 @@ FEW = st.fixed_dictionaries({
 
 @given(st.lists(rules(), min_size=2, max_size=5), FEW)
 def test_any_way_of_evaluating_answers_as_the_oracle(clauses, facts):
-    program = engine.compile([DECLARED + MORE + "\n".join(clauses)])
-    expected = reference.evaluate(program, facts)
-    for name, (threads, policy, options) in BACKENDS.items():
-        database = tuples.encode(program, facts)
-        result = engine.evaluate(program, database, threads=threads, options=options, policy=policy)
-        assert set(result.relations) == set(program.relations), "tests of existence are no result"
-        assert tuples.decode(program, result, program.relations) == expected, name
+    assert_as_the_oracle(engine.compile([DECLARED + MORE + "\n".join(clauses)]), facts, BACKENDS)
 
 
 @given(st.lists(rules(), min_size=2, max_size=5), FEW)

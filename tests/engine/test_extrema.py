@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 
 import engine
-from engine import reference, tuples
+from engine import tuples
 from engine.local.execution import Options
 from engine.local.policy import GLOBAL
 from engine.storage.keys import HashedKeys
 from engine.storage.pairkeys import PairKeys, denser
 
-BACKENDS = {**backends.BACKENDS, "shared": (3, GLOBAL, Options(delta_rows=8, alone_rows=0))}
+BACKENDS = {**backends.BACKENDS, "shared": backends.Backend(3, GLOBAL, Options(delta_rows=8, alone_rows=0))}
 HEADER = """
 .decl arc(x: number, y: number, w: number)
 .decl start(x: number, d: number)
@@ -64,10 +64,7 @@ def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
 @given(case=cases())
 def test_engine_agrees_with_the_oracle(backend, case):
     text, facts = case
-    program = engine.compile([text])
-    threads, policy, options = BACKENDS[backend]
-    result = engine.evaluate(program, tuples.encode(program, facts), threads=threads, policy=policy, options=options)
-    assert tuples.decode(program, result, program.relations) == reference.evaluate(program, facts)
+    backends.assert_as_the_oracle(engine.compile([text]), facts, {backend: BACKENDS[backend]})
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -2,11 +2,11 @@
 
 import hypothesis.strategies as st
 import pytest
-from backends import BACKENDS
+from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
-from engine import reference, tuples
+from engine import tuples
 from engine.plan.flatten import flatten
 from engine.plan.linearise import linearise
 
@@ -101,11 +101,7 @@ def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
 @given(case=cases())
 def test_a_composition_answers_as_the_oracle(backend, case):
     text, facts = case
-    program = engine.compile([text])
-    threads, policy, options = BACKENDS[backend]
-    result = engine.evaluate(program, tuples.encode(program, facts), threads=threads, policy=policy, options=options)
-    found = tuples.decode(program, result, program.relations)
-    assert found == reference.evaluate(program, facts)
+    assert_as_the_oracle(engine.compile([text]), facts, {backend: BACKENDS[backend]})
 
 
 def test_a_long_path_is_composed_in_partitions():

@@ -2,11 +2,11 @@
 
 import hypothesis.strategies as st
 import pytest
-from backends import BACKENDS
+from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
-from engine import reference, tuples
+from engine import tuples
 
 CLOSING = """
 .decl edge(x: number, y: number)
@@ -27,11 +27,7 @@ NODES = st.integers(-1, 5)
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(edges=st.sets(st.tuples(NODES, NODES), min_size=2, max_size=30))
 def test_rows_asked_for_in_their_own_recursion_are_those_of_the_oracle(backend, edges):
-    threads, policy, options = BACKENDS[backend]
-    database = tuples.encode(PROGRAM, {"edge": edges})
-    result = engine.evaluate(PROGRAM, database, threads=threads, options=options, policy=policy)
-    expected = reference.evaluate(PROGRAM, {"edge": edges})
-    assert tuples.decode(PROGRAM, result, PROGRAM.relations) == expected
+    assert_as_the_oracle(PROGRAM, {"edge": edges}, {backend: BACKENDS[backend]})
 
 
 def test_pairs_asked_for_whole_are_not_arranged_a_second_time():

@@ -1,11 +1,10 @@
 """Equivalences, choices, limits, counters and records that feed one another: the engine against the oracle."""
 
 import hypothesis.strategies as st
-from backends import BACKENDS
+from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tuples
 
 DECLARED = """
 .type Pair = [first: number, second: Pair]
@@ -80,12 +79,4 @@ FACTS = st.fixed_dictionaries({
 @given(st.sets(st.sampled_from(RECURSIVE), min_size=6, max_size=18), st.sets(st.sampled_from(FINAL)), FACTS)
 def test_mixtures_answer_as_the_oracle(recursive, final, facts):
     rules = [rule for rule in (*RECURSIVE, *FINAL) if rule in recursive | final]
-    program = engine.compile([DECLARED + "\n".join(rules)])
-    expected = reference.evaluate(program, facts)
-    for name, (threads, policy, options) in BACKENDS.items():
-        database = tuples.encode(program, facts)
-        result = engine.evaluate(program, database, threads=threads, options=options, policy=policy)
-        found = tuples.decode(program, result, program.relations)
-        for relation in program.relations:
-            assert found[relation] == expected[relation], (name, relation)
-            assert result.relation(relation).shape[1] == len(expected[relation]), "rows are distinct"
+    assert_as_the_oracle(engine.compile([DECLARED + "\n".join(rules)]), facts, BACKENDS)

@@ -2,27 +2,15 @@
 
 import hypothesis.strategies as st
 import pytest
+from backends import ROUNDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
-from engine import reference, tuples
-from engine.local.execution import Options
-
-TINY = Options(
-    chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, max_bits=5, alone_rows=0, wave_tasks=3
-)
-BACKENDS = [(1, Options()), (1, TINY), (2, TINY)]
 
 
 def answer(text: str, facts: dict[str, set[tuple]] | None = None, relation: str = "result") -> set[tuple]:
     """Return a relation as the oracle derives it, which must be as the engine does on any threads and partitions."""
-    program = engine.compile([text])
-    rows = reference.evaluate(program, facts)[relation]
-    for threads, options in BACKENDS:
-        database = tuples.encode(program, facts or {})
-        result = engine.evaluate(program, database, threads=threads, options=options)
-        assert tuples.decode(program, result, [relation])[relation] == rows
-    return rows
+    return assert_as_the_oracle(engine.compile([text]), facts or {}, ROUNDS)[0][relation]
 
 
 # ---- choice domains

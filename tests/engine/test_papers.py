@@ -9,14 +9,11 @@ from collections import Counter, defaultdict
 from itertools import product
 
 import pytest
+from backends import ROUNDS
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
 
-TINY = Options(
-    chunk_rows=7, inbox_rows=3, partition_rows=9, split_rows=9, delta_rows=1, max_bits=4, alone_rows=0, wave_tasks=2
-)
 SEEDS = range(4)
 
 
@@ -24,8 +21,8 @@ def answer(text: str, relation: str, facts: dict[str, list[tuple]], oracle: bool
     """Return a relation as the engine computes it, the same in large and small partitions, and as the oracle does."""
     program = engine.compile([text])
     found = []
-    for threads, options in ((1, Options()), (2, TINY)):
-        result = engine.evaluate(program, tuples.encode(program, facts), threads=threads, options=options)
+    for backend in ("one thread", "tiny, two threads"):
+        result = ROUNDS[backend].evaluate(program, facts)
         found.append(tuples.decode(program, result, [relation])[relation])
     assert found[0] == found[1]
     assert not oracle or found[0] == reference.evaluate(program, facts)[relation]

@@ -1,6 +1,7 @@
 """What a profile counts, by arithmetic."""
 
 import pytest
+from backends import ROUNDS
 
 import engine
 from engine import tuples
@@ -62,10 +63,6 @@ def test_facts_are_charged_to_no_rule():
     text = DECLARED + ".decl more(a: number, b: number)\n.decl all(a: number, b: number)\nall(x, y) :- more(x, y).\n"
     program = engine.compile([text])
     many = {(i, i) for i in range(40)}
-    from engine.local.execution import Options
-
-    tiny = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, max_bits=5, alone_rows=0)
-    database = tuples.encode(program, CHAIN | {"more": many})
-    found = rules(engine.evaluate(program, database, threads=1, options=tiny, profile=True))
+    found = rules(ROUNDS["tiny"].evaluate(program, CHAIN | {"more": many}, profile=True))
     assert found["path(x, y) :- edge(x, y)."]["rows_out"] == N
     assert found["all(x, y) :- more(x, y)."]["rows_out"] == 40

@@ -1,36 +1,23 @@
 """Recursive sums whose matches are kept: the engine against the oracle, and against plain algorithms."""
 
-from dataclasses import replace
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from backends import ROUNDS, Backend, assert_as_the_oracle, with_options
 from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
+from engine.local.policy import GLOBAL
 from engine.local.revaluation import RevaluedRule
 
 EAGER = Options(matched_reads=0)
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=4,
-    alone_rows=0,
-    wave_tasks=3,
-    matched_reads=1,
-)
+SOON = with_options(matched_reads=1)
 BACKENDS = {
-    "one thread": (1, GLOBAL, EAGER),
-    "late": (1, GLOBAL, Options(matched_reads=2)),
-    "two threads": (2, GLOBAL, TINY),
-    "ssp": (2, Ssp(1), replace(TINY, exchange_bits=3)),
-    "dws": (3, Dws(), replace(TINY, exchange_bits=2)),
+    "one thread": Backend(1, GLOBAL, EAGER),
+    "late": ROUNDS["one thread"],
+    **{name: SOON[name] for name in ("tiny, two threads", "ssp", "dws")},
 }
 HEADER = """
 .decl arc(x: number, y: number, w: number)
@@ -80,13 +67,7 @@ def cases(draw) -> tuple[str, dict[str, set[tuple]]]:
 @given(case=cases())
 def test_engine_agrees_with_the_oracle(backend, case):
     text, facts = case
-    program = engine.compile([text])
-    threads, policy, options = BACKENDS[backend]
-    result = engine.evaluate(program, tuples.encode(program, facts), threads=threads, policy=policy, options=options)
-    expected = reference.evaluate(program, facts)
-    found = tuples.decode(program, result, program.relations)
-    for name, rows in expected.items():
-        assert sorted(map(repr, found[name])) == sorted(map(repr, rows)), name
+    assert_as_the_oracle(engine.compile([text]), facts, {backend: BACKENDS[backend]})
 
 
 KEPT = {

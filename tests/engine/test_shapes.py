@@ -5,11 +5,10 @@ import tracemalloc
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from backends import ROUNDS
+from backends import ROUNDS, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tuples
 from engine.io import load, store
 from engine.storage import memory
 from engine.storage.arrangement import Arrangement, Block
@@ -17,17 +16,9 @@ from engine.storage.arrangement import Arrangement, Block
 RANDOM = settings(max_examples=2 * settings.default.max_examples)
 
 
-def assert_as_the_oracle(text, facts):
-    program = engine.compile([text])
-    expected = reference.evaluate(program, facts)
-    for threads, policy, options in ROUNDS.values():
-        database = tuples.encode(program, facts)
-        result = engine.evaluate(program, database, threads=threads, policy=policy, options=options)
-        found = tuples.decode(program, result, program.relations)
-        for relation in program.relations:
-            assert found[relation] == expected[relation], relation
-            assert result.relation(relation).shape[1] == len(expected[relation]), "rows are distinct"
-    return expected
+def answer(text, facts):
+    """Return the oracle's relations, which must be the engine's in rounds."""
+    return assert_as_the_oracle(engine.compile([text]), facts, ROUNDS)[0]
 
 
 @st.composite
@@ -58,7 +49,7 @@ def wide_cases(draw):
 @RANDOM
 @given(wide_cases())
 def test_wide_relations(case):
-    assert_as_the_oracle(*case)
+    answer(*case)
 
 
 @st.composite
@@ -93,7 +84,7 @@ triangle(x, y, z) :- arc(x, y), arc(y, z), arc(z, x).
 @RANDOM
 @given(skewed_graphs())
 def test_skewed_graphs(arcs):
-    assert_as_the_oracle(GRAPH, {"arc": arcs})
+    answer(GRAPH, {"arc": arcs})
 
 
 @pytest.fixture
@@ -117,13 +108,13 @@ def spilling_at_once(monkeypatch):
 @settings(max_examples=settings.default.max_examples // 4)
 @given(skewed_graphs())
 def test_skewed_graphs_when_all_that_is_quiet_is_spilled(spilling_at_once, arcs):
-    assert_as_the_oracle(GRAPH, {"arc": arcs | {(i, i + 1) for i in range(16)}})
+    answer(GRAPH, {"arc": arcs | {(i, i + 1) for i in range(16)}})
 
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(wide_cases())
 def test_wide_relations_when_all_that_is_quiet_is_spilled(spilling_at_once, case):
-    assert_as_the_oracle(*case)
+    answer(*case)
 
 
 def test_a_partition_that_cannot_be_divided_reaches_its_fixpoint():
@@ -134,7 +125,7 @@ def test_a_partition_that_cannot_be_divided_reaches_its_fixpoint():
         from(x, y) :- next(x, y), x = 0.
         from(x, y) :- from(x, z), next(z, y).
     """
-    expected = assert_as_the_oracle(text, {"next": {(i, i + 1) for i in range(100)}})
+    expected = answer(text, {"next": {(i, i + 1) for i in range(100)}})
     assert expected["from"] == {(0, i) for i in range(1, 101)}
 
 
@@ -221,8 +212,8 @@ def test_rows_of_any_width_are_found_again(arity):
     terms = ", ".join(f"c{i}" for i in range(arity))
     text = f".decl a({columns})\n.decl b({columns})\n.decl r({columns})\nr({terms}) :- a({terms}), b({terms})."
     database = engine.Database(relations={"a": rows, "b": rows[:, ::-2]})
-    for threads, policy, options in ROUNDS.values():
-        result = engine.evaluate(engine.compile([text]), database, threads=threads, policy=policy, options=options)
+    for backend in ROUNDS.values():
+        result = engine.evaluate(engine.compile([text]), database, **backend._asdict())
         found = {tuple(row) for row in result.relation("r").T.tolist()}
         assert found == {tuple(row) for row in rows[:, ::-2].T.tolist()}
         assert result.relation("r").shape[1] == 2 * arity

@@ -5,38 +5,18 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from backends import assert_as_the_oracle, with_options
 from hypothesis import given
 
 import engine
-from engine import reference, tuples
 from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Ssp
 from engine.plan.auxiliary import Auxiliaries
 from engine.plan.flatten import flatten
 from engine.plan.subjoins import Always, cut_wide
 from engine.plan.text import Texts
 
 ALWAYS = Options(cut_always=True)
-TINY = Options(
-    chunk_rows=5,
-    inbox_rows=2,
-    partition_rows=6,
-    split_rows=6,
-    delta_rows=1,
-    max_bits=5,
-    alone_rows=0,
-    wave_tasks=3,
-    exchange_bits=3,
-    queue_batches=1,
-    min_sampled=2,
-    cut_always=True,
-)
-BACKENDS = {
-    "one thread": (1, ALWAYS, GLOBAL),
-    "tiny, two threads": (2, TINY, GLOBAL),
-    "tiny, two threads, ssp": (2, TINY, Ssp(1)),
-    "tiny, two threads, dws": (2, TINY, Dws()),
-}
+BACKENDS = with_options(cut_always=True)
 DECLARED = """
 .decl e(x: number, y: number)
 .decl f(x: number, s: symbol, y: number)
@@ -103,15 +83,7 @@ FACTS = st.fixed_dictionaries({
 @given(st.lists(wide_rules(), min_size=2, max_size=5), FACTS)
 def test_wide_bodies_cut_wherever_they_can_be_answer_as_the_oracle(rules, facts):
     program = engine.compile([DECLARED + "\n".join(rules)])
-    expected = reference.evaluate(program, facts)
-    for name, (threads, options, policy) in BACKENDS.items():
-        database = tuples.encode(program, facts)
-        result = engine.evaluate(program, database, threads=threads, options=options, policy=policy)
-        assert set(result.relations) == set(program.relations), "auxiliary relations are no result"
-        found = tuples.decode(program, result, program.relations)
-        for relation in program.relations:
-            assert found[relation] == expected[relation], (name, relation)
-            assert result.relation(relation).shape[1] == len(expected[relation]), "rows are distinct"
+    assert_as_the_oracle(program, facts, BACKENDS)
 
 
 # ---- how a rule is cut

@@ -4,8 +4,10 @@ from collections import Counter
 
 from engine.incremental.stratum import Maintained
 from engine.kernels.ranks import ABSENT
+from engine.local.execution import Options
 from engine.plan.rule import Absent, Compare, Match
 
+TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
 COMPARE = {
     "=": lambda a, b: a == b,
     "!=": lambda a, b: a != b,

@@ -4,9 +4,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
-from supports import check
+from supports import TINY, check
 from test_bounds import WIDTHS, wide_values
-from test_update import ANEW, DECLARED, RULES, TINY, applied, columns, facts, state, update
+from test_update import ANEW, DECLARED, RULES, applied, columns, facts, state, update
 
 import engine
 from engine import reference, tuples

@@ -3,15 +3,13 @@
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
-from supports import check, stored
+from supports import TINY, check, stored
 
 import engine
 from engine import reference, tuples
 from engine.database import Database
 from engine.incremental.view import View
-from engine.local.execution import Options
 
-TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
 DECLARED = """
 .decl link(x: number, y: number)
 .decl mark(x: number)

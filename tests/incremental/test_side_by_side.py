@@ -8,8 +8,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from supports import check
-from test_update import ANEW, DECLARED, RULES, TINY, applied, chosen_rules, columns, facts, state, update
+from supports import TINY, check
+from test_update import ANEW, DECLARED, RULES, applied, chosen_rules, columns, facts, state, update
 
 import engine
 from engine import reference, tuples

@@ -13,7 +13,8 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
-from test_update import TINY, state
+from supports import TINY
+from test_update import state
 
 import engine
 from engine import reference

@@ -3,16 +3,13 @@
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
-from supports import check, stored
+from supports import TINY, check, stored
 
 import engine
 from engine import reference, tuples
 from engine.database import Database
 from engine.incremental.policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
 from engine.incremental.view import View
-from engine.local.execution import Options
-
-TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
 
 DECLARED = """
 .decl edge(x: number, y: number)
