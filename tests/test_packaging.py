@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from analyzer import VERSION
+
 TOP = Path(__file__).resolve().parents[1]
 
 
@@ -34,6 +36,7 @@ def test_the_wheel_holds_the_packages_with_their_rules(tmp_path):
     from hatchling.builders.wheel import WheelBuilder
 
     (path,) = WheelBuilder(str(TOP)).build(directory=str(tmp_path))
+    assert Path(path).name.startswith(f"datalyze-{VERSION}-")
     names = set(zipfile.ZipFile(path).namelist())
     shipped = {name for name in names if not name.startswith("datalyze-")}
     assert {name.split("/")[0] for name in shipped} == {"analyzer", "cli", "engine", "facts", "rules"}
