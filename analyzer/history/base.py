@@ -14,7 +14,6 @@ from analyzer.sources.git import Repository
 
 COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 DEFAULT_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
-IF_NONE = ("new", "unchanged", "error")
 
 
 @dataclass(frozen=True, slots=True)

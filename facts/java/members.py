@@ -12,7 +12,6 @@ from facts.java.type_values import declared_type
 from facts.java.unit import Unit
 
 _METHODS = ("method_declaration", "annotation_type_element_declaration")
-_CONSTRUCTORS = ("constructor_declaration", "compact_constructor_declaration")
 
 
 def collect_members(unit: Unit, scope: Scope, node: Node) -> None:

@@ -1,6 +1,5 @@
 """Operators; `&&`, `||`, `??` and `?:` as control flow."""
 
-from collections.abc import Callable
 from functools import partial
 
 from tree_sitter import Node
@@ -9,7 +8,7 @@ from facts.builder import tail
 from facts.cfg import Block
 from facts.conditions import decide_in_turn, either, short_circuit
 from facts.grammar import is_broken
-from facts.instructions import merged, operation
+from facts.instructions import operation
 from facts.javascript.tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.unit import Unit
 
@@ -81,18 +80,6 @@ def go_on_if(unit: Unit, operator: str, value: int, following: Block, after: Blo
 def is_nullish(unit: Unit, value: int, node: Node) -> int:
     """Return whether `value` is null or undefined."""
     return operation(unit, "==", [value, unit.body.load_constant("none", "null")], node)
-
-
-def alternative(unit: Unit, label: str, value: int, operator: str, other: Callable[[], int], node: Node) -> int:
-    """Return `value`, or what `other` evaluates to where the operator goes on: `??` for null and undefined."""
-    body = unit.body
-    following, after = body.new_block(label), body.new_block("after " + label)
-    entering = [(value, go_on_if(unit, operator, value, following, after, node))]
-    body.start(following)
-    entering.append((other(), body.block))
-    body.goto(after)
-    body.start(after)
-    return merged(unit, label, entering, node)
 
 
 @EXPRESSIONS("unary_expression")

@@ -14,7 +14,7 @@ OPERATOR, OPERATORS, ARGUMENT, ARGUMENTS = map(field_id, ("operator", "operators
 FUNCTION, OBJECT, ATTRIBUTE, SUBSCRIPT = map(field_id, ("function", "object", "attribute", "subscript"))
 PARAMETERS, RETURN_TYPE, TYPE, DEFINITION = map(field_id, ("parameters", "return_type", "type", "definition"))
 SUPERCLASSES, ALIAS, MODULE_NAME, CAUSE = map(field_id, ("superclasses", "alias", "module_name", "cause"))
-SUBJECT, GUARD, KEY, CODE, EXPRESSION = map(field_id, ("subject", "guard", "key", "code", "expression"))
+SUBJECT, GUARD, KEY, EXPRESSION = map(field_id, ("subject", "guard", "key", "expression"))
 FORMAT_SPECIFIER, TYPE_PARAMETERS = map(field_id, ("format_specifier", "type_parameters"))
 
 IDENTIFIER = min(kind_ids("identifier"))
