@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine import system, trust
-from engine.outfile import replaced
+from engine.atomic_file import replaced
 
 DIGEST_BYTES = 32
 CACHE_HOME, NAME = "XDG_CACHE_HOME", "analyze"

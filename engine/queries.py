@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from engine.database import Columns, Database
-from engine.language.program import CheckedProgram
-from engine.language.query import read_query
+from engine.evaluation.evaluator import evaluate
+from engine.language.checked_program import CheckedProgram
+from engine.language.parse_query import read_query
 from engine.language.syntax import Atom, Constant, Variable
-from engine.local.evaluate import evaluate
-from engine.plan.magic import demand
-from engine.plan.values import encode
+from engine.plan.magic_sets import demand
+from engine.plan.value_encoding import encode
 from engine.result import Result
 from engine.session import Session
 from engine.symbols import Symbols

@@ -12,10 +12,9 @@ from itertools import count
 from operator import add
 
 from engine.database import EvaluationError
-from engine.functors import apply, fits, fold, generate_range, holds, wrap
-from engine.language.counters import split
+from engine.language.autoinc import split
+from engine.language.checked_program import Aggregated, CheckedClause, CheckedProgram, Relation, Stratum
 from engine.language.grounding import is_evaluable
-from engine.language.program import Aggregated, CheckedClause, CheckedProgram, Relation, Stratum
 from engine.language.syntax import (
     Aggregate,
     Atom,
@@ -28,7 +27,8 @@ from engine.language.syntax import (
     Term,
     Variable,
 )
-from engine.language.walk import aggregates_of, literal_terms, variables_of
+from engine.language.traverse import aggregates_of, literal_terms, variables_of
+from engine.scalar_functors import apply, fits, fold, generate_range, holds, wrap
 
 Row = tuple
 Bindings = dict[str, object]

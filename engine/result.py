@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from engine.database import Columns
 from engine.explanation import Explanation
-from engine.language.program import CheckedClause
+from engine.language.checked_program import CheckedClause
 from engine.symbols import Symbols
 from engine.system import peak_bytes
 

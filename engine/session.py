@@ -8,16 +8,16 @@ from dataclasses import replace
 from threading import Lock
 
 from engine.database import Columns, Database, EvaluationError
-from engine.language.program import CheckedProgram, Record, Relation, Type
+from engine.evaluation.evaluator import RelationColumns, evaluate, record_table
+from engine.evaluation.execution import Execution, Options
+from engine.evaluation.insert_facts import fitting_columns, store_facts
+from engine.language.checked_program import CheckedProgram, Record, Relation, Type
 from engine.language.syntax import Directive
-from engine.local.evaluate import RelationColumns, evaluate, record_table
-from engine.local.execution import Execution, Options
-from engine.local.facts import fitting_columns, store_facts
-from engine.plan.values import dtype_of
+from engine.plan.value_encoding import dtype_of
 from engine.result import Result
-from engine.storage.catalogue import Catalogue, Shape
-from engine.storage.records import RecordTable
+from engine.storage.record_table import RecordTable
 from engine.storage.relation import Relation as Stored
+from engine.storage.relation_catalogue import Catalogue, Shape
 from engine.storage.trace import Handle, Trace
 from engine.system import n_cores
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from engine.database import Columns, Database
-from engine.io.values import Interner, bits_float, float_bits
-from engine.language.program import CheckedProgram, Field, Record, Type
+from engine.io.value_text import Interner, bits_float, float_bits
+from engine.language.checked_program import CheckedProgram, Field, Record, Type
 from engine.result import Result
 from engine.symbols import Symbols
 

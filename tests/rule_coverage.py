@@ -15,7 +15,7 @@ DIRECTORY = os.environ.get("RULE_COVERAGE")
 
 def pytest_configure():
     if DIRECTORY:
-        from engine.local.evaluate import Evaluation
+        from engine.evaluation.evaluator import Evaluation
 
         derived, run = set(), Evaluation.run
         out = Path(DIRECTORY)

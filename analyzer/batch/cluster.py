@@ -19,8 +19,8 @@ from analyzer.extraction import worker
 from analyzer.extraction.machine import READ
 from analyzer.extraction.pool import Outcome, Pool, Task
 from engine.budget import Budget
-from engine.spark import encoded
-from engine.spark.session import session
+from engine.spark import evaluate_columns
+from engine.spark.spark_session import session
 
 WAVE_BYTES = 64 << 20
 WAVE_TASKS = 1 << 14
@@ -52,7 +52,7 @@ class Cluster:
         widenings: Sequence[engine.Widening],
         budget: Budget | None,
     ) -> engine.Result:
-        return encoded.evaluate(program, self.spark, database, READ, widenings=widenings, budget=budget)
+        return evaluate_columns.evaluate(program, self.spark, database, READ, widenings=widenings, budget=budget)
 
 
 @contextmanager

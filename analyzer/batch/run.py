@@ -34,9 +34,9 @@ from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
 from analyzer.extraction.collect import Progress
 from analyzer.state_directory import StateDirectory, write_atomically
 from engine.database import EvaluationError
-from engine.spark.evaluate import cause
-from engine.spark.memory import ExecutorMemory, executor_memory
-from engine.spark.session import session
+from engine.spark.driver import cause
+from engine.spark.executor_memory import ExecutorMemory, executor_memory
+from engine.spark.spark_session import session
 
 LOOK_EVERY_S = 0.5
 

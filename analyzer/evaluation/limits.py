@@ -13,7 +13,7 @@ from analyzer.report import Problem
 if TYPE_CHECKING:
     import engine
     from engine.budget import Budget
-    from engine.incremental.prepared import Prepared
+    from engine.incremental.prepared_program import Prepared
 
 Made = TypeVar("Made")
 
@@ -41,8 +41,8 @@ class Limits:
         if not book.user:
             return None  # To look into a prepared program takes longer than an update.
         from engine.budget import Budget
-        from engine.incremental.prepared import Prepared
-        from engine.plan.apart import written_by
+        from engine.incremental.prepared_program import Prepared
+        from engine.plan.isolate_sources import written_by
 
         writers = written_by(program.program if isinstance(program, Prepared) else program, book.user)
         return Budget(writers, self.rule_rows, self.rule_s) if writers else None

@@ -21,12 +21,12 @@ from analyzer.state_directory import DamagedEntry, load_entry, save_entry
 from engine.budget import Budget, BudgetExceeded
 from engine.codec import Codec, Damaged
 from engine.database import OutOfMemory
-from engine.incremental.prepared import PREPARED, Prepared, prepared
+from engine.incremental.prepared_program import PREPARED, Prepared, prepared
+from engine.language.compilation_unit import Unit
 from engine.language.compiler import check_sources
-from engine.language.stored import PROGRAM, UNITS, Units
-from engine.language.unit import Unit
-from engine.plan.apart import apart
-from engine.plan.part import part_for, part_on
+from engine.language.program_codec import PROGRAM, UNITS, Units
+from engine.plan.isolate_sources import apart
+from engine.plan.program_slice import part_for, part_on
 from facts import schema
 from rules import catalogue, library
 
@@ -101,7 +101,7 @@ def prepare_cached(
     sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], tell: Tell = nobody
 ) -> Prepared:
     """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
-    name = _fingerprint(sources, wanted, ("language", "plan", "local", "incremental"))
+    name = _fingerprint(sources, wanted, ("language", "plan", "evaluation", "incremental"))
     return _cached(
         directory, name, PREPARED, lambda: prepared(compile_cached(sources, directory, wanted, tell=tell)), tell
     )

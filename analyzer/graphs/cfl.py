@@ -14,12 +14,12 @@ from analyzer.errors import AnalyzeError, suggest
 from analyzer.extraction.collect import Progress, silent
 from analyzer.graphs.pointer_graph import pointer_graph
 from analyzer.report import Problem as ReadProblem
+from engine.atomic_file import replaced
 from engine.cfl.edges import Graph, read_edges
 from engine.cfl.grammar import Grammar
-from engine.cfl.parse import FORMATS, parse_grammar
+from engine.cfl.parse_grammar import FORMATS, parse_grammar
 from engine.cfl.solve import Solution, program_for, solve, wanted_symbols
-from engine.cfl.write import write_edges, write_solution
-from engine.outfile import replaced
+from engine.cfl.write_edges import write_edges, write_solution
 from engine.storage.memory import LEDGER
 from rules import library
 

@@ -20,7 +20,7 @@ from analyzer.graphs.callgraph import REASONS, CallGraph, Node
 from analyzer.report import Problem
 from analyzer.scan import load_config, open_tree
 from analyzer.state_directory import StateDirectory
-from engine.outfile import replaced
+from engine.atomic_file import replaced
 from engine.system import n_cores
 from facts import schema
 from rules import library

@@ -31,7 +31,7 @@ from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree, path_from_scanned
 from analyzer.state_directory import StateDirectory, why_unusable
 from engine.budget import Budget
-from engine.incremental.prepared import Prepared
+from engine.incremental.prepared_program import Prepared
 from engine.system import n_cores
 
 MAX_STATE_BYTES = 2 << 30

@@ -20,9 +20,9 @@ from analyzer.history.numbering import Columns, Numbering, difference
 from analyzer.history.snapshot import Snapshot, enter, plan
 from analyzer.sources.trees import GitTree
 from engine.budget import Budget
-from engine.incremental.policy import Maintainer, Outcome, Policy, Predicted
-from engine.incremental.prepared import Prepared
-from engine.incremental.state import Base
+from engine.incremental.prepared_program import Prepared
+from engine.incremental.saved_state import Base
+from engine.incremental.update_policy import Maintainer, Outcome, Policy, Predicted
 from engine.incremental.view import View
 from facts import schema
 

@@ -88,12 +88,12 @@ def run(
 
 
 def run_on_spark(program: Path, facts: str, output: str, master: str, stats: bool, options: dict[str, object]) -> None:
-    """Evaluate on Spark, with options of `engine.spark.run.run`. Raises AnalyzeError A004 where it is missing."""
+    """Evaluate on Spark, with options of `engine.spark.run_program`. Raises AnalyzeError A004 where it is missing."""
     from analyzer.engine_errors import coded_errors
     from analyzer.errors import INSTALL_SPARK, AnalyzeError
 
     try:
-        from engine.spark.run import run
+        from engine.spark.run_program import run
     except ImportError as error:
         raise AnalyzeError("A004", f"--engine spark needs {error.name}", help=INSTALL_SPARK) from None
     with coded_errors(program):
@@ -137,9 +137,9 @@ def run_here(
     number_width: str,
 ) -> None:
     """Evaluate on this machine."""
-    import engine.run
+    import engine.run_program
     from analyzer.engine_errors import coded_errors
-    from engine.local.policy import policy_named
+    from engine.evaluation.coordination_policy import policy_named
 
     options = {
         "profile": profile is not None,
@@ -151,12 +151,12 @@ def run_here(
     lines: list[str] = []
     with coded_errors(program):
         if explain:
-            result = engine.run.explain(program, facts, query, **options)
+            result = engine.run_program.explain(program, facts, query, **options)
         elif query is not None:
-            lines, result = engine.run.answer(program, facts, query, **options)
+            lines, result = engine.run_program.answer(program, facts, query, **options)
         else:
             output.mkdir(parents=True, exist_ok=True)
-            lines, result = engine.run.run(program, facts, output, **options)
+            lines, result = engine.run_program.run(program, facts, output, **options)
     if explain:
         show_plan(result)
     show_lines(lines)

@@ -11,7 +11,7 @@ from cli.options import JOBS
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from engine.incremental.run import Upkeep
+    from engine.incremental.update_program import Upkeep
 
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
@@ -55,7 +55,7 @@ def update(
     are written in full, as by `analyze run`.
     """
     from analyzer.engine_errors import coded_errors
-    from engine.incremental.run import keep_up
+    from engine.incremental.update_program import keep_up
 
     options = {} if wait is None else {"wait_s": wait}
     with coded_errors(program):

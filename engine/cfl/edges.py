@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.cfl.fields import Lines, Words, split
 from engine.cfl.grammar import Grammar
+from engine.cfl.split_lines import Lines, Words, split
 from engine.database import Columns
-from engine.io.errors import FactsError
+from engine.io.facts_error import FactsError
 
 GZIP = b"\x1f\x8b"
 SOURCE, TARGET, LABEL, INDEX = range(4)

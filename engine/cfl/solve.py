@@ -12,10 +12,10 @@ import numpy as np
 from engine.cfl.edges import Graph
 from engine.cfl.grammar import Grammar, with_inverses
 from engine.cfl.normalise import normalise
-from engine.cfl.rules import Rules, rules_of
+from engine.cfl.to_datalog import Rules, rules_of
 from engine.database import Columns, Database
+from engine.evaluation.evaluator import evaluate
 from engine.language.compiler import Source, compile
-from engine.local.evaluate import evaluate
 
 
 @dataclass(frozen=True)

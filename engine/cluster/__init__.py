@@ -2,5 +2,6 @@
 
 What flows in: to each member, the same program and its part of the facts. What flows out: its part of every relation.
 Members advance in supersteps: each runs the local engine until it is quiet, then all exchange what they have derived
-for one another. How messages travel is the group's affair (`group.Group`); `engine.spark` has one of Spark tasks.
+for one another. How messages travel is the group's affair (`communicator.Group`); `engine.spark` has one of Spark's
+tasks.
 """

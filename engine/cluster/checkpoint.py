@@ -17,8 +17,8 @@ from typing import Any
 
 from pyarrow import fs
 
-from engine.cluster.frame import pack, unpack
-from engine.cluster.group import Group, gather, of_first
+from engine.cluster.communicator import Group, gather, of_first
+from engine.cluster.message_codec import pack, unpack
 from engine.codec import Damaged
 
 DIGEST_BYTES = 16

@@ -16,21 +16,21 @@ import numpy as np
 
 from engine.budget import Budget, BudgetExceeded, Meter
 from engine.cluster.checkpoint import Checkpoints
-from engine.cluster.division import Division
-from engine.cluster.frame import Failure
-from engine.cluster.group import Group, gather, of_first
-from engine.cluster.supersteps import Supersteps
+from engine.cluster.communicator import Group, gather, of_first
+from engine.cluster.message_codec import Failure
+from engine.cluster.partitioned_stratum import Division
+from engine.cluster.superstep_exchange import Supersteps
 from engine.database import Columns, Database, Widening
-from engine.language.program import CheckedProgram, Stratum
-from engine.language.walk import all_atoms
-from engine.local.evaluate import Evaluation, fitting_columns
-from engine.local.execution import Execution, Options
-from engine.local.recursion import LimitReached
+from engine.evaluation.evaluator import Evaluation, fitting_columns
+from engine.evaluation.execution import Execution, Options
+from engine.evaluation.semi_naive import LimitReached
+from engine.language.checked_program import CheckedProgram, Stratum
+from engine.language.traverse import all_atoms
 from engine.plan.linearise import linearise
+from engine.plan.push_extrema import transfer_constraints
 from engine.plan.rule import Absent, Compute, Fold, Match, Record, Rule, relations_of
-from engine.plan.transfer import transfer_constraints
 from engine.result import StratumStatistics
-from engine.storage.aggregation import Aggregation
+from engine.storage.aggregate_relation import Aggregation
 from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 

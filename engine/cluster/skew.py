@@ -20,12 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.cluster.group import Group, gather
+from engine.cluster.communicator import Group, gather
 from engine.database import Columns
+from engine.evaluation.send_buffer import Outbox
 from engine.kernels.hashing import partition_of
-from engine.local.outbox import Outbox
-from engine.plan.discriminate import Port
-from engine.storage.keys import HashedKeys
+from engine.plan.discriminating_sets import Port
+from engine.storage.key_tables import HashedKeys
 
 HEAVY_SHARE = 0.25
 """A key is heavy if joining it is more than this share of the mean work of a member."""

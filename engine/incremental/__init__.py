@@ -2,11 +2,11 @@
 
 What flows in: a checked program, facts, and then facts inserted and deleted. What flows out: relations as columns, and
 the tuples that each update has inserted and deleted.
-`policy` (update or bootstrap) → `view` (a program) → `stratum` or `recompute` (a component) → `rounds` (a
-bootstrap), or `variants` and `stamps` (plans of rules) → `tracked` and `agenda` (what is stored, and what is to be
-decided). `witness` says what a tuple is
-derived from.
-From files: `run` (a command) → `delta` (facts that change) and `state` (a view in a directory) → `frozen` (a view as
-arrays), `datafile` (arrays in files), `manifest` and `identity` (which files are valid, and for which program),
-`adoption` (what another program takes over), `lock`.
+`update_policy` (update or bootstrap) → `view` (a program) → `maintained_stratum` or `recomputed_stratum` (a component)
+→ `counting_bootstrap`, or `update_plans` and `iteration_stamps` (plans of rules) → `maintained_relation` and `agenda`
+(what is stored, and what is to be decided). `skip_test` saves plans that would match nothing; `duration_model` predicts
+how long an update takes; `provenance` says what a tuple is derived from.
+From files: `update_program` (a command) → `delta_files` (facts that change) and `saved_state` (a view in a directory) →
+`view_serialization` (a view as arrays), `mapped_file` (arrays in files), `state_manifest` and `state_identity` (which
+files are valid, and for which program), `state_migration` (what another program takes over), `file_lock`.
 """

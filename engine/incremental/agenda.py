@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.incremental.sums import Sums
+from engine.incremental.support_sums import Sums
 from engine.kernels.ranks import ABSENT, account, collect, settle
 
 if TYPE_CHECKING:
-    from engine.incremental.tracked import Tracked
+    from engine.incremental.maintained_relation import Tracked
 
 Events = tuple[np.ndarray, np.ndarray]
 """Ids of tuples, and for each +1 for a support gained, -1 for one lost."""

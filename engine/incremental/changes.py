@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.tracked import Tracked
+from engine.incremental.maintained_relation import Tracked
 from engine.kernels.ranks import ABSENT
 
 if TYPE_CHECKING:

@@ -10,25 +10,25 @@ import numpy as np
 
 from engine.budget import Budget, Meter
 from engine.database import Columns, Database
+from engine.evaluation.bindings import Bindings
+from engine.evaluation.cardinality import Statistics
+from engine.evaluation.evaluator import RelationColumns, record_table
+from engine.evaluation.execution import Options
+from engine.evaluation.insert_facts import fitting_columns
+from engine.evaluation.vectorized_functors import Functors
+from engine.incremental.bounded_recursion import Bound, Widened
 from engine.incremental.changes import Change, change_of
-from engine.incremental.crew import Crew
-from engine.incremental.prepared import Component, Facts, Prepared, Shape, prepared
-from engine.incremental.recompute import Recomputed
-from engine.incremental.stratum import Maintained
-from engine.incremental.tracked import Classes, Tracked
-from engine.incremental.widened import Bound, Widened
+from engine.incremental.maintained_relation import Classes, Tracked
+from engine.incremental.maintained_stratum import Maintained
+from engine.incremental.prepared_program import Component, Facts, Prepared, Shape, prepared
+from engine.incremental.recomputed_stratum import Recomputed
+from engine.incremental.shared_worker_pool import Crew
 from engine.kernels.ranks import ABSENT
-from engine.language.program import CheckedProgram
-from engine.local.bindings import Bindings
-from engine.local.evaluate import RelationColumns, record_table
-from engine.local.execution import Options
-from engine.local.facts import fitting_columns
-from engine.local.functors import Functors
-from engine.local.sizes import Statistics
+from engine.language.checked_program import CheckedProgram
 from engine.plan.rule import Rule
 from engine.result import Result
-from engine.schedule.run import DEFAULT, SCHEDULERS, run
-from engine.schedule.strata import strata_of
+from engine.schedule.activation_graph import strata_of
+from engine.schedule.executor import DEFAULT, SCHEDULERS, run
 from engine.storage.relation import Relation
 from engine.system import n_cores
 
@@ -52,9 +52,9 @@ class View:
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
     With `exact` a tuple's iteration is that of its first derivation, else any one after those of all tuples it is
     derived from. `scheduler` names what decides in which order strata run, side by side or not (see `engine.schedule`);
-    `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see `widened`: that
-    needs exact iterations, and an update may end with CannotUpdate. `budget` is for each stratum, each time anew: a
-    view that raises BudgetExceeded is of no further use.
+    `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see
+    `bounded_recursion`: that needs exact iterations, and an update may end with CannotUpdate. `budget` is for each
+    stratum, each time anew: a view that raises BudgetExceeded is of no further use.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from lark import Token
 
 from engine.language.diagnostics import Report
 from engine.language.literals import address, integer, unquote
-from engine.language.surface import Extremum
+from engine.language.surface_syntax import Extremum
 from engine.language.syntax import (
     Aggregate,
     Atom,
@@ -29,7 +29,7 @@ from engine.language.syntax import (
     Vertical,
     Wildcard,
 )
-from engine.language.walk import children, literal_terms
+from engine.language.traverse import children, literal_terms
 
 Body = tuple[tuple[Literal, ...], ...]
 

@@ -6,26 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from engine.language.anonymous import resolve_anonymous_records
+from engine.language.aggregate_scopes import name_bindings, resolve_scopes
+from engine.language.anonymous_records import resolve_anonymous_records
+from engine.language.autoinc import draw_counters
 from engine.language.check_clauses import check_bound, check_names, check_wildcards
+from engine.language.check_directives import check_directives
 from engine.language.check_types import TypeChecker
-from engine.language.counters import draw_counters
+from engine.language.checked_program import CheckedClause, CheckedProgram, Relation
+from engine.language.compilation_unit import Unit
 from engine.language.diagnostics import Report, did_you_mean, plural
-from engine.language.directives import check_directives
 from engine.language.head_aggregates import resolve_aggregates
-from engine.language.infer import Inference
+from engine.language.infer_types import Inference
 from engine.language.inline import Inliner, is_inlined
 from engine.language.lower import Lowering, is_false
 from engine.language.premappable import check_premappable
-from engine.language.program import CheckedClause, CheckedProgram, Relation
-from engine.language.scopes import name_bindings, resolve_scopes
 from engine.language.stratify import stratify
-from engine.language.surface import Item, Pragma
+from engine.language.surface_syntax import Item, Pragma
 from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, TypeDeclaration
+from engine.language.traverse import all_literals, literal_terms, subterms
 from engine.language.typesystem import TypeSystem
-from engine.language.unit import Unit
 from engine.language.verticalise import verticalise
-from engine.language.walk import all_literals, literal_terms, subterms
 
 Kind = TypeVar("Kind")
 

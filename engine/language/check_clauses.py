@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.language.counters import in_aggregate
+from engine.language.autoinc import in_aggregate
 from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.grounding import bound_variables, is_evaluable
 from engine.language.signatures import OVERLOADS, arities
@@ -22,7 +22,15 @@ from engine.language.syntax import (
     Variable,
     Wildcard,
 )
-from engine.language.walk import all_atoms, all_literals, children, is_equation, literal_terms, subterms, variables_of
+from engine.language.traverse import (
+    all_atoms,
+    all_literals,
+    children,
+    is_equation,
+    literal_terms,
+    subterms,
+    variables_of,
+)
 
 
 def check_names(clause: Clause, relations: Mapping[str, Declaration], report: Report) -> None:

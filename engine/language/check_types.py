@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from engine.language.diagnostics import Report, did_you_mean, plural
-from engine.language.infer import NUMERIC_CONSTANTS, Conflict, Inference
+from engine.language.infer_types import NUMERIC_CONSTANTS, Conflict, Inference
 from engine.language.signatures import OVERLOADS
 from engine.language.syntax import (
     Aggregate,
@@ -21,8 +21,8 @@ from engine.language.syntax import (
     Term,
     Variable,
 )
+from engine.language.traverse import all_literals, literal_terms, subterms
 from engine.language.typesystem import PRIMITIVES, TypeSystem
-from engine.language.walk import all_literals, literal_terms, subterms
 
 ORDERED = ("<", "<=", ">", ">=")
 RANGES = {"number": (-(1 << 31), (1 << 31) - 1), "unsigned": (0, (1 << 32) - 1)}

@@ -8,13 +8,13 @@ from itertools import chain
 from types import MappingProxyType
 
 from engine.language.check import Checked, check, link
+from engine.language.checked_program import CheckedProgram
+from engine.language.compilation_unit import Unit, is_apart
 from engine.language.components import expand
 from engine.language.diagnostics import ProgramError, Report
 from engine.language.parse import parse
-from engine.language.program import CheckedProgram
-from engine.language.surface import Component, Include, Init, Item
+from engine.language.surface_syntax import Component, Include, Init, Item
 from engine.language.syntax import Directive
-from engine.language.unit import Unit, is_apart
 
 
 @dataclass(frozen=True, slots=True)

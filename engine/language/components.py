@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.language.diagnostics import Report, did_you_mean, plural
-from engine.language.rename import Renaming, rename
-from engine.language.surface import Component, ComponentType, Init, Item, Override, Pragma
+from engine.language.rename_items import Renaming, rename
+from engine.language.surface_syntax import Component, ComponentType, Init, Item, Override, Pragma
 from engine.language.syntax import Clause, Declaration, TypeDeclaration
 
 MAX_DEPTH = 100

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.language.syntax import Aggregate, Atom, Literal, RecordTerm, Term, Variable, Wildcard
-from engine.language.walk import children, is_equation
+from engine.language.traverse import children, is_equation
 
 
 def is_evaluable(term: Term, bound: set[str]) -> bool:

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from engine.language.checked_program import Aggregated, CheckedClause, Relation, Stratum, Type
 from engine.language.diagnostics import Report, plural
-from engine.language.program import Aggregated, CheckedClause, Relation, Stratum, Type
 from engine.language.signatures import result_kind
 from engine.language.syntax import Atom, Constant, Functor, HeadAggregate, RecordTerm, Span, Term, Variable
-from engine.language.walk import is_equation, literal_terms, variables_of
+from engine.language.traverse import is_equation, literal_terms, variables_of
 
 TAG, WIDE = Type("number", "number"), Type("float", "float")
 KEYED, PLAIN, BARE = 0, 1, 2

@@ -25,7 +25,7 @@ from engine.language.syntax import (
     Variable,
     Wildcard,
 )
-from engine.language.walk import (
+from engine.language.traverse import (
     all_atoms,
     all_literals,
     literal_terms,

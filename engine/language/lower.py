@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.language.infer import Inference
-from engine.language.program import CheckedClause, Type
+from engine.language.checked_program import CheckedClause, Type
+from engine.language.infer_types import Inference
 from engine.language.signatures import INFIX, conversion, result_kind
 from engine.language.syntax import (
     Aggregate,
@@ -21,8 +21,8 @@ from engine.language.syntax import (
     Term,
     Variable,
 )
+from engine.language.traverse import map_atom, map_children, map_terms
 from engine.language.typesystem import TypeSystem
-from engine.language.walk import map_atom, map_children, map_terms
 
 COMPARED_AS_SYMBOLS = ("match", "contains", "not_match", "not_contains")
 

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 from lark import Lark, Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from engine.language.build import Builder
+from engine.language.build_items import Builder
 from engine.language.diagnostics import Report
-from engine.language.habits import habit
-from engine.language.surface import Item
+from engine.language.surface_syntax import Item
 from engine.language.syntax import Span
+from engine.language.syntax_hints import habit
 
 MAX_SYNTAX_ERRORS = 10
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.language.checked_program import CheckedClause, Relation, Stratum
+from engine.language.clause_text import literal_text, term_text
 from engine.language.diagnostics import Report
-from engine.language.program import CheckedClause, Relation, Stratum
-from engine.language.signs import NON_NEGATIVE, ClauseSigns, Signs
+from engine.language.sign_analysis import NON_NEGATIVE, ClauseSigns, Signs
 from engine.language.syntax import (
     Atom,
     Constant,
@@ -29,8 +30,7 @@ from engine.language.syntax import (
     Term,
     Variable,
 )
-from engine.language.text import literal_text, term_text
-from engine.language.walk import all_literals, literal_terms, variables_of
+from engine.language.traverse import all_literals, literal_terms, variables_of
 
 FALLS, FIXED, GROWS = -1, 0, 1
 ANYHOW = 2

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.language.checked_program import CheckedClause, Stratum
 from engine.language.diagnostics import Report
-from engine.language.program import CheckedClause, Stratum
 from engine.language.syntax import Aggregate, Atom, Functor, Literal, Negation, Span
-from engine.language.walk import all_literals, literal_terms, subterms
+from engine.language.traverse import all_literals, literal_terms, subterms
 
 
 @dataclass(frozen=True, slots=True)

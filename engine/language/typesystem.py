@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from engine.language.checked_program import Branch, Field, Record, Type
 from engine.language.diagnostics import Report, did_you_mean
-from engine.language.program import Branch, Field, Record, Type
 from engine.language.syntax import Attribute, TypeDeclaration
 
 PRIMITIVES = ("symbol", "number", "unsigned", "float")

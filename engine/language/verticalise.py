@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.language.diagnostics import Report
 from engine.language.syntax import Atom, Clause, Constant, Constraint, Declaration, Term, Vertical, Wildcard
-from engine.language.walk import all_literals, literal_terms, subterms
+from engine.language.traverse import all_literals, literal_terms, subterms
 
 
 def verticalise(clauses: Iterable[Clause], relations: Mapping[str, Declaration], report: Report) -> list[Clause]:

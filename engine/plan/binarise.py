@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
-from engine.plan.auxiliary import Auxiliaries
+from engine.plan.auxiliary_relations import Auxiliaries
 from engine.plan.rule import Match, Rule
 
 

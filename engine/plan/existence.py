@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from engine.language.program import CheckedClause, CheckedProgram, Relation, Stratum
+from engine.language.checked_program import CheckedClause, CheckedProgram, Relation, Stratum
 from engine.language.syntax import Aggregate, Atom, Constant, Literal, Variable
-from engine.language.walk import all_atoms, children, literal_terms
+from engine.language.traverse import all_atoms, children, literal_terms
 
 
 def split_existence(program: CheckedProgram) -> CheckedProgram:

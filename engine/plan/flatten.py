@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
-from engine.language.program import CheckedClause, CheckedProgram
+from engine.language.checked_program import CheckedClause, CheckedProgram
 from engine.language.syntax import (
     Aggregate,
     Atom,
@@ -22,7 +22,7 @@ from engine.language.syntax import (
 )
 from engine.language.syntax import Literal as SyntaxLiteral
 from engine.plan.rule import Absent, Compare, Compute, Fold, Literal, Match, Never, Operand, Record, Rule
-from engine.plan.values import is_wide, result_kind
+from engine.plan.value_encoding import is_wide, result_kind
 
 Encode = Callable[[Constant], int]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.language.program import CheckedClause
+from engine.language.checked_program import CheckedClause
 
 Operand = str | int
 """A variable's name, or a constant as it stands in a column."""

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from engine.schedule.ancestors import OverBudget
 from engine.schedule.dag import Dag
-from engine.schedule.intervals import IntervalList
-from engine.schedule.levels import LevelBased
+from engine.schedule.interval_lists import IntervalList
+from engine.schedule.level_based import LevelBased
 from engine.schedule.scheduler import Scheduler
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.database import Columns
-from engine.storage.changes import FIRST_GROUPS, Changes, grown
+from engine.storage.changed_groups import FIRST_GROUPS, Changes, grown
 
 NATIVE = {"float": np.float64, "unsigned": np.uint64}
 Order = Callable[[Columns], np.ndarray]

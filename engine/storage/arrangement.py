@@ -22,7 +22,7 @@ from engine.kernels.runs import (
     sort_runs,
 )
 from engine.storage import memory
-from engine.storage.keys import HashedKeys, ValueKeys
+from engine.storage.key_tables import HashedKeys, ValueKeys
 from engine.storage.partition import Block
 
 FIRST_KEYS = 16

@@ -16,7 +16,7 @@ from threading import Event, RLock, Thread
 import numpy as np
 
 from engine.database import OutOfMemory
-from engine.storage.spill import Segment, SpillFiles, spill_directory
+from engine.storage.spill_files import Segment, SpillFiles, spill_directory
 from engine.system import is_in_memory, machine_bytes, private_bytes, release_free_memory, resident_bytes
 
 SMALL_BYTES = 1 << 15

@@ -11,8 +11,8 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.hashing import BLOCK, partition_of
 from engine.storage import memory
-from engine.storage.matrix import PairMatrix, denser
-from engine.storage.tables import Joined, PairTable, Table, table_of
+from engine.storage.bit_matrix import PairMatrix, denser
+from engine.storage.hash_tables import Joined, PairTable, Table, table_of
 
 FIRST_ROWS = 64
 MANY = 1 << 62

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.columns import compress
-from engine.storage.batch import Batch, Merge, batch_of
+from engine.storage.sorted_batch import Batch, Merge, batch_of
 
 LAZY, DEFAULT, EAGER = 2, 8, None
 """Number of rows that each merge in progress moves per arriving row; None: all of them, at once.

@@ -8,9 +8,9 @@ from threading import Lock
 import numpy as np
 
 from engine.database import Columns
-from engine.storage.batch import batch_of
 from engine.storage.relation import Relation
-from engine.storage.snapshot import Snapshot, Stored, Versioned
+from engine.storage.relation_snapshot import Snapshot, Stored, Versioned
+from engine.storage.sorted_batch import batch_of
 from engine.storage.spine import DEFAULT, Layers, Spine
 
 

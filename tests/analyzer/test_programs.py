@@ -12,8 +12,8 @@ from analyzer.evaluation.program import compile_cached, prepare_cached
 from analyzer.evaluation.rulebook import build_rulebook
 from analyzer.state_directory import save_entry
 from engine.language.compiler import check_sources
-from engine.language.stored import UNITS
-from engine.plan.part import part_for
+from engine.language.program_codec import UNITS
+from engine.plan.program_slice import part_for
 
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
 

@@ -25,7 +25,7 @@ from analyzer.history.follower import Follower, Reader
 from analyzer.scan import ScanRequest, load_config, load_rulebook
 from analyzer.sources.trees import GitTree
 from analyzer.state_directory import StateDirectory
-from engine.incremental.policy import POLICIES
+from engine.incremental.update_policy import POLICIES
 
 
 def main():

@@ -31,7 +31,7 @@ import numpy as np
 from workloads import WORKLOADS, crdt, cspa
 
 import engine
-from engine.incremental.policy import POLICIES, Maintainer, UpdateOnly
+from engine.incremental.update_policy import POLICIES, Maintainer, UpdateOnly
 from engine.incremental.view import View
 
 SMALL, LARGE = 10, 0.1

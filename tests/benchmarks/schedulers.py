@@ -20,9 +20,9 @@ from simulation import Trace, simulate
 from traces import TABLE_1, of_table_1, tight
 
 from engine.schedule.hybrid import Hybrid
-from engine.schedule.intervals import IntervalList
-from engine.schedule.levels import LevelBased, LookAhead
-from engine.schedule.signals import SignalPropagation
+from engine.schedule.interval_lists import IntervalList
+from engine.schedule.level_based import LevelBased, LookAhead
+from engine.schedule.signal_propagation import SignalPropagation
 
 STEP_S = 0.159e-3 / (1936 + 171)
 QUERY_S = 21.69 / 126979**2

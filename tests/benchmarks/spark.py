@@ -21,10 +21,10 @@ import pyarrow
 from workloads import WORKLOADS, cspa
 
 import engine
-from engine.local.execution import Options
-from engine.spark import evaluate
-from engine.spark.session import session
-from engine.spark.task import Files
+from engine.evaluation.execution import Options
+from engine.spark import driver
+from engine.spark.barrier_task import Files
+from engine.spark.spark_session import session
 
 LINE = "{:22} {:>13} {:>9} {:>9} {:>7} {:>11} {:>11} {:>13}"
 HEAD = """
@@ -80,7 +80,7 @@ def frame_of(spark, rows):
 def on_spark(spark, program, frames, folder, **how):
     """Return the seconds of one run, and what the members report."""
     began = time.perf_counter()
-    reports = evaluate.write(program, spark, frames, Files((), folder, "parquet"), options=SIXTY_FOUR, **how)
+    reports = driver.write(program, spark, frames, Files((), folder, "parquet"), options=SIXTY_FOUR, **how)
     return time.perf_counter() - began, reports
 
 

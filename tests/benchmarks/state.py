@@ -21,7 +21,7 @@ import numpy as np
 
 import engine
 from engine.database import Database
-from engine.incremental.state import State
+from engine.incremental.saved_state import State
 from engine.incremental.view import View
 
 RECURSIVE = """

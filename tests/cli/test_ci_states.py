@@ -20,7 +20,7 @@ from analyzer.history.follower import Follower, Reader
 from analyzer.history.states import StateKey, States
 from analyzer.scan import ScanRequest, load_config, load_rulebook
 from analyzer.sources.trees import GitTree
-from engine.incremental.policy import UpdateOnly
+from engine.incremental.update_policy import UpdateOnly
 
 KILLS = int(os.environ.get("KILLS", "20"))
 
@@ -279,7 +279,9 @@ def save_both(directory, follower, moves, line, told):
 
     def trace(frame, event, _):
         nonlocal count
-        saving = frame.f_code.co_filename.endswith(("states.py", "state.py", "datafile.py", "manifest.py", "lock.py"))
+        saving = frame.f_code.co_filename.endswith(
+            ("states.py", "saved_state.py", "mapped_file.py", "state_manifest.py", "file_lock.py")
+        )
         if not saving or frame.f_code.co_name == "write_row":
             return None
         count += event == "line"

@@ -2,10 +2,10 @@
 
 import threading
 
-from engine.cluster.frame import pack, unpack
 from engine.cluster.member import evaluate
+from engine.cluster.message_codec import pack, unpack
 from engine.database import Database
-from engine.local.execution import Options
+from engine.evaluation.execution import Options
 from engine.result import Result
 from engine.symbols import Symbols
 

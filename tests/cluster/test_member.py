@@ -11,7 +11,7 @@ from meeting import TINY, results, run
 import engine
 from engine import reference, tuples
 from engine.cluster.checkpoint import Checkpoints
-from engine.cluster.supersteps import Supersteps
+from engine.cluster.superstep_exchange import Supersteps
 
 DECLARED = """
 .type Pair = [first: number, rest: Pair]

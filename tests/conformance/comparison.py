@@ -16,15 +16,15 @@ import numpy as np
 
 import engine
 from engine import reference, tuples
-from engine.io import parquetfile
-from engine.io.ordering import OrderedRows
-from engine.io.place import Input
-from engine.io.values import Interner, Printer
-from engine.language.program import CheckedProgram
+from engine.evaluation.coordination_policy import GLOBAL, Dws, Policy, Ssp
+from engine.evaluation.execution import Options
+from engine.io import parquet_file
+from engine.io.directive_files import Input
+from engine.io.output_order import OrderedRows
+from engine.io.value_text import Interner, Printer
+from engine.language.checked_program import CheckedProgram
 from engine.language.syntax import Functor
-from engine.language.walk import all_literals, literal_terms, subterms
-from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Policy, Ssp
+from engine.language.traverse import all_literals, literal_terms, subterms
 from engine.queries import evaluate_outputs
 from engine.symbols import Symbols
 
@@ -144,9 +144,9 @@ class OnSpark(Configuration):
             timer.cancel()
 
     def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
-        from engine.spark import evaluate
-        from engine.spark.results import table
-        from engine.spark.task import Files
+        from engine.spark import driver
+        from engine.spark.barrier_task import Files
+        from engine.spark.member_results import table
 
         database = engine.load(program, facts)
         printer = Printer(program.records, database.records, database.symbols)
@@ -159,11 +159,11 @@ class OnSpark(Configuration):
         }
         with tempfile.TemporaryDirectory() as directory:
             files = Files(tuple(program.relations), directory, "parquet")
-            reports = evaluate.write(program, self.session, frames, files, members=self.threads, complete_rows=0)
+            reports = driver.write(program, self.session, frames, files, members=self.threads, complete_rows=0)
             complete = Path(directory) / reports[0].token
             interner = Interner(program.records, Symbols(), program.number_bits)
             found = {
-                name: parquetfile.read(Input(relation, complete / name, {}, interner))
+                name: parquet_file.read(Input(relation, complete / name, {}, interner))
                 for name, relation in program.relations.items()
             }
             return engine.Result(interner.symbols, interner.tables(), found)

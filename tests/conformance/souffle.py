@@ -37,8 +37,8 @@ from comparison import (
 )
 
 import engine
-from engine.language.program import CheckedProgram
-from engine.spark.session import session
+from engine.language.checked_program import CheckedProgram
+from engine.spark.spark_session import session
 
 SUITES = ("evaluation", "semantic", "example")
 LISTED = re.compile(r"^\s*(positive|negative)_test\((\S+?)[\s)]", re.MULTILINE)

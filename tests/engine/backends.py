@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
-from engine.local.policy import GLOBAL, Dws, Policy, Ssp
+from engine.evaluation.coordination_policy import GLOBAL, Dws, Policy, Ssp
+from engine.evaluation.execution import Options
 
 TINY = Options(
     chunk_rows=5,

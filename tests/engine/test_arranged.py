@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.kernels.runs import LENGTH, OLD
 from engine.storage.arrangement import FEW_VALUES, Arrangement, Block
-from engine.storage.keys import HashedKeys, ValueKeys
+from engine.storage.key_tables import HashedKeys, ValueKeys
 
 SPREADS = [(0, 50), (0, 20_000), (0, FEW_VALUES), (FEW_VALUES - 100, FEW_VALUES + 100), (-30, 3000), (0, 2**31 - 1)]
 

@@ -7,7 +7,7 @@ import pytest
 from engine import Database, Source, compile, evaluate, tuples
 from engine.budget import Budget, BudgetExceeded
 from engine.incremental.view import View
-from engine.plan.apart import apart, written_by
+from engine.plan.isolate_sources import apart, written_by
 from engine.system import resident_bytes
 
 THREADS = [1, 3]

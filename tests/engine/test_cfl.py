@@ -14,9 +14,9 @@ import engine
 from engine.cfl.edges import read_edges
 from engine.cfl.grammar import with_inverses
 from engine.cfl.normalise import normalise
-from engine.cfl.parse import parse_grammar
+from engine.cfl.parse_grammar import parse_grammar
 from engine.cfl.solve import solve, wanted_symbols
-from engine.cfl.write import write_solution
+from engine.cfl.write_edges import write_solution
 
 POCR_ALIASES = "M DV d\nDV dbar V\nV Abar V\nV V A\nV FV_i f_i\nV M\nV\nFV_i fbar_i V\nA A A\nA a M\nA a\nA\nAbar Abar Abar\nAbar M abar\nAbar abar\nAbar\nCount:\nV\n"  # noqa: E501
 # Graspan's pointer analysis, with the inverse of a symbol that has productions, -F.
@@ -234,7 +234,7 @@ def test_vertices_are_numbers_in_order_or_any_words(tmp_path):
 
 
 def test_words_of_one_hash_are_told_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr("engine.cfl.fields.FACTOR", np.uint64(0))
+    monkeypatch.setattr("engine.cfl.split_lines.FACTOR", np.uint64(0))
     grammar = parse_grammar("g", "R e\nS f\n")
     (tmp_path / "e").write_text("ab ba e\nba ab f\nbc ab e\n")
     graph = read_edges(tmp_path / "e", grammar)

@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine.codec import Codec, Damaged
-from engine.language.stored import PROGRAM
+from engine.language.program_codec import PROGRAM
 
 TEXT = """
 .type Name <: symbol

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
-from engine.local.operators import Join
-from engine.local.policy import GLOBAL, Dws, Ssp
-from engine.plan import order
+from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
+from engine.evaluation.operators import Join
+from engine.plan import join_order
 
 # So that joins are sampled, and chunks cut, whatever the size.
 DECLARED = """
@@ -79,9 +79,9 @@ def answers_as_the_oracle(text, facts) -> bool:
     """Check a program under several policies; return whether some step was an intersection."""
     program = engine.compile([text])
     expected = reference.evaluate(program, facts)
-    for probe, policy in ((order.PROBE, GLOBAL), (-100.0, GLOBAL), (-100.0, Ssp(1)), (-100.0, Dws())):
+    for probe, policy in ((join_order.PROBE, GLOBAL), (-100.0, GLOBAL), (-100.0, Ssp(1)), (-100.0, Dws())):
         # Where counting earns more than it costs, atoms are intersected wherever they can be.
-        with patch.object(order, "PROBE", probe):
+        with patch.object(join_order, "PROBE", probe):
             result = Backend(2, policy, TINY).evaluate(program, facts, explain=True)
         for name, rows in tuples.decode(program, result, ["r", "p"]).items():
             assert rows == expected[name], name

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.local.execution import Options
+from engine.evaluation.execution import Options
 
 HEAD = ".decl arc(x: number, y: number)\n.decl r(x: number, y: number)\n"
 CLOSURES = {

@@ -7,7 +7,7 @@ from backends import ROUNDS, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
-from engine.storage.equivalence import Equivalence
+from engine.storage.equivalence_union_find import Equivalence
 
 EDGES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=12)
 

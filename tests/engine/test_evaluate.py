@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
-from engine.local.policy import Dws, Ssp
+from engine.evaluation.coordination_policy import Dws, Ssp
+from engine.evaluation.execution import Options
 
 # Sizes so small that every buffer fills up, every partition splits and every chunk is cut.
 

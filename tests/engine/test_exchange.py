@@ -8,9 +8,9 @@ from backends import FULL_QUEUES, Backend
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
-from engine.local.owner import Owner
-from engine.local.policy import GLOBAL, Dws, Ssp
+from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
+from engine.evaluation.execution import Options
+from engine.evaluation.partition_owner import Owner
 
 POLICIES = [Ssp(0), Ssp(2), Dws()]
 HEADER = ".decl arc(x: number, y: number)\n"

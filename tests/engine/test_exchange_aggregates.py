@@ -6,7 +6,7 @@ from backends import FULL_QUEUES, Backend
 
 import engine
 from engine import tuples
-from engine.local.policy import GLOBAL, Dws, Ssp
+from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
 
 RUNS = [(Ssp(0), 2), (Ssp(2), 3), (Dws(), 1), (Dws(), 2), (Dws(), 3)]
 N = 30

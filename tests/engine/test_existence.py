@@ -12,8 +12,8 @@ from hypothesis import given
 import engine
 from engine import reference, tuples
 from engine.database import Database
+from engine.evaluation.execution import Options
 from engine.incremental.view import View
-from engine.local.execution import Options
 from engine.plan.existence import split_existence
 
 for directory in ("cluster", "incremental"):

@@ -8,10 +8,10 @@ from hypothesis import given
 
 import engine
 from engine import tuples
-from engine.local.execution import Options
-from engine.local.policy import GLOBAL
-from engine.storage.keys import HashedKeys
-from engine.storage.pairkeys import PairKeys, denser
+from engine.evaluation.coordination_policy import GLOBAL
+from engine.evaluation.execution import Options
+from engine.storage.key_tables import HashedKeys
+from engine.storage.pair_key_table import PairKeys, denser
 
 BACKENDS = {**backends.BACKENDS, "shared": backends.Backend(3, GLOBAL, Options(delta_rows=8, alone_rows=0))}
 HEADER = """

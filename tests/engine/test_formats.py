@@ -13,7 +13,7 @@ import pytest
 
 import engine
 from engine import tuples
-from engine.io.ordering import OrderedRelation
+from engine.io.output_order import OrderedRelation
 from engine.storage.memory import LEDGER
 
 DECLARED = """

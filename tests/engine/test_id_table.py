@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.storage.ids import IdTable, table_for
+from engine.storage.id_table import IdTable, table_for
 
 # Few values, so that rows come again; some that differ in their high bits only, and negative ones.
 VALUES = st.sampled_from([0, 1, 2, 3, -1, 1 << 16, 1 << 20, 1 << 30, -(1 << 31)])

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 import engine
 from engine import reference, tuples
-from engine.local.execution import Options
-from engine.plan.chains import minimum_chains, order_of
+from engine.evaluation.execution import Options
+from engine.plan.chain_cover import minimum_chains, order_of
 
 SIGNATURES = st.sets(st.frozensets(st.integers(0, 4), min_size=1), max_size=8)
 

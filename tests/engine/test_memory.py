@@ -15,7 +15,7 @@ import pytest
 from engine import system
 from engine.storage import memory
 from engine.storage.memory import Ledger, MemoryLimitReached
-from engine.storage.spill import SpillFiles
+from engine.storage.spill_files import SpillFiles
 
 TOP = Path(__file__).resolve().parents[2]
 

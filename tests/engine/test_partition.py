@@ -5,9 +5,9 @@ import pytest
 
 from engine.kernels.runs import LENGTH
 from engine.storage.arrangement import Arrangement, Block
-from engine.storage.matrix import PairMatrix
+from engine.storage.bit_matrix import PairMatrix
+from engine.storage.hash_tables import Joined, PairTable
 from engine.storage.partition import Partition
-from engine.storage.tables import Joined, PairTable
 
 BOTH = np.arange(2)
 BATCHES = {

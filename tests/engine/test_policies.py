@@ -7,8 +7,19 @@ from time import sleep
 
 import pytest
 
-from engine.local.policy import Arrivals, Dws, Global, Moments, Situation, Spacing, Ssp, Wait, mixture, thresholds
-from engine.local.queues import Queue, Queues
+from engine.evaluation.coordination_policy import (
+    Arrivals,
+    Dws,
+    Global,
+    Moments,
+    Situation,
+    Spacing,
+    Ssp,
+    Wait,
+    mixture,
+    thresholds,
+)
+from engine.evaluation.queues import Queue, Queues
 
 ARRIVALS = [Arrivals(30, Spacing(2.0, 1.0)), Arrivals(10, Spacing(6.0, 3.0))]
 

@@ -5,9 +5,9 @@ import pytest
 
 import engine
 from engine import tuples
-from engine.language.query import read_query
-from engine.language.text import clause_text
-from engine.plan.magic import demand
+from engine.language.clause_text import clause_text
+from engine.language.parse_query import read_query
+from engine.plan.magic_sets import demand
 from engine.queries import evaluate_outputs
 
 DECLARED = ".decl arc(x: number, y: number)\n.decl tc(x: number, y: number)\ntc(x, y) :- arc(x, y).\n"

@@ -11,7 +11,7 @@ from math import inf
 
 import pytest
 
-from engine.local.policy import Arrivals, Dws, Global, Moments, Situation, Ssp
+from engine.evaluation.coordination_policy import Arrivals, Dws, Global, Moments, Situation, Ssp
 
 TICK = 1e-6
 """An alarm rings a little late, so that rounding cannot make it ring again and again."""

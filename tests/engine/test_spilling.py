@@ -17,7 +17,7 @@ SCRIPT = """
 import gc, json, sys
 import numpy as np
 import engine
-from engine.local.execution import Options
+from engine.evaluation.execution import Options
 from engine.storage.memory import LEDGER
 from engine.system import release_free_memory, resident_bytes
 

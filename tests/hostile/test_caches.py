@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.state_directory import StateDirectory, top_of
 from engine import kernels, trust
-from engine.incremental.state import State, StateError
+from engine.incremental.saved_state import State, StateError
 from engine.language.compiler import compile
 
 NOBODY = 65534

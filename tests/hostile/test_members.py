@@ -10,8 +10,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from engine.cluster import door
-from engine.cluster.link import (
+from engine.cluster import listener
+from engine.cluster.connection import (
     GREETING,
     HEAD,
     MAGIC,
@@ -26,7 +26,7 @@ from engine.cluster.link import (
     seal,
 )
 from engine.cluster.tls import Encrypted, certificate
-from engine.spark.mesh import Access, Mesh
+from engine.spark.socket_communicator import Access, Mesh
 
 HOST = "127.0.0.1"
 KEY = b"k" * 32
@@ -125,7 +125,7 @@ def test_strangers_do_not_disturb(stranger, pem, attack):
 
 
 def test_more_silent_strangers_than_may_wait(monkeypatch, attack):
-    monkeypatch.setattr(door, "AT_ONCE", 8)
+    monkeypatch.setattr(listener, "AT_ONCE", 8)
     meeting = Meeting(Access())
     with ExitStack() as stack:
         held = [stack.enter_context(meeting.connect()) for _ in range(40)]
@@ -137,11 +137,11 @@ def test_more_silent_strangers_than_may_wait(monkeypatch, attack):
 
 def test_a_stranger_is_dropped_when_its_time_is_over(monkeypatch, attack):
     """The member waits for the other one, which never comes; the stranger does not wait with it."""
-    monkeypatch.setattr(door, "HANDSHAKE_S", 0.0)
+    monkeypatch.setattr(listener, "HANDSHAKE_S", 0.0)
     dropped = threading.Event()
-    with door.listening(HOST, [0]) as listener:
-        with door.Door(listener, lambda connection: admit(connection, KEY, b"", 0, b""), lambda link: True):
-            with socket.create_connection(listener.getsockname(), timeout=60) as stranger:
+    with listener.listening(HOST, [0]) as opened:
+        with listener.Door(opened, lambda connection: admit(connection, KEY, b"", 0, b""), lambda link: True):
+            with socket.create_connection(opened.getsockname(), timeout=60) as stranger:
                 if stranger.recv(1) == b"":
                     dropped.set()
     attack("member of a cluster: silent for longer than a handshake", expected=True, got=dropped.is_set())

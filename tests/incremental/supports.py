@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from engine.incremental.stratum import Maintained
+from engine.evaluation.execution import Options
+from engine.incremental.maintained_stratum import Maintained
 from engine.kernels.ranks import ABSENT
-from engine.local.execution import Options
 from engine.plan.rule import Absent, Compare, Match
 
 TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)

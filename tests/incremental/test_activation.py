@@ -7,7 +7,7 @@ import engine
 from engine import reference
 from engine.database import Database
 from engine.incremental.view import View
-from engine.schedule.run import SCHEDULERS
+from engine.schedule.executor import SCHEDULERS
 
 PROGRAM = engine.compile(
     [

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from engine.incremental.run import compile_file, keep_up, needed_part
-from engine.incremental.state import State, StateError
+from engine.incremental.saved_state import State, StateError
+from engine.incremental.update_program import compile_file, keep_up, needed_part
 
 PROGRAM = """
 .decl edge(x: symbol, y: symbol)

@@ -14,11 +14,11 @@ from test_update import ANEW, DECLARED, RULES, applied, chosen_rules, columns, f
 import engine
 from engine import reference, tuples
 from engine.database import Database
-from engine.incremental.stratum import Maintained
+from engine.evaluation.execution import Options
+from engine.incremental.maintained_stratum import Maintained
 from engine.incremental.view import View
 from engine.kernels.ranks import ABSENT
-from engine.local.execution import Options
-from engine.schedule.run import SCHEDULERS
+from engine.schedule.executor import SCHEDULERS
 
 N_APART = 12
 APART = engine.compile(

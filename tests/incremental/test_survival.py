@@ -19,9 +19,9 @@ from test_update import state
 import engine
 from engine import reference
 from engine.database import Database
-from engine.incremental import identity, manifest
-from engine.incremental import state as saving
-from engine.incremental.state import NoState, State, StateError
+from engine.incremental import saved_state as saving
+from engine.incremental import state_identity, state_manifest
+from engine.incremental.saved_state import NoState, State, StateError
 from engine.incremental.view import View
 
 KILLS = int(os.environ.get("KILLS", "20"))
@@ -149,7 +149,7 @@ def dying(save, line):
 
     def trace(frame, event, _):
         nonlocal count
-        if not frame.f_code.co_filename.endswith(("state.py", "datafile.py", "manifest.py")):
+        if not frame.f_code.co_filename.endswith(("saved_state.py", "mapped_file.py", "state_manifest.py")):
             return None
         count += event == "line"
         if count == line:
@@ -349,21 +349,21 @@ def test_a_state_of_another_version_or_program_is_not_loaded(tmp_path, program, 
         State(tmp_path, program, exact=False).load()
     State(tmp_path, engine.compile([PROGRAM.replace("\n", "\n\n") + ".printsize path"])).load()
     with monkeypatch.context() as patched:
-        patched.setattr(identity, "FORMAT", 0)
+        patched.setattr(state_identity, "FORMAT", 0)
         with pytest.raises(NoState, match="another version"):
             State(tmp_path, program).load()
-    sql("update saved set saved = '[]'")(tmp_path / manifest.NAME)
-    with closing(sqlite3.connect(tmp_path / manifest.NAME, isolation_level=None)) as database:
+    sql("update saved set saved = '[]'")(tmp_path / state_manifest.NAME)
+    with closing(sqlite3.connect(tmp_path / state_manifest.NAME, isolation_level=None)) as database:
         row = database.execute("select format, program, saved from saved").fetchone()
-        database.execute("update saved set digest = ?", [manifest.digest_of(*row)])
+        database.execute("update saved set digest = ?", [state_manifest.digest_of(*row)])
     with pytest.raises(NoState, match="another version"):
         State(tmp_path, program).load()
 
 
 def test_the_identity_of_a_program_is_that_of_its_rules():
     """Spelled out for sets, whose order differs between processes."""
-    assert identity.canonical(frozenset("cab")) == "{'a', 'b', 'c'}"
-    assert identity.canonical({"b": (1,), "a": None}) == "{'a': None, 'b': [1]}"
+    assert state_identity.canonical(frozenset("cab")) == "{'a', 'b', 'c'}"
+    assert state_identity.canonical({"b": (1,), "a": None}) == "{'a': None, 'b': [1]}"
 
 
 # ---- company

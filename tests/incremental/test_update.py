@@ -8,7 +8,7 @@ from supports import TINY, check, stored
 import engine
 from engine import reference, tuples
 from engine.database import Database
-from engine.incremental.policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
+from engine.incremental.update_policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
 from engine.incremental.view import View
 
 DECLARED = """

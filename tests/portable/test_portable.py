@@ -204,7 +204,7 @@ time.sleep(600)
 HOLD = """
 import sys
 from pathlib import Path
-from engine.incremental.lock import lock
+from engine.incremental.file_lock import lock
 held = lock(Path(sys.argv[1]), 0)
 print(type(held).__name__, flush=True)
 input()

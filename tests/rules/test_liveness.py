@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import engine
 from analyzer.evaluation.program import GIVEN
-from engine.plan.part import part_for
+from engine.plan.program_slice import part_for
 from facts import schema_text
 from rules import library
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 
 import engine
 from engine import tuples
-from engine.local.execution import Options
-from engine.plan.part import part_on
+from engine.evaluation.execution import Options
+from engine.plan.program_slice import part_on
 from facts import extract, mount
 
 pytestmark = pytest.mark.slow

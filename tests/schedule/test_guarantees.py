@@ -12,9 +12,9 @@ from traces import of_table_1, tight
 from engine.schedule.ancestors import Ancestors
 from engine.schedule.dag import Dag
 from engine.schedule.hybrid import Hybrid, Raced
-from engine.schedule.intervals import IntervalList
-from engine.schedule.levels import LevelBased, LookAhead
-from engine.schedule.signals import SignalPropagation
+from engine.schedule.interval_lists import IntervalList
+from engine.schedule.level_based import LevelBased, LookAhead
+from engine.schedule.signal_propagation import SignalPropagation
 
 pytestmark = pytest.mark.slow
 

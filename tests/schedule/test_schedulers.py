@@ -10,9 +10,9 @@ from simulation import Simulation
 from engine.schedule.ancestors import Ancestors
 from engine.schedule.dag import Dag
 from engine.schedule.hybrid import Hybrid
-from engine.schedule.intervals import IntervalList
-from engine.schedule.levels import LevelBased, LookAhead
-from engine.schedule.signals import SignalPropagation
+from engine.schedule.interval_lists import IntervalList
+from engine.schedule.level_based import LevelBased, LookAhead
+from engine.schedule.signal_propagation import SignalPropagation
 
 ALL = {
     "level": LevelBased,

@@ -13,7 +13,7 @@ b(x) :- a(x, _).
 """
 SCRIPT = f"""
 import engine
-from engine.spark.evaluate import fingerprint
+from engine.spark.driver import fingerprint
 program = engine.compile([{TEXT!r}])
 print(fingerprint(program, {{}}, 2), list(program.relations["a"].qualifiers))
 """

@@ -13,9 +13,9 @@ import pytest
 import engine
 from engine import reference, tuples
 from engine.io import lines
-from engine.spark.context import DatalogContext
-from engine.spark.evaluate import frames, write
-from engine.spark.task import Files
+from engine.spark.barrier_task import Files
+from engine.spark.datalog_context import DatalogContext
+from engine.spark.driver import frames, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 

@@ -2,9 +2,9 @@
 
 import engine
 from engine import reference
-from engine.language.program import CheckedClause, Type
+from engine.language.checked_program import CheckedClause, Type
 from engine.language.syntax import Aggregate, Constant, Constraint, Functor, Variable
-from engine.language.walk import literal_terms, variables_of
+from engine.language.traverse import literal_terms, variables_of
 
 
 def compiled(text: str) -> engine.CheckedProgram:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.cfl.parse import parse_grammar
+from engine.cfl.parse_grammar import parse_grammar
 from engine.language.diagnostics import CODES
 
 HERE = Path(__file__).parent

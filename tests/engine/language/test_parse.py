@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from engine.language.build_terms import PRECEDENCE
 from engine.language.diagnostics import Report
 from engine.language.parse import parse
-from engine.language.surface import Component, ComponentType, Include, Init, Override, Pragma
+from engine.language.surface_syntax import Component, ComponentType, Include, Init, Override, Pragma
 from engine.language.syntax import (
     Aggregate,
     Atom,

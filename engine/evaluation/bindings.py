@@ -1,0 +1,37 @@
+"""The data and functors that plans are bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+import numpy as np
+
+from engine.evaluation.index_selection import Indexes
+from engine.evaluation.vectorized_functors import Functors
+from engine.plan.auxiliary_relations import Auxiliary
+from engine.plan.join_order import Sizes
+from engine.storage.record_table import RecordTable
+from engine.storage.relation import Relation
+
+
+@dataclass
+class Bindings:
+    """The data and the functions of one evaluation.
+
+    Who plans while others may do so, too, holds the `lock`: planning estimates sizes and makes arrangements.
+    """
+
+    relations: MutableMapping[str, Relation]
+    records: Mapping[str, RecordTable]
+    functors: Functors
+    sizes: Sizes
+    indexes: Indexes = field(default_factory=Indexes)
+    lock: Lock = field(default_factory=Lock)
+
+    def make(self, made: Auxiliary) -> Relation:
+        """Add an auxiliary relation, empty."""
+        relation = Relation(made.name, made.arity, np.dtype(np.int64 if made.wide else np.int32))
+        self.relations[made.name] = relation
+        return relation

@@ -1,0 +1,359 @@
+"""Evaluation of a checked program on the threads of one machine."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+
+from engine.budget import Budget, Meter, TimeIsUp
+from engine.database import Columns, Database, OutOfMemory, Widening
+from engine.evaluation.bindings import Bindings
+from engine.evaluation.cardinality import Statistics
+from engine.evaluation.coordination_policy import GLOBAL, Policy
+from engine.evaluation.execution import Execution, Options
+from engine.evaluation.explainer import Explainer
+from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
+from engine.evaluation.insert_stages import Admission, Stage, Staging
+from engine.evaluation.semi_naive import Component, LimitReached
+from engine.evaluation.value_order import Ranking
+from engine.evaluation.vectorized_functors import Functors
+from engine.language.checked_program import CheckedClause, CheckedProgram, Record, Stratum, Type
+from engine.language.checked_program import Relation as Declared
+from engine.language.syntax import Atom, Constant
+from engine.language.traverse import all_atoms
+from engine.plan.existence import split_existence
+from engine.plan.flatten import contribution, flatten
+from engine.plan.push_extrema import transfer_constraints
+from engine.plan.rule import Rule
+from engine.plan.value_encoding import dtype_of, encode
+from engine.result import Result, StratumStatistics
+from engine.storage.accumulator import AggregatedColumn
+from engine.storage.aggregate_partition import Shape
+from engine.storage.aggregate_relation import Aggregation
+from engine.storage.equivalence_union_find import Equivalence
+from engine.storage.memory import LEDGER, MemoryLimitReached, size_text
+from engine.storage.record_table import RecordTable
+from engine.storage.relation import Relation
+from engine.storage.relation_snapshot import Snapshot
+from engine.storage.spill_files import spill_directory
+from engine.system import n_cores, peak_bytes, release_free_memory
+
+LARGE_ROWS = 1 << 20
+"""After a stratum with more rows, freed memory goes back to the system."""
+
+
+def evaluate(
+    program: CheckedProgram,
+    database: Database,
+    *,
+    threads: int | None = None,
+    policy: Policy = GLOBAL,
+    options: Options | None = None,
+    widenings: Sequence[Widening] = (),
+    profile: bool = False,
+    explain: bool = False,
+    memory_limit: int | None = None,
+    budget: Budget | None = None,
+    ends_s: float | None = None,
+) -> Result:
+    """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
+
+    Where a program has outputs, other relations may lack tuples that these do not need (see `transfer_constraints`).
+    The database's symbol table grows by new symbols; its arrays stay as they are. With `profile` the statistics of the
+    result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
+    The process is held to `memory_limit` bytes, by default to most of the machine's memory: what is not in use is
+    spilled to files. Raises EvaluationError when that is not enough, and for facts that do not fit their declaration.
+    `budget` bounds some strata: BudgetExceeded. At the moment `ends_s` of the monotonic clock evaluation ends with what
+    is finished (see `Evaluation.wind_up`); the result says what is left out.
+    """
+    meter = Meter(budget, database.symbols, ends_s)
+    execution = Execution(threads or n_cores(), options or Options(), policy, meter)
+    execution.profiled = profile
+    try:
+        with LEDGER.limited(memory_limit):
+            return Evaluation(transfer_constraints(program), database, execution, widenings, explain).run()
+    finally:
+        execution.team.close()
+
+
+class Evaluation:
+    """The state of one evaluation: all relations and records, the rules of each stratum.
+
+    `names` are the relations that are asked for; the others are tests of existence.
+    """
+
+    def __init__(
+        self,
+        program: CheckedProgram,
+        database: Database,
+        execution: Execution,
+        widenings: Sequence[Widening],
+        explained: bool,
+    ) -> None:
+        self.names = tuple(program.relations)
+        self.program = program = split_existence(program)
+        self.database, self.execution, self.meter = database, execution, execution.meter
+        self.unfinished: set[str] = set()
+        self.left_out: list[CheckedClause] = []
+        self.widenings = {widening.relation: widening for widening in widenings}
+        execution.row_limits = {widening.relation: widening.max_rows for widening in widenings}
+        self.symbols = database.symbols
+        bits = program.number_bits
+        written = {clause.head.relation for clause in program.clauses}.union(w.into for w in widenings)
+        self.written = written
+        written |= program.ordered | {r.name for r in program.relations.values() if "eqrel" in r.qualifiers}
+        self.attached = {
+            name: held
+            for name, held in database.relations.items()
+            if isinstance(held, Snapshot) and name in program.relations and name not in written
+        }
+        self.records = {name: record_table(program, name, database.records.get(name)) for name in program.records}
+        order = Ranking(program, self.symbols, self.records).order
+        self.relations = {
+            name: self.attached.get(name) or new_relation(declared, bits, order)
+            for name, declared in program.relations.items()
+        }
+        self.explainer = Explainer(program, self.symbols) if explained else None
+        bound = dict(self.relations)
+        statistics = Statistics(bound, constant_signatures(program), execution.options.min_sampled)
+        self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), statistics)
+        to_rule = partial(flatten, program=program, encode=self.encode)
+        self.staging = Staging(program, bound, to_rule, order, self.insert)
+
+    def run(self) -> Result:
+        statistics = [self.stratum(self.finishable(stratum)) for stratum in self.program.strata]
+        plan = None if self.explainer is None else self.explainer.explanation()
+        records = {name: table.columns for name, table in self.records.items()}
+        asked = {name: self.relations[name] for name in self.names}
+        return Result(self.symbols, records, RelationColumns(asked), statistics, plan, tuple(self.left_out))
+
+    def stratum(self, stratum: Stratum) -> StratumStatistics:
+        members = [self.relations[name] for name in stratum.relations]
+        try:
+            with self.meter.over(members):
+                return self.evaluated(stratum)
+        except MemoryLimitReached as reached:
+            raise OutOfMemory(self.too_large(stratum, reached)) from None
+        except TimeIsUp:
+            return self.wind_up(stratum, members)
+
+    def wind_up(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        """Empty a stratum whose time is up, and let the others have GRACE of the time that was given, once.
+
+        From then on only rules that read finished relations are evaluated, and no recursion begins: what is derived is
+        right, and `left_out` tells all that is missing.
+        """
+        self.left_out += stratum.clauses
+        self.unfinished.update(stratum.relations)
+        self.meter.extend()
+        for relation in members:
+            relation.clear()
+            self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
+        return StratumStatistics(stratum.relations, stratum.recursive)
+
+    def finishable(self, stratum: Stratum) -> Stratum:
+        """Return the stratum with the rules that read finished relations, once time is up."""
+        if not self.unfinished:
+            return stratum
+        barred = [
+            clause
+            for clause in stratum.clauses
+            if (stratum.recursive and not clause.is_fact)
+            or not self.unfinished.isdisjoint(atom.relation for atom in all_atoms(clause))
+        ]
+        if not barred:
+            return stratum
+        self.left_out += barred
+        self.unfinished.update(stratum.relations)
+        return replace(stratum, clauses=tuple(clause for clause in stratum.clauses if clause not in barred))
+
+    def too_large(self, stratum: Stratum, reached: MemoryLimitReached) -> str:
+        """Say what holds the memory that is used up."""
+        written = [relation for relation in self.relations.values() if isinstance(relation, Relation)]
+        largest = max(written, key=lambda relation: relation.n_bytes)
+        n_rows = sum(partition.n for partition in largest.partitions)
+        disk = "" if LEDGER.can_spill else f", set TMPDIR to a directory on disk ({spill_directory()} is in memory)"
+        return (
+            f"{', '.join(stratum.relations)}: evaluation needs more than the memory limit of "
+            f"{size_text(reached.limit_bytes)}; {largest.name} holds {size_text(largest.n_bytes)} of it, "
+            f"{n_rows:,} rows with their indexes, and all but relations {size_text(LEDGER.other_bytes)}; "
+            f"raise the limit (--memory-limit){disk} or bound what the rules derive"
+        )
+
+    def evaluated(self, stratum: Stratum) -> StratumStatistics:
+        begin = perf_counter()
+        members = [self.relations[name] for name in stratum.relations]
+        restarts = 0
+        if self.attached.keys() & stratum.relations:
+            return StratumStatistics(stratum.relations, False, rows=members[0].n)
+        while True:
+            try:
+                done = self.fixpoint(stratum, members)
+                break
+            except LimitReached as reached:
+                self.widen(reached.relation)
+                for relation in members:
+                    relation.clear()
+                restarts += 1
+        done.elapsed_s = perf_counter() - begin
+        done.restarts = restarts
+        done.rows = sum(relation.n for relation in members)
+        done.peak_bytes = peak_bytes()
+        if done.rows > LARGE_ROWS:
+            release_free_memory()
+        return done
+
+    def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        admissions = self.staging.admissions(stratum.relations)
+        facts, rules, stages = self.rules(stratum, admissions)
+        component = Component(members, rules, self.bindings, self.execution, stages, stratum.premappable)
+        for relation in members:
+            self.load(relation, admissions.get(relation.name))
+        for name, rows in facts.items():
+            if name in admissions:
+                admissions[name].admit_in_turn(rows)
+            else:
+                self.insert(self.relations[name], rows)
+        done = component.run()
+        if self.explainer is not None:
+            self.explainer.add(component)
+        component.close()
+        for relation in members:
+            self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
+        return done
+
+    def widen(self, outgrown: Relation) -> None:
+        """Add the facts that are to keep a relation small; where there are none to add, lift its limit."""
+        widening = self.widenings[outgrown.name]
+        more = widening.choose(outgrown.columns())
+        if more is None:
+            del self.execution.row_limits[outgrown.name]
+            return
+        into = self.relations[widening.into]
+        rows = np.concatenate([into.columns(), checked_columns(into.name, into.arity, more)], axis=1)
+        into.clear()
+        self.insert(into, rows)
+        self.execution.advance([into])
+        into.settle()
+
+    def rules(
+        self, stratum: Stratum, admissions: Mapping[str, Admission]
+    ) -> tuple[dict[str, Columns], list[Rule], dict[str, Stage]]:
+        """Return the constant facts among the clauses of a stratum as columns, its rules, and their stages."""
+        rows: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+        rules: list[Rule] = []
+        stages: dict[str, Stage] = {}
+        for clause in sorted(stratum.clauses, key=lambda clause: not clause.is_fact):
+            name = clause.head.relation
+            # Where the first row counts, a constant fact stands in line behind one that a rule computes.
+            if is_constant(clause) and not (name in admissions and rules):
+                rows[name].append(tuple(self.encode(term) for term in contribution(clause.head)))
+            else:
+                rules += self.staging.rules(clause, admissions.get(name), stages)
+        facts = {
+            name: np.array(found, self.relations[name].dtype).reshape(len(found), -1).T for name, found in rows.items()
+        }
+        return facts, rules, stages
+
+    def encode(self, constant: Constant) -> int:
+        return encode(constant, self.symbols)
+
+    def load(self, relation: Relation, admission: Admission | None) -> None:
+        """Insert the facts that the database holds for a relation, as far as it lets them in."""
+        held = self.database.relations.get(relation.name)
+        if admission is not None and held is not None:
+            held = held.columns() if isinstance(held, Snapshot) else held
+            admission.admit(fitting_columns(relation, held))
+        elif isinstance(held, Snapshot) and not isinstance(relation, Aggregation):
+            for block in held.blocks():
+                self.execution.load(relation, block)
+        elif held is not None and relation.name in self.written:
+            store_facts(self.execution, relation, held.columns() if isinstance(held, Snapshot) else held)
+        elif held is not None:
+            adopt_facts(self.execution, relation, held)
+
+    def insert(self, relation: Relation, columns: Columns) -> None:
+        insert_columns(self.execution, relation, columns)
+
+
+class RelationColumns(Mapping):
+    """The columns of each relation, put together when asked for."""
+
+    def __init__(self, relations: Mapping[str, Relation]) -> None:
+        self._relations = relations
+
+    def __getitem__(self, name: str) -> Columns:
+        return self._relations[name].columns()
+
+    def stored(self, name: str) -> Relation | Snapshot:
+        return self._relations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._relations)
+
+    def __len__(self) -> int:
+        return len(self._relations)
+
+
+def new_relation(declared: Declared, bits: int, order: Callable[[Columns, Sequence[Type]], np.ndarray]) -> Relation:
+    """Return an empty relation; `order` puts rows in the order of their values."""
+    if declared.aggregated:
+        return Aggregation(declared.name, shape_of(declared, bits, order))
+    dtype = dtype_of((column.type.kind for column in declared.columns), bits)
+    if "eqrel" in declared.qualifiers:
+        return Equivalence(declared.name, dtype)
+    return Relation(declared.name, declared.arity, dtype)
+
+
+def shape_of(declared: Declared, bits: int, order: Callable[[Columns, Sequence[Type]], np.ndarray]) -> Shape:
+    """Return how a relation with aggregates is stored: contributors of its sums stand behind its columns, in turn."""
+    types = [*(c.type for c in declared.columns), *(t for a in declared.aggregated for t in a.contributors)]
+    dtype = dtype_of((type.kind for type in types), bits)
+    columns, width = [], declared.arity
+    for a in declared.aggregated:
+        keys = tuple(range(width, width + len(a.contributors)))
+        by_key = None if a.by_value else partial(order, types=a.contributors)
+        kind = declared.columns[a.column].type.kind
+        columns.append(AggregatedColumn(declared.name, a.column, a.kind, kind, dtype, bits, keys, a.tagged, by_key))
+        width += len(keys)
+    group = np.array(declared.group, np.int64)
+    return Shape(declared.arity, dtype, group, tuple(columns), width - declared.arity)
+
+
+def is_constant(clause: CheckedClause) -> bool:
+    return clause.is_fact and all(isinstance(term, Constant) for term in contribution(clause.head))
+
+
+class Declarations(Protocol):
+    """A declarer of records: a program, or a later form of it."""
+
+    records: Mapping[str, Record]
+    number_bits: int
+
+
+def record_table(program: Declarations, name: str, held: Columns | RecordTable | None) -> RecordTable:
+    """The table of a record type: that of a session, or one with the records given as columns."""
+    if isinstance(held, RecordTable):
+        return held
+    record = program.records[name]
+    fields = [*record.fields, *(f for branch in record.branches for f in branch.fields)]
+    dtype = dtype_of((f.type.kind for f in fields), program.number_bits)
+    return RecordTable(len(record.fields), dtype, checked_columns(name, len(record.fields), held))
+
+
+def constant_signatures(program: CheckedProgram) -> Counter[tuple[str, tuple[int, ...]]]:
+    """Count the atoms of all bodies by relation and the columns that hold constants."""
+    found: Counter[tuple[str, tuple[int, ...]]] = Counter()
+    for clause in program.clauses:
+        for literal in clause.body:
+            if isinstance(literal, Atom):
+                columns = tuple(i for i, term in enumerate(literal.arguments) if isinstance(term, Constant))
+                if columns:
+                    found[literal.relation, columns] += 1
+    return found

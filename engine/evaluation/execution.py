@@ -1,0 +1,224 @@
+"""Running plans on the team, in parallel when that pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from threading import Lock
+from time import perf_counter
+
+import numpy as np
+
+from engine.budget import UNMETERED, Meter
+from engine.database import Columns
+from engine.evaluation.compile_plan import Plan
+from engine.evaluation.coordination_policy import GLOBAL, Policy
+from engine.evaluation.operators import drive
+from engine.evaluation.worker_pool import Task, Team, Worker
+from engine.result import RuleStatistics
+from engine.storage.arrangement import Block
+from engine.storage.memory import LEDGER
+from engine.storage.relation import SMALL_ROWS, Relation
+
+
+@dataclass(frozen=True)
+class Options:
+    """The sizes at which the evaluator changes its ways; they change no result.
+
+    `partition_rows`: in local fixpoints a partition with more rows is split, so that its table fits in the second-level
+    cache, when its delta has `delta_rows`, for each part must keep enough to do at once. `split_rows`: in rounds a
+    partition with more rows is split; each round visits all parts, so they pay only when they are much larger.
+    `alone_rows`: less work than that is done by the calling thread alone. `beside_rows`: strata expected to touch more
+    rows in an update run side by side. `wave_tasks`: tasks between two looks at the
+    sizes of partitions. `exchange_bits`: an exchange begins with 2**exchange_bits partitions, but four for each worker
+    at least; `queue_batches`: a queue's room.
+    `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's matches
+    are kept for revaluation when it has read every group so many times: what keeping them costs is spent by then.
+    `cut_always`: every body that can be is cut by auxiliary relations, not only where that saves rows.
+    """
+
+    chunk_rows: int = 1 << 14
+    inbox_rows: int = 1 << 11
+    partition_rows: int = 1 << 17
+    split_rows: int = 1 << 20
+    delta_rows: int = 1 << 15
+    max_bits: int = 8
+    exchange_bits: int = 2
+    queue_batches: int = 64
+    alone_rows: int = 1 << 13
+    beside_rows: int = 1 << 15
+    wave_tasks: int = 64
+    min_sampled: int = 1 << 10
+    matched_reads: int = 2
+    cut_always: bool = False
+
+
+SLOT_BYTES = 16
+"""Bytes of a row in a hash table."""
+
+Job = tuple[Plan, RuleStatistics, Sequence[Block]]
+"""A plan to run over the rows of some blocks; over no block, if it begins with a seed."""
+
+
+class Execution:
+    """A team with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
+
+    def __init__(self, threads: int, options: Options, policy: Policy = GLOBAL, meter: Meter = UNMETERED) -> None:
+        self.options, self.policy, self.profiled, self.meter = options, policy, False, meter
+        self.row_limits: dict[str, int] = {}
+        self.team = Team(threads, options.chunk_rows, options.inbox_rows, meter.watch)
+        self.epoch = 0
+        self._lock = Lock()
+
+    def run(self, jobs: Sequence[Job], targets: Iterable[Relation]) -> None:
+        """Run jobs to their end; `targets` are the relations they write, split when they outgrow their partitions."""
+        size = sum(b.hi - b.lo for _, _, blocks in jobs for b in blocks)
+        if size <= self.options.alone_rows:
+            worker = self.team.workers[0]
+            for plan, statistics, blocks in jobs:
+                if plan.scan is None:
+                    self.run_seed(plan, statistics, worker)
+                for rows, lo, hi in blocks:
+                    self.run_rows(plan, statistics, rows, lo, hi, worker)
+            worker.flush()
+            self.account(worker)
+        else:
+            tasks = self.tasks(jobs)
+            while wave := list(islice(tasks, self.options.wave_tasks)):
+                self.team.run(wave, self.n_workers())
+                for worker in self.team.workers:
+                    self.account(worker)
+                self.split(targets)
+        self.split(targets)
+
+    def n_workers(self) -> int:
+        """Return the maximum number of workers of the next wave of tasks."""
+        return len(self.team.workers)
+
+    def tasks(self, jobs: Iterable[Job]) -> Iterator[Task]:
+        step = self.options.chunk_rows
+        for plan, statistics, blocks in jobs:
+            if plan.scan is None:
+                yield partial(self.run_seed, plan, statistics)
+            for rows, lo, hi in blocks:
+                for at in range(lo, hi, step):
+                    yield partial(self.run_rows, plan, statistics, rows, at, min(at + step, hi))
+
+    def run_seed(self, plan: Plan, statistics: RuleStatistics, worker: Worker) -> None:
+        """Run a plan that begins with one row of no columns."""
+        begin = self.begin(worker, statistics)
+        chunk = worker.buffer(plan.seed)
+        drive(plan.operators, worker, chunk, 1)
+        self.end(worker, statistics, begin, 0)
+
+    def run_rows(self, plan: Plan, statistics: RuleStatistics, rows: Columns, lo: int, hi: int, worker: Worker) -> None:
+        begin = self.begin(worker, statistics)
+        for chunk, n in plan.scan.chunks(worker, rows, lo, hi):
+            drive(plan.operators, worker, chunk, n)
+        self.end(worker, statistics, begin, hi - lo)
+
+    def load(self, relation: Relation, block: Block) -> None:
+        """Insert rows that are not known to be distinct."""
+        step, take = self.options.chunk_rows, relation.every
+        rows, lo, hi = block
+        while (hi - lo) >> relation.bits > self.options.split_rows // 2 and self.can_split(relation):
+            relation.split(min(relation.bits + 4, self.options.max_bits))
+        if relation.bits == 0:
+            relation.insert(rows, lo, hi, take)
+            return
+
+        def put(at: int, worker: Worker) -> None:
+            n = min(step, hi - at)
+            worker.emit(relation, np.ascontiguousarray(rows[:, at : at + n]), n, take)
+
+        for worker in self.team.workers:
+            worker.rule = None
+        self.team.run([partial(put, at) for at in range(lo, hi, step)])
+        for worker in self.team.workers:
+            self.account(worker)
+
+    # ---- statistics
+
+    def begin(self, worker: Worker, statistics: RuleStatistics) -> float:
+        if worker.rule is not statistics:
+            worker.flush()
+            self.account(worker)
+            worker.rule = statistics
+        return perf_counter()
+
+    def end(self, worker: Worker, statistics: RuleStatistics, begin: float, read: int) -> None:
+        with self._lock:
+            statistics.charge(worker.iteration, perf_counter() - begin, read)
+
+    def charge(self, statistics: RuleStatistics, worker: Worker, begin: float, read: int) -> None:
+        """Charge a rule with all that the worker did since `begin`, on `read` rows."""
+        with self._lock:
+            statistics.charge(worker.iteration, perf_counter() - begin, read)
+            statistics.credit(worker.iteration, worker.produced, worker.added)
+        worker.produced = worker.added = 0
+
+    def account(self, worker: Worker) -> None:
+        """Charge the rows a worker has made to the rule it was running."""
+        if worker.rule is not None:
+            with self._lock:
+                worker.rule.credit(worker.iteration, worker.produced, worker.added)
+        worker.produced = worker.added = 0
+
+    # ---- relations
+
+    def advance(self, relations: Sequence[Relation]) -> int:
+        """Advance relations to the next iteration; return the size of all deltas."""
+        LEDGER.enter(0)
+        self.call_all([call for relation in relations for call in relation.before_advance()])
+        updates: list[Callable[[], None]] = []
+        total = 0
+        for relation in relations:
+            magnitude = relation.magnitude
+            updates += relation.advance()
+            total += relation.n_delta
+            self.epoch += magnitude != relation.magnitude
+        self.call_all(updates, alone=total <= self.options.alone_rows)
+        for relation in relations:
+            if relation.n > SMALL_ROWS:
+                relation.rest()
+        return total
+
+    def call_all(self, calls: Sequence[Callable[[], None]], alone: bool = False) -> None:
+        """Make calls that do not depend on each other, on all threads if that pays."""
+        if alone or len(calls) < 2:
+            for each in calls:
+                each()
+        else:
+            self.team.run([partial(call, each) for each in calls])
+
+    def split(self, relations: Iterable[Relation]) -> None:
+        """Split relations whose partitions have become too large."""
+        options = self.options
+        for relation in relations:
+            if self.can_split(relation):
+                largest = max(relation.partitions, key=lambda partition: partition.n)
+                axis = largest.matrix_axis
+                outgrown = largest.n > options.split_rows
+                if axis is not None and relation.bits == 0:
+                    # A row of a matrix is no longer than it is wide: no value makes a partition too large.
+                    relation.discriminating = np.array([axis])
+                elif axis is not None:
+                    outgrown = largest.working_set > options.partition_rows * SLOT_BYTES
+                if outgrown:
+                    relation.split(min(relation.bits + 4, options.max_bits))
+
+    def can_split(self, relation: Relation) -> bool:
+        """Return True if a relation should be split when it grows: one thread inserts faster into a single table."""
+        return (
+            len(self.team.workers) > 1
+            and relation.splits
+            and relation.split_when_large
+            and 0 <= relation.bits < self.options.max_bits
+            and relation.arity > 0
+        )
+
+
+def call(update: Callable[[], None], worker: Worker) -> None:
+    update()

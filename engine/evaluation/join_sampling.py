@@ -1,0 +1,140 @@
+"""Measured fan-outs: a sample of bindings, carried through the arrangements at hand while a join order is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from engine.kernels.runs import LENGTH, count_matches, expand, total_matches
+from engine.plan.rule import Compare, Intersect, Literal, Match, Operand
+from engine.storage.aggregate_relation import Aggregation
+from engine.storage.arrangement import Arrangement, Block
+from engine.storage.relation import Relation
+
+SAMPLE_ROWS = 512
+MOST_MATCHES = 4096
+
+
+class Sample:
+    """Some bindings of the variables of the atoms taken so far (index-based join sampling, Leis et al., 2017).
+
+    `columns` holds their values by variable. Without rows it knows nothing.
+    """
+
+    def __init__(self, relations: Mapping[str, Relation], first: Match, blocks: Sequence[Block]) -> None:
+        """Begin with rows from blocks of the first atom's relation."""
+        self.relations = relations
+        total = sum(block.hi - block.lo for block in blocks)
+        step = max(1, total // SAMPLE_ROWS)
+        rows = np.concatenate([b.rows[:, b.lo : b.hi : step] for b in blocks], axis=1)
+        kept = np.ones(rows.shape[1], np.bool_)
+        self.columns: dict[str, np.ndarray] = {}
+        for term, values in zip(first.terms, rows, strict=True):
+            if isinstance(term, int):
+                kept &= values == term
+            elif term is not None:
+                kept &= self.columns.setdefault(term, values) == values
+        self.columns = {v: values[kept] for v, values in self.columns.items()}
+        self.n = int(kept.sum())
+
+    def fan_out(self, literal: Match) -> float | None:
+        """The mean number of matches of an atom, or None if it cannot be measured."""
+        found = self._arrangement(literal)
+        if found is None:
+            return None
+        arrangement, ids, rest = found
+        total = total_matches(ids, self.n, arrangement.runs, LENGTH)
+        if rest and total:
+            pairs = self._expand(arrangement, ids)
+            total *= np.count_nonzero(self._agree(literal, arrangement, rest, pairs)) / pairs.shape[1]
+        return total / self.n
+
+    def least_fan_out(self, atoms: Sequence[Match]) -> float | None:
+        """The mean number of matches of the atom that has the fewest for a row; builds the arrangements it needs.
+
+        Like `fan_out`, it does not know values that functors make: None where an atom has nothing else.
+        """
+        counts = []
+        if any(isinstance(self.relations[literal.relation], Aggregation) for literal in atoms):
+            return None
+        for literal in atoms if self.n else ():
+            known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
+            if not known:
+                return None
+            arrangement = self.relations[literal.relation].arrangement(known, payload=True, old=False)
+            chunk = np.array([self._values(literal.terms[c]) for c in known], arrangement.dtype)
+            ids = arrangement.locate(chunk, self.n, np.arange(len(known)))
+            counts.append(np.empty(self.n, np.int32))
+            count_matches(ids, self.n, arrangement.runs, LENGTH, counts[-1])
+        return float(np.minimum.reduce(counts).mean()) if counts else None
+
+    def take(self, literal: Literal) -> None:
+        """Extend the bindings by a literal that has been chosen."""
+        if isinstance(literal, Compare) and literal.op == "=":
+            self._equate(literal.left, literal.right)
+            self._equate(literal.right, literal.left)
+        elif isinstance(literal, Match):
+            self._join(literal)
+        elif isinstance(literal, Intersect):
+            for atom in literal.atoms:
+                self._join(atom)
+
+    def _equate(self, target: Operand, source: Operand) -> None:
+        if isinstance(target, str) and target not in self.columns and self._is_known(source):
+            self.columns[target] = self._values(source)
+
+    def _is_known(self, term: Operand | None) -> bool:
+        return isinstance(term, int) or term in self.columns
+
+    def _values(self, term: Operand) -> np.ndarray:
+        return np.full(self.n, term) if isinstance(term, int) else self.columns[term]
+
+    def _arrangement(self, literal: Match) -> tuple[Arrangement, np.ndarray, list[int]] | None:
+        """An arrangement by known terms of an atom, the keys of the sample in it, and the known columns left out."""
+        relation = self.relations[literal.relation]
+        if isinstance(relation, Aggregation):
+            return None
+        known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
+        keys = [
+            key
+            for key, arrangement in relation.arrangements.items()
+            if key and set(key) <= set(known) and (arrangement.arena is not None or len(key) == len(known))
+        ]
+        if not keys or not self.n:
+            return None
+        key = max(keys, key=len)
+        chunk = np.array([self._values(literal.terms[c]) for c in key], relation.dtype)
+        arrangement = relation.arrangements[key]
+        return arrangement, arrangement.locate(chunk, self.n, np.arange(len(key))), [c for c in known if c not in key]
+
+    def _expand(self, arrangement: Arrangement, ids: np.ndarray) -> np.ndarray:
+        """Pairs of a row of the sample (its number) and a match (the payload): the first of them, if they are many."""
+        out = np.empty((1 + len(arrangement.payload), MOST_MATCHES), arrangement.dtype)
+        numbers, zero = np.arange(self.n, dtype=arrangement.dtype)[None, :], np.zeros(1, np.int64)
+        every = np.arange(len(arrangement.payload))
+        n, _, _ = expand(ids, self.n, 0, 0, arrangement.runs, LENGTH, numbers, zero, arrangement.arena, every, out)
+        return out[:, :n]
+
+    def _agree(self, literal: Match, by: Arrangement, columns: Sequence[int], pairs: np.ndarray) -> np.ndarray:
+        """Return which of the pairs agree on the given columns of the atom."""
+        place = {c: 1 + i for i, c in enumerate(by.payload.tolist())}
+        kept = np.ones(pairs.shape[1], np.bool_)
+        for c in columns:
+            kept &= self._values(literal.terms[c])[pairs[0]] == pairs[place[c]]
+        return kept
+
+    def _join(self, literal: Match) -> None:
+        found = self._arrangement(literal)
+        if found is None or found[0].arena is None:
+            self.n, self.columns = 0, {}
+            return
+        arrangement, ids, rest = found
+        pairs = self._expand(arrangement, ids)
+        picked = pairs[:, self._agree(literal, arrangement, rest, pairs)]
+        picked = picked[:, :: max(1, picked.shape[1] // SAMPLE_ROWS)]
+        self.n = picked.shape[1]
+        self.columns = {v: values[picked[0]] for v, values in self.columns.items()}
+        for c, values in zip(arrangement.payload.tolist(), picked[1:], strict=True):
+            if isinstance(literal.terms[c], str):
+                self.columns.setdefault(literal.terms[c], values)

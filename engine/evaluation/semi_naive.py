@@ -1,0 +1,288 @@
+"""The fixpoint of one component: its rules once, then its recursive variants until nothing is new.
+
+Components with stages advance in iterations only: which rows a choice lets in depends on when they are derived. So do
+those with equivalences, which no column partitions, and with aggregates that are not premappable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from engine.evaluation.bindings import Bindings
+from engine.evaluation.coordination_policy import GLOBAL
+from engine.evaluation.execution import Execution, Job
+from engine.evaluation.insert_stages import Stage
+from engine.evaluation.match_cache import revaluing
+from engine.evaluation.partition_fixpoint import GroupFixpoint, LocalFixpoint
+from engine.evaluation.semi_naive_variants import Variant, variants_of
+from engine.evaluation.thread_exchange import Exchange, Routes
+from engine.plan.auxiliary_relations import Auxiliaries, Auxiliary
+from engine.plan.binarise import binarise
+from engine.plan.cost_model import ByRows
+from engine.plan.decomposable import pivot
+from engine.plan.discriminating_sets import Placement, place
+from engine.plan.linearise import linearise
+from engine.plan.rule import Rule
+from engine.plan.rule_text import rule_text
+from engine.plan.variable_elimination import Always, Wide, cut_wide
+from engine.result import RuleStatistics, StratumStatistics
+from engine.storage.aggregate_relation import Aggregation
+from engine.storage.partition import Block, Partition
+from engine.storage.relation import Relation
+
+
+class LimitReached(Exception):
+    """A relation of the component has more rows than its limit at the end of an iteration."""
+
+    def __init__(self, relation: Relation) -> None:
+        super().__init__(relation.name)
+        self.relation = relation
+
+
+class Component:
+    """Mutually recursive relations (or a single one that is not recursive) with their rules."""
+
+    def __init__(
+        self,
+        relations: Sequence[Relation],
+        rules: Sequence[Rule],
+        bindings: Bindings,
+        execution: Execution,
+        stages: Mapping[str, Stage],
+        premappable: bool = True,
+    ) -> None:
+        self.statistics = StratumStatistics(tuple(r.name for r in relations), False)
+        self.execution, self.stages, self.bindings = execution, stages, bindings
+        names = frozenset(relation.name for relation in relations)
+        self.statistics.recursive = any(names.intersection(rule.relations()) for rule in rules)
+        self.relations, self.rules = list(relations), list(rules)
+        self.premappable = premappable
+        self.exchanges = False
+        self.placement: Placement | None = None
+        self.base: Relation | None = None
+        read = {name for rule in rules for name in rule.relations()}
+        self.auxiliaries = Auxiliaries({name: bindings.relations[name].dtype == np.int64 for name in read})
+        self.made: list[Relation] = []
+        self.wide = self.cut_wide_bodies()
+        if self.statistics.recursive:
+            self.coordinate()
+        names = frozenset(relation.name for relation in self.relations)
+        self.initial: list[Variant] = []
+        self.variants: dict[str, list[Variant]] = {name: [] for name in names}
+        for rule in self.rules:
+            statistics = self.account(rule)
+            found = variants_of(rule, bindings, statistics, names)
+            if not found:
+                self.initial.append(Variant(rule, bindings, statistics))
+            for name, variant in found:
+                self.variants[name].append(variant)
+        self.revalued = {
+            variant: rule
+            for variants in self.variants.values()
+            for variant in variants
+            if (rule := revaluing(variant.rule, variant.delta, bindings, names)) is not None
+        }
+        self.prior = [Variant(rule, bindings, self.account(rule)) for rule in self.wide.prior]
+
+    def account(self, rule: Rule) -> RuleStatistics:
+        """Keep statistics of a rule."""
+        statistics = RuleStatistics(rule=rule.text, relation=rule.relation)
+        if self.execution.profiled:
+            statistics.text, statistics.iterations = rule_text(rule), {}
+        self.statistics.rules.append(statistics)
+        return statistics
+
+    def every_variant(self) -> Iterator[Variant]:
+        yield from self.prior
+        yield from self.initial
+        for variants in self.variants.values():
+            yield from variants
+
+    def cut_wide_bodies(self) -> Wide:
+        """Have auxiliary relations hold a part of wide bodies, unless what is derived depends on the iteration."""
+        if self.is_ordered or self.is_limited:
+            return Wide(self.rules)
+        barred = {relation.name for relation in self.relations if isinstance(relation, Aggregation)}
+        always = self.execution.options.cut_always
+        choice = Always() if always else ByRows(self.bindings.sizes)
+        wide = cut_wide(self.rules, self.statistics.relations, barred, self.auxiliaries, choice)
+        self.rules = wide.rules
+        self.make(self.auxiliaries.made)
+        self.relations += [self.bindings.relations[name] for name in wide.recursive]
+        return wide
+
+    def make(self, auxiliaries: Sequence[Auxiliary]) -> None:
+        self.made += map(self.bindings.make, auxiliaries)
+
+    @property
+    def is_ordered(self) -> bool:
+        """True if the relations can only be advanced together, iteration by iteration."""
+        return bool(self.stages) or not self.premappable or not all(relation.splits for relation in self.relations)
+
+    @property
+    def is_limited(self) -> bool:
+        limited = self.execution.row_limits.keys()
+        return bool(self.execution.meter.charged) or not limited.isdisjoint(self.statistics.relations)
+
+    def coordinate(self) -> None:
+        """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
+        self.statistics.policy = GLOBAL.name
+        if self.is_ordered or self.is_limited:
+            return
+        self.linearise()
+        self.decompose()
+        self.exchanges = all(relation.is_exact for relation in self.relations)
+        for relation in self.relations:
+            relation.read_early = self.exchanges and relation.partitions[0].paired
+        if self.statistics.local or (self.execution.policy != GLOBAL and self.exchanges):
+            self.statistics.policy = self.execution.policy.name
+            if not self.statistics.local:
+                self.begin_exchange()
+
+    def begin_exchange(self) -> None:
+        """Rewrite the rules for an exchange and place the relations; auxiliary ones become part of the component."""
+        self.rules, auxiliaries, self.placement = self.placed()
+        self.make(auxiliaries)
+        self.relations += [self.bindings.relations[made.name] for made in auxiliaries]
+        for relation in self.relations:
+            relation.discriminating = np.array(self.placement.homes[relation.name], np.int64)
+
+    def placed(self) -> tuple[list[Rule], list[Auxiliary], Placement]:
+        """Return the rules as an exchange takes them, the auxiliary relations that they need, and where all live."""
+        auxiliaries = self.auxiliaries.copy()
+        columns: dict[str, Sequence[int]] = {relation.name: relation.group for relation in self.relations}
+        rules = binarise(self.rules, columns, auxiliaries)
+        made = auxiliaries.made[len(self.auxiliaries.made) :]
+        columns.update((auxiliary.name, range(auxiliary.arity)) for auxiliary in made)
+        return rules, made, place(columns, rules)
+
+    def linearise(self) -> None:
+        """Rewrite a rule that composes the relation with itself; `base` is to hold what the relation begins from."""
+        first = self.relations[0]
+        if first.is_keyed:
+            return
+        name = f"{first.name}&base"
+        found = linearise({relation.name: relation.group for relation in self.relations}, first.arity, self.rules, name)
+        if found is not None:
+            self.rules = found
+            self.base = self.bindings.relations[name] = Relation(name, first.arity, first.dtype)
+            self.auxiliaries.wide[name] = first.dtype == np.int64
+
+    def decompose(self) -> None:
+        """Partition the relations so that no exchange is needed, if that is possible."""
+        columns = pivot({relation.name: relation.group for relation in self.relations}, self.rules)
+        if columns is not None:
+            self.statistics.local = True
+            for relation in self.relations:
+                relation.discriminating = np.array([columns[relation.name]], np.int64)
+
+    def run(self) -> StratumStatistics:
+        self.execution.team.begin_iteration(0)
+        for variant, made in zip(self.prior, self.before, strict=True):
+            self.run_variants([variant], [made])
+            self.execution.advance([made])
+            made.finish()
+        for variant in self.initial:
+            self.run_variants([variant], self.targets)
+        if self.statistics.local:
+            self.run_local()
+        else:
+            self.run_rounds()
+        return self.statistics
+
+    def run_rounds(self) -> None:
+        """Advance all relations together, iteration by iteration; go over to an exchange when there is enough to do."""
+        while (n_delta := self.advance()) and self.statistics.recursive:
+            if self.statistics.policy != GLOBAL.name and n_delta > self.execution.options.alone_rows:
+                self.run_exchange()
+                return
+            self.statistics.iterations += 1
+            self.execution.team.begin_iteration(self.statistics.iterations)
+            self.execution.meter.check_rows()
+            self.check_limits()
+            self.run_round([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
+
+    def advance(self) -> int:
+        """Advance the relations to the next iteration; return the size of all deltas."""
+        begin = perf_counter()
+        n_delta = self.execution.advance(self.relations)
+        self.statistics.arranging_s += perf_counter() - begin
+        return n_delta
+
+    def check_limits(self) -> None:
+        limits = self.execution.row_limits
+        for relation in self.relations if limits else ():
+            if relation.n > limits.get(relation.name, relation.n):
+                raise LimitReached(relation)
+
+    def run_local(self) -> None:
+        if not self.advance():
+            return
+        if self.base is not None:
+            self.base.replace([copied(self.relations[0].delta, self.base)])
+        plans = {
+            name: [(plan, v.statistics) for v in variants if (plan := v.plan(self.execution.epoch)) is not None]
+            for name, variants in self.variants.items()
+        }
+        in_place = any(isinstance(relation, Aggregation) for relation in self.relations)
+        fixpoint = GroupFixpoint if in_place else LocalFixpoint
+        self.statistics.iterations = fixpoint(self.relations, plans, self.execution).run()
+        if self.base is not None:
+            self.base.clear()
+
+    def run_exchange(self) -> None:
+        routes = Routes(self.relations, self.placement)
+        for rule, ports, statistics in zip(self.rules, self.placement.joins, self.statistics.rules, strict=False):
+            if ports:
+                routes.add(rule, ports, statistics, self.bindings)
+        Exchange(self.relations, routes, self.execution).run(self.statistics)
+
+    def close(self) -> None:
+        """Let go of the auxiliary relations."""
+        for relation in self.made:
+            self.bindings.relations.pop(relation.name).clear()
+
+    @property
+    def before(self) -> Sequence[Relation]:
+        """The auxiliary relations that are complete before the others begin."""
+        return [self.bindings.relations[variant.rule.relation] for variant in self.prior]
+
+    @property
+    def targets(self) -> Sequence[Relation]:
+        """The relations that rules write."""
+        return *self.relations, *(stage.source for stage in self.stages.values())
+
+    def run_round(self, variants: Sequence[Variant]) -> None:
+        """Run each variant over its delta, or revalue what its rule has matched."""
+        ready = [v for v in variants if v in self.revalued and self.revalued[v].is_ready(self.execution)]
+        # The others may split the partitions that matches belong to.
+        for variant in ready:
+            self.revalued[variant].run(self.execution, variant.statistics)
+        self.run_variants([variant for variant in variants if variant not in ready], self.targets)
+
+    def run_variants(self, variants: Sequence[Variant], targets: Sequence[Relation]) -> None:
+        jobs: list[Job] = []
+        for variant in variants:
+            plan = variant.plan(self.execution.epoch)
+            if plan is None:
+                continue
+            blocks = []
+            if plan.source is not None:
+                blocks = plan.source.blocks() if variant.delta is None else plan.source.delta
+            jobs.append((plan, variant.statistics, blocks))
+        if jobs:
+            self.execution.run(jobs, targets)
+        written = {variant.rule.relation for variant in variants}
+        for stage in [stage for name, stage in self.stages.items() if name in written]:
+            stage.deliver()
+
+
+def copied(blocks: Sequence[Block], like: Relation) -> Partition:
+    """Return a partition with the rows of some blocks, which are distinct."""
+    partition = Partition(like.arity, like.dtype)
+    for rows, lo, hi in blocks:
+        partition.extend(rows[:, lo:hi])
+    return partition

@@ -1,0 +1,228 @@
+"""Threads: workers with their buffers, and the running of tasks on all of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Condition
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.database import Columns
+from engine.kernels.hashing import partition_of, scatter
+from engine.storage.arrangement import Arrangement
+from engine.storage.memory import empty
+from engine.storage.partition import Partition
+from engine.storage.relation import Relation
+
+if TYPE_CHECKING:
+    from engine.evaluation.operators import JoinInsert, Segment
+    from engine.result import RuleStatistics
+    from engine.storage.arrangement import Readable
+
+Task = Callable[["Worker"], "Iterable[Task] | None"]
+"""Work for a worker; it may return more tasks."""
+
+
+class Worker:
+    """The state of one thread: scratch buffers, and rows on their way to partitions.
+
+    `home` maps the relations of a partition-local evaluation to the partitions at hand: rows go there directly.
+    `alone` tells that no other worker runs. `watch` is called between two chunks, and may raise. `produced` and `added`
+    count rows of the rule at hand, in the iteration at hand, since they were last read.
+    """
+
+    def __init__(self, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:
+        self.chunk_rows, self.inbox_rows, self.watch = chunk_rows, inbox_rows, watch
+        self.buffers: dict[tuple[int, int, str], Columns] = {}
+        self.home: dict[Relation, Partition] = {}
+        self.inboxes: dict[Relation, Inbox] = {}
+        self.join_inboxes: dict[JoinInsert, JoinInbox] = {}
+        self.rule: RuleStatistics | None = None
+        self.produced = self.added = self.iteration = 0
+        self.alone = True
+
+    def buffer(self, segment: Segment) -> Columns:
+        """A buffer for the chunks of a segment, the same for all segments of its depth and shape."""
+        key = (segment.depth, segment.width, segment.dtype.char)
+        found = self.buffers.get(key)
+        if found is None:
+            found = self.buffers[key] = empty((segment.width, self.chunk_rows), segment.dtype)
+        return found
+
+    def arrangement(self, handle: Arrangement) -> Arrangement:
+        """The arrangement that a plan reads by what it was bound to."""
+        return handle
+
+    def emit(self, relation: Relation, rows: Columns, n: int, take: np.ndarray) -> None:
+        """Add the first n rows of a chunk, on some registers, to a relation."""
+        self.produced += n
+        if self.home:
+            self.added += self.home[relation].insert(rows, 0, n, take)
+        elif relation.bits == 0:
+            self.added += relation.insert(rows, 0, n, take)
+        else:
+            inbox = self.inboxes.get(relation)
+            if inbox is None or inbox.bits != relation.bits:
+                inbox = self.inboxes[relation] = Inbox(relation, self.inbox_rows)
+            self.added += inbox.put(rows, n, take)
+
+    def at_hand(self, relation: Relation) -> Partition | None:
+        """The partition that all rows for a relation go to, if this worker need not share it with others."""
+        return self.within_reach(relation) if self.home or self.alone else None
+
+    def within_reach(self, relation: Relation) -> Partition | None:
+        """The partition that all rows for a relation go to, if there is one."""
+        if self.home:
+            return self.home[relation]
+        return relation.partitions[0] if relation.bits == 0 else None
+
+    def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
+        """The inbox for rows that a last join takes to the partitions of a relation, if those tell the partition."""
+        relation = join.insert.relation
+        if relation.bits < 0 or not relation.partitions[0].paired:
+            return None
+        if relation.bits == 0:
+            # It is to be divided by the column that the join carries over.
+            relation.partitions[0].carried = int(join.sides[0, 0])
+        if relation.bits == 0 or join.sides[relation.discriminating, 0].any():
+            return None
+        inbox = self.join_inboxes.get(join)
+        if inbox is None or inbox.bits != relation.bits:
+            room = max(1, self.inbox_rows >> max(0, relation.bits - 4))
+            inbox = self.join_inboxes[join] = JoinInbox(join, by, width, room)
+        return inbox
+
+    def flush(self) -> None:
+        """Deliver what waits in the inboxes."""
+        for inbox in self.inboxes.values():
+            self.added += inbox.flush()
+        for inbox in self.join_inboxes.values():
+            inbox.flush(self)
+        self.join_inboxes.clear()
+
+
+class Inbox:
+    """Rows of one worker on their way to the partitions of a relation, delivered when many have come together."""
+
+    def __init__(self, relation: Relation, room: int) -> None:
+        self.relation, self.bits = relation, relation.bits
+        self.rows = empty((1 << self.bits, len(relation.every), room), relation.dtype)
+        self.counts = np.zeros(1 << self.bits, np.int64)
+
+    def put(self, rows: Columns, n: int, take: np.ndarray) -> int:
+        """Take rows; return how many new ones had to be delivered meanwhile."""
+        parts = np.empty(n, np.int32)
+        partition_of(rows, 0, n, take[self.relation.discriminating], self.bits, parts)
+        at = added = 0
+        while (at := scatter(rows, at, n, take, parts[at:], at, self.rows, self.counts)) < n:
+            added += self._deliver(int(parts[at]))
+        return added
+
+    def flush(self) -> int:
+        return sum(self._deliver(p) for p in np.flatnonzero(self.counts).tolist())
+
+    def _deliver(self, p: int) -> int:
+        n, self.counts[p] = int(self.counts[p]), 0
+        return self.relation.partitions[p].insert(self.rows[p], 0, n, self.relation.every)
+
+
+class JoinInbox:
+    """Rows of one worker on their way to the last join of a plan, each at the partition that its result goes to."""
+
+    def __init__(self, join: JoinInsert, by: Readable, width: int, room: int) -> None:
+        self.join, self.by, self.relation = join, by, join.insert.relation
+        self.bits, self.every = self.relation.bits, np.arange(width)
+        self.rows = np.empty((1 << self.bits, width, room), np.int32)
+        self.counts = np.zeros(1 << self.bits, np.int64)
+
+    def put(self, worker: Worker, chunk: Columns, n: int) -> None:
+        parts = np.empty(n, np.int32)
+        partition_of(chunk, 0, n, self.join.sides[self.relation.discriminating, 1], self.bits, parts)
+        at = 0
+        while (at := scatter(chunk, at, n, self.every, parts[at:], at, self.rows, self.counts)) < n:
+            self._deliver(worker, int(parts[at]))
+
+    def flush(self, worker: Worker) -> None:
+        for p in np.flatnonzero(self.counts).tolist():
+            self._deliver(worker, p)
+
+    def _deliver(self, worker: Worker, p: int) -> None:
+        n, self.counts[p] = int(self.counts[p]), 0
+        self.join.insert_into(self.relation.partitions[p], self.by, worker, self.rows[p], n)
+
+
+class Team:
+    """The workers of an evaluation. The calling thread is the first of them."""
+
+    def __init__(self, threads: int, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:
+        self.workers = [Worker(chunk_rows, inbox_rows, watch) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._queue: deque[Task] = deque()
+        self._changed = Condition()
+        self._running = 0
+        self.stopped = False
+
+    def begin_iteration(self, number: int) -> None:
+        """Count what is done from now on as done in an iteration."""
+        for worker in self.workers:
+            worker.iteration = number
+
+    def run(self, tasks: Iterable[Task], n_workers: int | None = None) -> None:
+        """Run tasks, and those they return, on all workers, or on the first n: the caller's alone, if n is 1.
+
+        The first exception stops all workers and is raised.
+        """
+        n_workers = n_workers or len(self.workers)
+        self._queue.extend(tasks)
+        self.stopped = False
+        helpers = []
+        if n_workers > 1:
+            for worker in self.workers:
+                worker.alone = False
+            helpers = [self._pool.submit(self._work, worker) for worker in self.workers[1:n_workers]]
+        try:
+            self._work(self.workers[0])
+        finally:
+            errors = [error for helper in helpers if (error := helper.exception()) is not None]
+            for worker in self.workers:
+                worker.alone = True
+        if errors:
+            raise errors[0]
+
+    def _work(self, worker: Worker) -> None:
+        """Run tasks until none is left and none is running that could return more."""
+        try:
+            while (task := self._next()) is not None:
+                self._finish(task(worker) or ())
+            worker.flush()
+        except BaseException:
+            with self._changed:
+                self.stopped = True
+                self._queue.clear()
+                self._running = 0
+                self._changed.notify_all()
+            raise
+
+    def _next(self) -> Task | None:
+        with self._changed:
+            while not self._queue and self._running and not self.stopped:
+                self._changed.wait()
+            if not self._queue or self.stopped:
+                return None
+            self._running += 1
+            return self._queue.popleft()
+
+    def _finish(self, more: Iterable[Task]) -> None:
+        with self._changed:
+            self._running -= 1
+            # Parts of what was split come first: few things are then half done, and in memory, at a time.
+            self._queue.extendleft(more)
+            if more or not self._running:
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)

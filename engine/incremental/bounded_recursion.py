@@ -1,0 +1,171 @@
+"""A recursion kept in bounds, and up to date: what `Widening` is to an evaluation from scratch.
+
+An evaluation that lets a relation outgrow its limit looks at the tuples of the iteration in which that happens, adds
+facts chosen by them to a relation that the recursion negates, and begins again. Here each such beginning is kept as a
+*level*: the recursion on relations of its own, up to the iteration in which it outgrew the limit and no further. As
+iterations are exact, its tuples are those that an evaluation from scratch would have looked at, and an update of it
+gives the facts that such an evaluation would choose now; those that come or go are an update of the next level, and the
+last one, which is not cut off, holds the result. Where a level outgrows the limit in another iteration than before, or
+no more, there is no going on: `CannotUpdate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.database import Columns
+from engine.incremental.maintained_relation import Tracked
+from engine.incremental.maintained_stratum import Maintained
+from engine.kernels.ranks import ABSENT
+from engine.plan.rule import Absent, Match, Rule
+
+
+class CannotUpdate(Exception):
+    """An update must give way to a bootstrap. The message says why."""
+
+
+@dataclass
+class Bound:
+    """A relation, how many rows it may have, and what is added to `into` when it has more.
+
+    The i-th of the `choices` is asked when the recursion outgrows the limit for the i-th time, and given the rows that
+    are there, [arity, n]; when there is none left, there is no limit. `max_rows` may be another one for each update.
+    """
+
+    relation: str
+    max_rows: int
+    into: str
+    choices: Sequence[Callable[[Columns], Columns]]
+
+
+@dataclass
+class Level:
+    """A beginning: the recursion cut off, and the facts that it was given (`source`)."""
+
+    stratum: Maintained
+    source: Maintained
+    relation: Tracked
+
+    @property
+    def last(self) -> int:
+        """The iteration in which it outgrew the limit."""
+        return self.stratum.context.agenda.last
+
+
+class Widened:
+    """A recursive stratum with a bound; `final` holds its relations, `source` the facts chosen.
+
+    `keeping` makes what maintains relations by rules that read others, `declare` a relation like another one under a
+    name of its own.
+    """
+
+    def __init__(
+        self,
+        final: Maintained,
+        source: Maintained,
+        bound: Bound,
+        declare: Callable[[str, Tracked], Tracked],
+        keeping: Callable[..., Maintained],
+    ) -> None:
+        self.final, self.source, self.bound = final, source, bound
+        self.declare, self.keeping = declare, keeping
+        (into,) = source.relations
+        self.into = into
+        self.relations = [*final.relations, into]
+        self.inputs = [relation for relation in final.inputs if relation is not into]
+        self.relation = next(relation for relation in final.relations if relation.name == bound.relation)
+        self.levels: list[Level] = []
+        self.iterations = 0
+
+    @property
+    def planned_s(self) -> float:
+        return self.final.planned_s + sum(level.stratum.planned_s for level in self.levels)
+
+    def add_level(self, last: int) -> Level:
+        """Make a level that is cut off behind an iteration, without tuples."""
+        suffix = f"@{len(self.levels)}"
+        made = {relation.name: self.declare(relation.name + suffix, relation) for relation in self.relations}
+        names = {name: relation.name for name, relation in made.items()}
+        own = [made[relation.name] for relation in self.final.relations]
+        inputs = [made.get(relation.name, relation) for relation in self.final.inputs]
+        stratum = self.keeping(own, inputs, lambda: [renamed(rule, names) for rule in self.final.rules])
+        stratum.context.agenda.last = last
+        level = Level(stratum, self.keeping([made[self.into.name]], [], list), made[self.relation.name])
+        self.levels.append(level)
+        return level
+
+    # ---- evaluation
+
+    def bootstrap(self, facts: Mapping[str, Columns]) -> None:
+        self.source.keep()
+        chosen = facts.get(self.into.name, self.into.columns())
+        while True:
+            self.source.bootstrap({self.into.name: chosen})
+            self.final.bootstrap(facts, self.is_outgrown)
+            agenda = self.final.context.agenda
+            if agenda.last is None:
+                return
+            level, agenda.last = self.add_level(agenda.last), None
+            level.source.bootstrap({relation.name: chosen for relation in level.source.relations})
+            for own, relation in zip(level.stratum.relations, self.final.relations, strict=True):
+                own.adopt(relation)
+            chosen = union(self.into, chosen, self.choice(len(self.levels) - 1, self.relation.columns()))
+            self.final.reset()
+            self.source.reset()
+
+    def is_outgrown(self) -> bool:
+        n = np.count_nonzero(self.relation.now() != ABSENT)
+        return len(self.levels) < len(self.bound.choices) and n > self.bound.max_rows
+
+    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
+        if any(relation.name in facts for relation in self.relations for facts in (inserted, deleted)):
+            raise CannotUpdate(f"{self.bound.relation} is bounded, and there are facts of its own")
+        chosen = self.levels[0].source.relations[0].columns() if self.levels else self.into.columns()
+        for number, level in enumerate(self.levels):
+            follow(level.source, chosen)
+            level.stratum.update({}, {})
+            chosen = union(self.into, chosen, self.choice(number, self.cut_off(level)))
+        follow(self.source, chosen)
+        self.final.update({}, {})
+        self.iterations = self.final.iterations
+        if self.is_outgrown():
+            raise CannotUpdate(f"{self.bound.relation} has come to have more than {self.bound.max_rows:,} rows")
+
+    def cut_off(self, level: Level) -> Columns:
+        """The rows of a level in the iteration in which it outgrows the limit now."""
+        relation = level.relation
+        iterations = relation.now()
+        counts = np.cumsum(np.bincount(iterations[iterations != ABSENT], minlength=level.last + 1))
+        at = int(np.searchsorted(counts, self.bound.max_rows, side="right"))
+        if at != level.last:
+            raise CannotUpdate(f"{self.bound.relation} outgrows {self.bound.max_rows:,} rows in another iteration")
+        return relation.columns()
+
+    def choice(self, number: int, rows: Columns) -> Columns:
+        return np.asarray(self.bound.choices[number](rows), self.into.dtype)
+
+    def facts(self) -> dict[str, Columns]:
+        """The facts of the last state: what was chosen is none."""
+        given = self.levels[0].source if self.levels else self.source
+        return {self.into.name: given.relations[0].facts(), **self.final.facts()}
+
+
+def follow(source: Maintained, chosen: Columns) -> None:
+    """Let a relation hold just these facts: all that it holds goes, and what is chosen comes or stays."""
+    (relation,) = source.relations
+    source.update({relation.name: chosen}, {relation.name: relation.columns()})
+
+
+def union(relation: Tracked, rows: Columns, more: Columns) -> Columns:
+    return np.unique(np.concatenate([rows, more], axis=1), axis=1).astype(relation.dtype)
+
+
+def renamed(rule: Rule, names: Mapping[str, str]) -> Rule:
+    """A rule over other relations."""
+    body = [
+        type(x)(names.get(x.relation, x.relation), x.terms) if isinstance(x, Match | Absent) else x for x in rule.body
+    ]
+    return replace(rule, relation=names[rule.relation], body=tuple(body))

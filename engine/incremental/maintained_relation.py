@@ -1,0 +1,357 @@
+"""Relations that are kept up to date: each tuple with its iteration and the number of its supports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock, RLock
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from engine.database import Columns
+from engine.incremental.support_sums import Sums
+from engine.kernels.ranks import ABSENT, enter
+from engine.storage.equivalence_union_find import Equivalence
+from engine.storage.id_table import IdTable, slots_for, table_for
+from engine.storage.partition import RowsReached
+from engine.storage.relation import Relation
+
+NONE = np.empty(0, np.int32)
+FIRST_IDS = 64
+GROWTH = 0.25
+"""The share of what there is that arrays by id get as room when they are full."""
+
+
+BOOTSTRAP_GROWTH = 3.0
+"""That share while a relation is made: parts of an array that are not written take no memory."""
+
+
+class Moving(NamedTuple):
+    """Ids of tuples whose iterations differ between two states, and their iterations there."""
+
+    ids: np.ndarray = NONE
+    earlier: np.ndarray = NONE
+    later: np.ndarray = NONE
+
+
+STILL = Moving()
+
+
+STORED = ("partitions", "arrangements", "table", "later", "count")
+"""The attributes of a relation that are made of stored arrays."""
+
+
+class Asleep(Protocol):
+    """A relation that is stored."""
+
+    def verified(self) -> Tracked:
+        """Return it, as far as `STORED` goes. Raises DamagedFile."""
+
+    def unverified(self) -> Tracked:
+        """Return it for its arrays, to be stored again as they are."""
+
+
+class Tracked(Relation):
+    """Tuples that are or have been there; the last column of a row is its position, the tuple's id.
+
+    For each id, `later` is the iteration of its first derivation, ABSENT if it has none, and `count` its supports: the
+    derivations in that iteration (Zhao et al., §3.1, which keeps these two numbers). A given fact has the iteration 0.
+    `width` is the arity without the id. Ids stay as they are: a tuple that goes leaves its row behind.
+
+    While two states are compared, before and after a batch of changes or before and after an update, the tuples that
+    differ are `moving`: for the i-th of them `later` is ~i. So no second array is kept for the state before.
+    `pending` are the supports gained and lost that are to be decided next. One that is `asleep` is stored, and is read
+    when it is first used.
+    """
+
+    splits = False
+
+    def __init__(self, name: str, width: int, dtype: np.dtype) -> None:
+        self.width, self.lock, self.waking = width, Lock(), RLock()
+        super().__init__(name, width + 1, dtype)
+        self.group = tuple(range(width))
+
+    def clear(self) -> None:
+        """Forget all tuples and arrangements."""
+        super().clear()
+        self.asleep = None
+        self.table = IdTable()
+        self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
+        self.pending, self.moving = Sums(), STILL
+        self.log: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def sleep(self, asleep: Asleep) -> None:
+        """Hold what is stored, once any of it is asked for."""
+        for name in STORED:
+            delattr(self, name)
+        self.asleep = asleep
+
+    def __getattr__(self, name: str) -> object:
+        """Wake up: called for what is not there, which is what is stored."""
+        if name not in STORED:
+            raise AttributeError(f"a relation has no {name}")
+        with self.waking:
+            if self.asleep is not None:
+                stored = self.asleep.verified()
+                for each in STORED:
+                    setattr(self, each, getattr(stored, each))
+                self.asleep = None
+        return object.__getattribute__(self, name)
+
+    # ---- tuples and ids
+
+    @property
+    def n_ids(self) -> int:
+        return self.partitions[0].n
+
+    def ids_of(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return the ids of the first n rows on the columns `take`, -1 for those that have never been there."""
+        return self.table.find(rows, n, take, self.partitions[0].rows)
+
+    def intern(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return the ids of the first n rows on the columns `take`; new ones are absent for now."""
+        store, ids, at = self.partitions[0], np.empty(n, np.int32), 0
+        begin = store.n
+        while True:
+            at, store.n = self.table.give(rows, at, n, take, store.rows, store.n, ids[at:])
+            if at == n:
+                break
+            self._make_room(GROWTH)
+        store.rows[self.width, begin : store.n] = np.arange(begin, store.n)
+        self.later[begin : store.n], self.count[begin : store.n] = ABSENT, 0
+        return ids
+
+    def add(self, rows: Columns) -> np.ndarray:
+        """Return the ids of whole rows, [width, n]; new ones are absent for now."""
+        return self.intern(np.ascontiguousarray(rows), rows.shape[1], self.every[: self.width])
+
+    def known(self, rows: Columns) -> np.ndarray:
+        """Return the ids of whole rows, [width, n], -1 for those that have never been there."""
+        return self.ids_of(np.ascontiguousarray(rows), rows.shape[1], self.every[: self.width])
+
+    def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return for each of the first n rows whether it is there."""
+        ids = self.ids_of(rows, n, take)
+        found = ids >= 0
+        found[found] = self.are_there(ids[found])
+        return found
+
+    def are_there(self, ids: np.ndarray) -> np.ndarray:
+        """Say of tuples whether they are there."""
+        return self.states_of(ids)[1] != ABSENT
+
+    def derive(self, rows: Columns, n: int, take: np.ndarray) -> None:
+        """Count the first n rows on the columns `take` as derivations of tuples of the iteration under way.
+
+        Those that stand in earlier ones are not counted. Safe to call from several threads: while one counts, another
+        looks for these.
+        """
+        store, at = self.partitions[0], 0
+        if not self.lock.acquire(blocking=False):
+            rows = self.table.drop_old(rows, n, take, store.rows, store.end)
+            n, take = rows.shape[1], self.every[: self.width]
+            self.lock.acquire()
+        try:
+            while True:
+                at, store.n = self.table.count_new(rows, at, n, take, store.rows, store.n, store.end, self.count)
+                if at == n:
+                    break
+                self._make_room(BOOTSTRAP_GROWTH)
+        finally:
+            self.lock.release()
+
+    def next_round(self, iteration: int) -> int:
+        """Make what has been derived the delta, as tuples of an iteration; return how many there are."""
+        lo, hi = self.partitions[0].end, self.n_ids
+        self.later[lo:hi] = iteration
+        self.partitions[0].rows[self.width, lo:hi] = np.arange(lo, hi)
+        for update in self.advance():
+            update()
+        return hi - lo
+
+    def end_rounds(self) -> None:
+        """There is no delta any more: arrangements need not tell it apart."""
+        self.settle()
+        for arrangement in self.arrangements.values():
+            arrangement.forget_old()
+
+    def exceeds(self, n_rows: int) -> bool:
+        """Return whether more tuples are there; those that have been there do not count."""
+        return self.n_ids > n_rows and len(self.present()) > n_rows
+
+    def _make_room(self, share: float) -> None:
+        """Let there be room for a share more ids, in the table or in the arrays by id."""
+        n = self.n_ids
+        if n > self.most:
+            raise RowsReached
+        if self.table.is_full(n):
+            self.table = table_for(self.partitions[0].rows, self.width, n, n + int(n * min(share, 1.0)))
+        else:
+            self._resize(n + max(FIRST_IDS, int(n * share)))
+
+    def _resize(self, capacity: int) -> None:
+        """Let arrays by id have room for so many."""
+        n, store = self.n_ids, self.partitions[0]
+        rows = np.empty((self.width + 1, capacity), self.dtype)
+        rows[:, :n] = store.rows[:, :n]
+        store.rows = rows
+        self.later, self.count = resized(self.later, n, capacity), resized(self.count, n, capacity)
+
+    def trim(self) -> None:
+        """Give back most of the room for more ids."""
+        n = self.n_ids
+        room = n + n // 16
+        if len(self.later) > max(FIRST_IDS, n + n // 8):
+            self._resize(room)
+        if len(self.table.slots) > max(FIRST_IDS, 1.4 * slots_for(room)):
+            self.table = table_for(self.partitions[0].rows, self.width, n, room)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that rows, numbers, table and arrangements take."""
+        return super().n_bytes + self.table.n_bytes + self.later.nbytes + self.count.nbytes
+
+    # ---- states
+
+    def now(self) -> np.ndarray:
+        """The iterations of all tuples."""
+        return self._iterations(self.moving.later)
+
+    def before(self) -> np.ndarray:
+        """The iterations of all tuples in the state before, where two are compared."""
+        return self._iterations(self.moving.earlier)
+
+    def _iterations(self, of_moving: np.ndarray) -> np.ndarray:
+        iterations = self.later[: self.n_ids]
+        if len(self.moving.ids):
+            iterations = iterations.copy()
+            iterations[self.moving.ids] = of_moving
+        return iterations
+
+    def states_of(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The iterations of some tuples in both states."""
+        found = self.later[ids]
+        moves = np.flatnonzero(found < 0)
+        earlier, later = found.copy(), found
+        earlier[moves], later[moves] = self.moving.earlier[~found[moves]], self.moving.later[~found[moves]]
+        return earlier, later
+
+    def present(self) -> np.ndarray:
+        """The ids of the tuples that are there."""
+        return np.flatnonzero(self.now() != ABSENT)
+
+    def columns(self) -> Columns:
+        """The tuples that are there, [width, n]."""
+        return self.generators()
+
+    def generators(self) -> Columns:
+        """The rows that are there, of which the tuples follow by what the relation is declared to be."""
+        return np.ascontiguousarray(self.partitions[0].rows[: self.width, self.present()])
+
+    def facts(self, but: np.ndarray = NONE) -> Columns:
+        """The facts of the state before, [width, n], but for some ids."""
+        return self.partitions[0].rows[: self.width, np.setdiff1d(np.flatnonzero(self.before() == 0), but)]
+
+    @property
+    def changed(self) -> np.ndarray:
+        """The ids of the tuples whose iteration is another than in the state before, once the stratum is done."""
+        return self.moving.ids
+
+    def changes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of the tuples that have been inserted and deleted since the state before."""
+        ids, earlier, later = self.moving
+        was, is_now = earlier != ABSENT, later != ABSENT
+        return ids[is_now & ~was], ids[was & ~is_now]
+
+    def open_batch(self, ids: np.ndarray, earlier: np.ndarray, later: np.ndarray) -> None:
+        """Let some tuples, none twice, be in other iterations from now on than they were in."""
+        if len(ids):
+            self.log.append((ids, earlier))
+            self.moving = Moving(ids, earlier, later)
+            self.later[ids] = np.arange(-1, -1 - len(ids), -1, np.int32)
+
+    def _open_where_different(self, ids: np.ndarray, earlier: np.ndarray) -> None:
+        later = self.later[ids]
+        differs = earlier != later
+        self.open_batch(ids[differs], earlier[differs], later[differs])
+
+    def close_batch(self) -> None:
+        """The consequences of a batch are drawn: what has been `later` is what comes next is compared with."""
+        if self.moving is not STILL:
+            self.later[self.moving.ids] = self.moving.later
+            self.moving = STILL
+
+    def close_stratum(self) -> None:
+        """Compare with the state before all batches from now on."""
+        if not self.log:
+            return
+        self.close_batch()
+        ids, earlier = self.log[0]
+        if len(self.log) > 1:
+            ids, first = np.unique(np.concatenate([ids for ids, _ in self.log]), return_index=True)
+            earlier = np.concatenate([was for _, was in self.log])[first]
+        self._open_where_different(ids, earlier)
+        self.log = []
+
+    def begin(self) -> None:
+        """Let the new state be what later ones are compared with: nothing was there before."""
+        self.close_batch()
+        self.log = []
+
+    def adopt(self, other: Tracked) -> None:
+        """Take over the tuples of another relation, with their numbers; there are none so far."""
+        there = other.present()
+        ids = self.add(other.partitions[0].rows[: self.width, there])
+        self.later[ids], self.count[ids] = other.later[there], other.count[there]
+        self.arrange()
+        self.begin()
+
+    def enter(self, ids: np.ndarray, iteration: int) -> np.ndarray:
+        """Let tuples be facts, of iteration 0, or (ABSENT) not be there; return those that were not."""
+        changed = np.empty(len(ids), np.int32)
+        return changed[: enter(ids, iteration, self.later, self.count, changed)]
+
+    def set_facts(self, gone: np.ndarray, come: np.ndarray) -> None:
+        """Begin a batch: some tuples, which were facts, are facts no more, some are."""
+        ids = np.union1d(gone, come)
+        earlier = self.later[ids]
+        self.enter(gone, ABSENT)
+        self.enter(come, 0)
+        self._open_where_different(ids, earlier)
+
+    def arrange(self) -> None:
+        """Add what is new to the arrangements."""
+        if self.partitions[0].n > self.partitions[0].end:
+            for update in self.advance():
+                update()
+
+    def close_update(self) -> None:
+        """Make the new state the old one."""
+        self.close_batch()
+
+    def rows_of(self, ids: np.ndarray, *more: Sequence[int]) -> Columns:
+        """Return rows with their ids, and some more columns behind them."""
+        rows = self.partitions[0].rows[:, ids]
+        return np.ascontiguousarray(np.concatenate([rows, np.array(more, self.dtype).reshape(len(more), -1)]))
+
+
+class Classes(Tracked):
+    """The classes of an equivalence: a tuple is an element with the least element of its class.
+
+    The pairs are written out only when asked for.
+    """
+
+    def columns(self) -> Columns:
+        """All pairs that share a class, [2, n]."""
+        equivalence = Equivalence(self.name, self.dtype)
+        rows = self.generators()
+        equivalence.insert(rows, 0, rows.shape[1], np.arange(2))
+        equivalence.advance()
+        return equivalence.columns()
+
+
+def resized(held: np.ndarray, n: int, capacity: int) -> np.ndarray:
+    """An array with room for more entries, of which the first n are kept."""
+    bigger = np.empty(capacity, held.dtype)
+    bigger[:n] = held[:n]
+    return bigger

@@ -1,0 +1,235 @@
+"""Strata that are kept up to date: bootstrap and update of one component (Zhao et al., Algorithms 2 and 3, §3.3).
+
+A rule instantiation derives its head one iteration after the last of its body's tuples; a tuple has the iteration of
+its first derivation. An update goes through the iterations in which something is to be decided, the least first. When
+iteration k is reached, all tuples of earlier ones are final; those that lose their last support in k leave it, those
+that gain one in k arrive in it. Only then are the instantiations joined that these tuples take part in, in both states,
+and what they change is written into the agenda, at the iterations in which they derive their heads. So each set of
+Algorithm 3 is met once, when a tuple leaves it or arrives in it, instead of in every iteration: nothing is looked at in
+the iterations between. A tuple that leaves asks for the supports that it has as things are then (re-discovery); later
+changes to these come by the agenda.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from time import thread_time
+
+import numpy as np
+
+from engine.budget import Meter
+from engine.database import Columns
+from engine.evaluation.bindings import Bindings
+from engine.evaluation.execution import Job
+from engine.incremental.agenda import Agenda
+from engine.incremental.counting_bootstrap import Rounds
+from engine.incremental.iteration_stamps import Epoch
+from engine.incremental.maintained_relation import NONE, Tracked
+from engine.incremental.shared_worker_pool import Crew
+from engine.incremental.update_plans import Context, Variant, changes, presence, support
+from engine.plan.rule import Rule
+from engine.result import RuleStatistics
+
+Batch = Mapping[Tracked, np.ndarray]
+"""The ids of tuples whose iteration changes, by relation."""
+
+
+class Maintained:
+    """Mutually recursive relations, or a single one, with the rules that derive them from themselves and `inputs`.
+
+    `rules` and `own`, the facts that stand in the program, are asked for when they are needed. `permanent` are the ids
+    of these facts, `repeated` those among them that have been given, too. `watch` is called between two pieces of work;
+    it may raise to give an update up. `meter` is charged with what is done. `planned_s` are the seconds that went into
+    plans.
+    """
+
+    def __init__(
+        self,
+        relations: Sequence[Tracked],
+        inputs: Sequence[Tracked],
+        rules: Callable[[], Sequence[Rule]],
+        own: Callable[[], Mapping[str, Sequence[tuple[int, ...]]]],
+        bindings: Bindings,
+        crew: Crew,
+        exact: bool,
+        watch: Callable[[], None],
+        meter: Meter,
+    ) -> None:
+        self.relations, self.inputs, self.crew, self.meter = relations, inputs, crew, meter
+        self._rules, self._own = rules, own
+        self.names = frozenset(relation.name for relation in relations)
+        self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
+        self.permanent: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
+        self.repeated: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
+        self.iterations = 0
+        self.planned_s = 0.0
+
+    @cached_property
+    def rules(self) -> Sequence[Rule]:
+        """The rules, read when there is something to do for the first time."""
+        return self._rules()
+
+    @cached_property
+    def statistics(self) -> list[RuleStatistics]:
+        return [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
+
+    @cached_property
+    def supports(self) -> dict[str, list[Variant]]:
+        """By relation what finds the supports of its tuples."""
+        found = defaultdict(list)
+        with self.context.bindings.lock:
+            for rule, costs in zip(self.rules, self.statistics, strict=True):
+                found[rule.relation].append(support(rule, self.context, costs))
+        return found
+
+    @cached_property
+    def changes(self) -> dict[str, list[Variant]]:
+        """By relation what begins with changes of its tuples."""
+        found = defaultdict(list)
+        with self.context.bindings.lock:
+            for rule, costs in zip(self.rules, self.statistics, strict=True):
+                for name, variant in changes(rule, self.context, costs):
+                    found[name].append(variant)
+        return found
+
+    def keep(self) -> None:
+        """Let facts that stand in the program be there for good."""
+        own = self._own()
+        for relation in self.relations:
+            if relation.name in own:
+                rows = np.array(own[relation.name], relation.dtype).reshape(-1, relation.width).T
+                self.permanent[relation], self.repeated[relation] = np.unique(relation.add(rows)), NONE
+                relation.enter(self.permanent[relation], 0)
+
+    # ---- whole evaluations
+
+    def bootstrap(self, facts: Mapping[str, Columns], enough: Callable[[], bool] = lambda: False) -> None:
+        """Derive all from inputs and facts, or until there is `enough`; there is nothing so far."""
+        with self.meter.over(self.relations):
+            self.derive_all(facts, enough)
+
+    def derive_all(self, facts: Mapping[str, Columns], enough: Callable[[], bool]) -> None:
+        self.keep()
+        for relation in self.relations:
+            self.insert(relation, facts)
+            relation.arrange()
+        rules = dict(zip(self.rules, self.statistics, strict=True))
+        rounds = Rounds(self.relations, rules, self.context.bindings, self.crew, self.context.agenda.watch)
+        self.iterations, is_enough = rounds.run(enough)
+        if is_enough:
+            self.context.agenda.last = self.iterations
+        self.planned_s += rounds.planned_s
+        for relation in self.relations:
+            relation.trim()
+
+    def reset(self) -> None:
+        """Forget all tuples. Nobody else has read them."""
+        for relation in self.relations:
+            relation.clear()
+        for made in ("supports", "changes"):
+            self.__dict__.pop(made, None)  # Their plans read arrangements that are no more.
+
+    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
+        """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""
+        with self.meter.over(self.relations):
+            self.take_in(inserted, deleted)
+
+    def take_in(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
+        self.iterations = 0
+        own: dict[Tracked, np.ndarray] = {}
+        gone: dict[Tracked, np.ndarray] = {}
+        for relation in self.relations:
+            lost, come = self.deleted(relation, deleted), self.given(relation, inserted)
+            if len(lost) or len(come):
+                relation.set_facts(lost, come)
+                own[relation], gone[relation] = relation.moving.ids, np.setdiff1d(lost, come)
+        read = {relation: np.concatenate(relation.changes()) for relation in self.inputs if len(relation.changed)}
+        self.context.epoch.opening = True
+        self.propagate({**own, **read}, gone)
+        self.context.epoch.opening = False
+        for relation in self.relations:
+            relation.close_batch()
+        self.go_on()
+        for relation in self.relations:
+            relation.close_stratum()
+
+    def insert(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+        """Let rows be facts; return the ids of those that were none."""
+        return relation.enter(self.given(relation, facts), 0)
+
+    def given(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+        """The ids of given rows."""
+        rows = facts.get(relation.name)
+        if rows is None:
+            return NONE
+        ids, permanent = relation.add(rows), self.permanent[relation]
+        if len(permanent):
+            self.repeated[relation] = np.union1d(self.repeated[relation], np.intersect1d(ids, permanent))
+        return ids
+
+    def deleted(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+        """The ids of given rows that are facts, and may cease to be."""
+        rows = facts.get(relation.name)
+        if rows is None:
+            return NONE
+        known = relation.known(rows)
+        self.repeated[relation] = np.setdiff1d(self.repeated[relation], known)
+        ids = np.setdiff1d(known, [-1, *self.permanent[relation]])
+        return ids[relation.later[ids] == 0]
+
+    def facts(self) -> dict[str, Columns]:
+        """The facts of the last state that were given."""
+        unasked = {r: np.setdiff1d(self.permanent[r], self.repeated[r]) for r in self.relations}
+        return {relation.name: relation.facts(ids) for relation, ids in unasked.items()}
+
+    # ---- iterations
+
+    def go_on(self) -> None:
+        """Decide one iteration after the other until nothing is left to decide."""
+        while (iteration := self.context.agenda.next()) is not None:
+            self.iterations += 1
+            gone = dict(self.context.agenda.decide(iteration))
+            self.propagate({relation: relation.moving.ids for relation in gone}, gone)
+            for relation in gone:
+                relation.close_batch()
+        self.context.agenda.close()
+        for relation in self.relations:
+            relation.arrange()
+
+    def propagate(self, batch: Batch, left: Batch) -> None:
+        """Join what a batch changes with all else, and look for the supports of tuples that have left."""
+        jobs: list[Variant] = []
+        for relation, ids in batch.items():
+            relation.arrange()
+            for variant in self.changes[relation.name] if len(ids) else ():
+                if not variant.feed.n:
+                    variant.feed.fill(self.changed_rows(relation, ids, variant.feed.negated))
+                jobs.append(variant)
+        for relation, ids in left.items():
+            for variant in self.supports[relation.name] if len(ids) else ():
+                if not variant.feed.n:
+                    variant.feed.fill(relation.rows_of(ids, np.zeros(len(ids)), np.zeros(len(ids))))
+                jobs.append(variant)
+        self.run(jobs)
+        for variant in jobs:
+            variant.feed.fill(np.empty((variant.feed.arity, 0), variant.feed.dtype))
+
+    def changed_rows(self, relation: Tracked, ids: np.ndarray, negated: bool) -> np.ndarray:
+        """The rows that a variant begins with, where these tuples have changed."""
+        states = relation.states_of(ids)
+        if relation.name not in self.names:
+            states = tuple(presence(state, negated) for state in states)
+        return relation.rows_of(ids, *states)
+
+    def run(self, variants: Sequence[Variant]) -> None:
+        jobs: list[Job] = []
+        for variant in variants:
+            begin = thread_time()
+            plan = variant.plan()
+            self.planned_s += thread_time() - begin
+            if plan is not None:
+                jobs.append((plan, variant.statistics, variant.blocks(plan)))
+        if jobs:
+            self.crew.run(jobs)

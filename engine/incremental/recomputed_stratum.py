@@ -1,0 +1,121 @@
+"""Strata that are evaluated anew when an input has changed, and compared with what was there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from engine.budget import Budget
+from engine.database import Columns, Database
+from engine.evaluation.evaluator import evaluate
+from engine.evaluation.execution import Options
+from engine.incremental.maintained_relation import Tracked
+from engine.kernels.ranks import ABSENT
+from engine.language.checked_program import CheckedProgram, Stratum
+from engine.language.traverse import all_atoms
+from engine.storage.equivalence_union_find import Equivalence
+from engine.storage.record_table import RecordTable
+from engine.symbols import Symbols
+
+
+def obstacle(program: CheckedProgram, stratum: Stratum) -> str:
+    """Say why a stratum cannot be kept up to date tuple by tuple, if it cannot."""
+    for name in stratum.relations:
+        relation = program.relations[name]
+        if relation.aggregated:
+            return "it aggregates in heads"
+        if relation.choice or name in program.limits:
+            return "its rows depend on the order of evaluation"
+        if "eqrel" in relation.qualifiers:
+            return "it is an equivalence"
+    if any(clause.counters for clause in stratum.clauses):
+        return "it counts"
+    return ""
+
+
+def alone(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
+    """A stratum as a program of its own: behind strata of the relations that it reads."""
+    read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)} - {*stratum.relations}
+    return replace(
+        program,
+        relations={name: program.relations[name] for name in (*sorted(read), *stratum.relations)},
+        strata=(*(Stratum((name,), False, ()) for name in sorted(read)), stratum),
+        outputs=(),
+        printsizes=(),
+        limitsizes=tuple(d for d in program.limitsizes if d.relation in stratum.relations),
+    )
+
+
+class Recomputed:
+    """A stratum that is evaluated as a program of its own. All of its tuples have the iteration 0.
+
+    Of an equivalence the classes are kept, not the pairs.
+
+    `program` gives that program, see `alone`; `given` are the facts of its relations, `reason` says why they are not
+    kept up to date.
+    """
+
+    def __init__(
+        self,
+        relations: Sequence[Tracked],
+        inputs: Sequence[Tracked],
+        program: Callable[[], CheckedProgram],
+        symbols: Symbols,
+        records: Mapping[str, RecordTable],
+        threads: int,
+        options: Options,
+        reason: str,
+        budget: Budget | None,
+    ) -> None:
+        self.relations, self.inputs, self._program = [*relations], [*inputs], program
+        self.symbols, self.records, self.threads, self.options, self.reason = symbols, records, threads, options, reason
+        self.budget = budget
+        dtypes = {relation.name: (relation.width, relation.dtype) for relation in self.relations}
+        self.given = {name: Tracked(f"{name}!given", *shape) for name, shape in dtypes.items()}
+        self.iterations = 0
+
+    def bootstrap(self, facts: Mapping[str, Columns]) -> None:
+        self.give(facts, 0)
+        self.evaluate()
+        for relation in self.relations:
+            relation.begin()
+
+    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
+        changed = self.give(deleted, ABSENT) | self.give(inserted, 0)
+        if changed or any(len(ids) for relation in self.inputs for ids in relation.changes()):
+            self.evaluate()
+
+    def give(self, facts: Mapping[str, Columns], iteration: int) -> bool:
+        """Let rows be facts, or (ABSENT) be facts no more; return whether that changes any."""
+        changed = False
+        for name, given in self.given.items():
+            if name in facts:
+                ids = given.add(facts[name])
+                changed |= bool((given.later[ids] != iteration).any())
+                given.later[ids] = iteration
+        return changed
+
+    def facts(self) -> dict[str, Columns]:
+        """The facts of the last state, or of one that an update has begun to make."""
+        return {name: given.columns() for name, given in self.given.items()}
+
+    def evaluate(self) -> None:
+        facts = {relation.name: relation.generators() for relation in self.inputs}
+        facts |= self.facts()
+        database = Database(self.symbols, self.records, facts)
+        sizes = {"threads": self.threads, "options": self.options}
+        result = evaluate(self._program(), database, **sizes, budget=self.budget)
+        for relation in self.relations:
+            stored = result.relations.stored(relation.name)
+            rows = stored.represented() if isinstance(stored, Equivalence) else stored.columns()
+            self.replace(relation, np.asarray(rows, relation.dtype))
+
+    def replace(self, relation: Tracked, rows: Columns) -> None:
+        """Let a relation hold these rows."""
+        before, after = relation.present(), relation.add(rows)
+        gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
+        relation.set_facts(gone, come)
+        relation.arrange()
+        relation.close_stratum()

@@ -1,0 +1,47 @@
+"""Threads shared by strata that run side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+
+from engine.evaluation.execution import Execution, Job, Options
+
+
+class Crew:
+    """Runs jobs for several callers at a time, each on an execution of its own.
+
+    Who is alone has all threads, of several each has an equal part; it is looked at again before each wave of tasks.
+    """
+
+    def __init__(self, threads: int, options: Options) -> None:
+        self.threads, self.options, self.n_callers = threads, options, 0
+        self._idle: list[Execution] = []
+        self._lock = Lock()
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Run jobs to their end."""
+        with self._lock:
+            execution = self._idle.pop() if self._idle else Part(self)
+            self.n_callers += 1
+        try:
+            execution.run(jobs, ())
+        finally:
+            with self._lock:
+                self.n_callers -= 1
+                self._idle.append(execution)
+
+    def close(self) -> None:
+        for execution in self._idle:
+            execution.team.close()
+
+
+class Part(Execution):
+    """An execution with a part of a crew's threads."""
+
+    def __init__(self, crew: Crew) -> None:
+        super().__init__(crew.threads, crew.options)
+        self.crew = crew
+
+    def n_workers(self) -> int:
+        return max(1, self.crew.threads // self.crew.n_callers)

@@ -1,0 +1,62 @@
+"""Queries: one atom over a checked program, `tc(1, y)`: constants are given, variables and `_` are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.language.checked_program import CheckedProgram, Field
+from engine.language.diagnostics import Report, did_you_mean, plural
+from engine.language.parse import parse
+from engine.language.syntax import Atom, Clause, Constant, Functor, Span, Term, Variable, Wildcard
+
+SOURCE = "<query>"
+NUMERIC = ("number", "unsigned", "float")
+
+
+def read_query(text: str, program: CheckedProgram) -> Atom:
+    """Return the atom of a query, its constants as the columns' types have them. Raises ProgramError."""
+    report = Report({SOURCE: text})
+    items = parse(SOURCE, f"{text.strip().rstrip('.?')}.", report)
+    report.raise_if_errors()
+    if len(items) != 1 or not isinstance(items[0], Clause) or items[0].body:
+        report.error("E001", "a query is one atom", Span(SOURCE, 1, 1, 1, len(text) + 1), "write 'relation(1, x)'")
+        report.raise_if_errors()
+    atom = items[0].head
+    relation = program.relations.get(atom.relation)
+    if relation is None:
+        help = did_you_mean(atom.relation, program.relations)
+        report.error("E010", f"relation '{atom.relation}' is not declared", atom.span, help)
+    elif relation.arity != len(atom.arguments):
+        has = plural(relation.arity, "attribute")
+        report.error("E012", f"'{atom.relation}' has {has}, not {len(atom.arguments)}", atom.span)
+    report.raise_if_errors()
+    columns = zip(atom.arguments, program.relations[atom.relation].columns, strict=True)
+    arguments = tuple(argument(term, column, program.number_bits, report) for term, column in columns)
+    report.raise_if_errors()
+    return replace(atom, arguments=arguments)
+
+
+def argument(term: Term, column: Field, number_bits: int, report: Report) -> Term:
+    """Return an argument as it is compared with its column."""
+    term = negated(term)
+    if isinstance(term, Variable | Wildcard):
+        return term
+    if not isinstance(term, Constant):
+        report.error("E016", "an argument of a query is a constant, a variable or '_'", term.span)
+        return term
+    kind = column.type.kind
+    if term.type == ("nil" if kind == "record" else kind):
+        return term
+    if kind in NUMERIC and term.type == "number" and (kind != "unsigned" or term.value >= 0):
+        return replace(term, type=kind, value=float(term.value) if kind == "float" else term.value)
+    report.error("E026", f"'{column.name}' is a {kind}, not a {term.type}", term.span)
+    return term
+
+
+def negated(term: Term) -> Term:
+    """Return a negative number as a constant."""
+    if isinstance(term, Functor) and term.name == "neg" and isinstance(term.arguments[0], Constant):
+        inner = term.arguments[0]
+        if inner.type in ("number", "float"):
+            return replace(inner, value=-inner.value, span=term.span)
+    return term

@@ -1,0 +1,57 @@
+"""The encoding of values of each kind in columns."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+import numpy as np
+
+from engine.language.signatures import LETTERS
+from engine.language.syntax import Constant, Functor
+from engine.scalar_functors import canonical
+from engine.symbols import Symbols
+
+
+def is_wide(kind: str, number_bits: int) -> bool:
+    """Return True if values of a kind may need 64 bits."""
+    return kind in ("float", "unsigned") or (kind == "number" and number_bits == 64)
+
+
+def dtype_of(kinds: Iterable[str], number_bits: int) -> np.dtype:
+    """The type of columns that hold values of these kinds."""
+    return np.dtype(np.int64 if any(is_wide(kind, number_bits) for kind in kinds) else np.int32)
+
+
+def encode(constant: Constant, symbols: Symbols) -> int:
+    """The integer that stands for a constant in a column."""
+    match constant.type:
+        case "symbol":
+            return int(symbols.intern([constant.value])[0])
+        case "float":
+            return encode_float(constant.value)
+        case "nil":
+            return 0
+    return signed(int(constant.value))
+
+
+def signed(value: int) -> int:
+    """An integer of 64 bits as it stands in a column: unsigned ones from 2⁶³ on are negative there."""
+    return value - (1 << 64) if value >> 63 == 1 else value
+
+
+def encode_float(value: float) -> int:
+    """The bits of a float."""
+    return struct.unpack("<q", struct.pack("<d", canonical(value)))[0]
+
+
+RESULT_KINDS = {"cat": "symbol", "substr": "symbol", "strlen": "number", "ord": "number"} | {
+    f"{source}to{target}": kind for source in LETTERS.values() for kind, target in LETTERS.items() if source != target
+}
+
+
+def result_kind(functor: Functor) -> str:
+    """The kind of a functor's value."""
+    if functor.name == "as":
+        return functor.type_argument or functor.kind
+    return RESULT_KINDS.get(functor.name, functor.kind)

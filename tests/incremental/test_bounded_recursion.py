@@ -1,0 +1,117 @@
+"""A bounded recursion: after any updates what an evaluation from scratch with the same widening gives."""
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given, settings
+
+import engine
+from engine.database import Database
+from engine.incremental.bounded_recursion import Bound, Widened
+from engine.incremental.provenance import supports
+from engine.incremental.saved_state import State
+from engine.incremental.update_policy import Elastic, Maintainer
+from engine.incremental.view import View
+
+PROGRAM = engine.compile(
+    [
+        """
+.decl arc(x: number, y: number)
+.decl wide(x: number)
+.decl reach(x: number, y: number)
+reach(x, y) :- arc(x, y), !wide(x).
+reach(x, z) :- reach(x, y), arc(y, z), !wide(x).
+.decl back(x: number)
+back(x) :- reach(x, y), reach(y, x).
+reach(x, x) :- seed(x), !wide(x).
+.decl seed(x: number)
+.decl stop(x: number)
+stop(x) :- wide(x), arc(x, _).
+"""
+    ]
+)
+WIDTHS = (6, 4, 2)
+
+
+def wide_values(width, rows):
+    counts = np.bincount(rows[0])
+    return np.flatnonzero(counts > min(width, int(counts.max()) - 1)).astype(np.int32)[None, :]
+
+
+def from_scratch(facts, max_rows):
+    widths = iter(WIDTHS)
+
+    def choose(rows):
+        width = next(widths, None)
+        return None if width is None else wide_values(width, rows)
+
+    widening = engine.Widening("reach", max_rows, "wide", choose)
+    result = engine.evaluate(PROGRAM, Database(relations=columns(facts)), threads=1, widenings=[widening])
+    return {name: set(zip(*result.relation(name).tolist(), strict=True)) for name in PROGRAM.relations}
+
+
+def columns(facts):
+    arity = {"arc": 2, "seed": 1}
+    return {name: np.array(sorted(rows), np.int32).reshape(len(rows), arity[name]).T for name, rows in facts.items()}
+
+
+def found(view):
+    return {name: set(zip(*view.columns(name).tolist(), strict=True)) for name in PROGRAM.relations}
+
+
+number = st.integers(0, 9)
+facts = st.fixed_dictionaries(
+    {"arc": st.sets(st.tuples(number, number), max_size=24), "seed": st.sets(st.tuples(number), max_size=3)}
+)
+few = st.fixed_dictionaries(
+    {"arc": st.sets(st.tuples(number, number), max_size=3), "seed": st.sets(st.tuples(number), max_size=1)}
+)
+updates = st.lists(st.tuples(few, few, st.integers(-2, 2)), max_size=4)
+
+
+@settings(max_examples=4 * settings.default.max_examples)
+@given(facts, updates, st.integers(5, 40))
+def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, limit):
+    bound = Bound("reach", limit, "wide", [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS])
+    maintainer = Maintainer(View(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer.bootstrap(columns(facts))
+    assert found(maintainer.view) == from_scratch(facts, limit)
+    for inserted, deleted, more in updates:
+        bound.max_rows += more
+        maintainer.apply(columns(inserted), columns(deleted))
+        facts = {name: (facts[name] - deleted[name]) | inserted[name] for name in facts}
+        assert found(maintainer.view) == from_scratch(facts, bound.max_rows)
+
+
+def test_a_small_update_of_a_widened_recursion_is_an_update():
+    """A ring of 60 is cut off in iteration 9, at 540 pairs; then values with more than 6 objects are wide."""
+    ring = {"arc": {(x, (x + 1) % 60) for x in range(60)} | {(100, 101)}, "seed": set()}
+    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    maintainer = Maintainer(View(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer.bootstrap(columns(ring))
+    (stratum,) = [s for s in maintainer.view.strata if isinstance(s, Widened)]
+    assert [level.last for level in stratum.levels] == [9]
+    outcome = maintainer.apply({"arc": np.array([[101], [102]], np.int32)}, {})
+    assert outcome.strategy == "update"
+    assert found(maintainer.view)["reach"] == {(100, 101), (100, 102), (101, 102)}
+    ((positive, absent),) = supports(maintainer.view, "reach", (100, 102))
+    assert sorted(positive) == [("arc", (101, 102)), ("reach", (100, 101))] and absent == [("wide", (100,))]
+
+
+def test_a_widened_state_goes_on_from_a_directory(tmp_path):
+    ring = {"arc": {(x, (x + 1) % 60) for x in range(60)}, "seed": set()}
+    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    made = View(PROGRAM, Database(), threads=1, bound=bound)
+    made.bootstrap(columns(ring))
+    for arc in ((100, 101), (101, 102), (5, 7)):
+        state = State(tmp_path, PROGRAM)
+        state.open(0)
+        if made is None:
+            made = state.load(threads=1, bound=bound)
+        made.update({"arc": np.array([arc], np.int32).T.copy()}, {})
+        ring["arc"].add(arc)
+        expected = View(PROGRAM, Database(), threads=1, bound=bound)
+        expected.bootstrap(columns(ring))
+        assert found(made) == found(expected)
+        state.save(made)
+        state.close()
+        made = None

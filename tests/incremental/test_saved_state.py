@@ -1,0 +1,217 @@
+"""State on disk: what is loaded is what was saved, whatever has happened in between."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from supports import TINY, check
+from test_update import ANEW, DECLARED, RULES, applied, columns, facts, state, update
+
+import engine
+from engine import reference, tuples
+from engine.database import Database
+from engine.incremental import saved_state as saving
+from engine.incremental import view_serialization
+from engine.incremental.mapped_file import DataFile, Part, write
+from engine.incremental.saved_state import State
+from engine.incremental.update_program import keep_up
+from engine.incremental.view import View
+from engine.incremental.view_serialization import held_by
+
+ALWAYS, NEVER = 1 << 40, -1
+
+
+def opened(directory, program, **options):
+    found = State(directory, program, **options)
+    found.open(0)
+    return found
+
+
+def reopened(saved):
+    saved.close()
+    return opened(saved.directory, saved.program, exact=saved.exact)
+
+
+@given(
+    rules=st.sets(st.sampled_from(RULES), min_size=1),
+    anew=st.sampled_from([(), ANEW]),
+    facts=facts,
+    updates=st.lists(st.tuples(update, st.booleans(), st.sampled_from([ALWAYS, NEVER, 1 << 10])), max_size=4),
+    exact=st.booleans(),
+)
+def test_updates_after_loading_are_those_without(tmp_path_factory, monkeypatch, rules, anew, facts, updates, exact):
+    program = engine.compile([DECLARED + "\n".join((*anew, *(rule for rule in RULES if rule in rules)))])
+    stayed, view = (View(program, Database(), threads=1, options=TINY, exact=exact) for _ in range(2))
+    for each in (stayed, view):
+        each.bootstrap(columns(program, facts))
+    monkeypatch.setattr(view_serialization, "FEW_ROWS", 2)
+    monkeypatch.setattr(saving, "LOG_SHARE", 0)
+    saved = opened(tmp_path_factory.mktemp("state"), program, exact=exact)
+    saved.save(view)
+    for (inserted, deleted), loads, log_bytes in updates:
+        if loads:
+            saved = reopened(saved)
+            view = saved.load(threads=1, options=TINY)
+        for each in (stayed, view):
+            each.update(columns(program, inserted), columns(program, deleted))
+        facts = applied(facts, inserted, deleted)
+        monkeypatch.setattr(saving, "SMALL_LOG_BYTES", log_bytes)
+        saved.save(view)
+        if not anew:
+            check(view, exact)
+    loaded = reopened(saved).load(threads=1, options=TINY)
+    assert state(loaded) == state(view)
+    if exact and not anew:
+        # Records are numbered as they come: not always in the same order once rows have been compacted.
+        assert state(loaded) == state(stayed)
+    assert tuples.decode(program, loaded.result(), program.relations) == reference.evaluate(program, facts)
+
+
+KINDS = """
+.type Pair = [first: symbol, second: number]
+.decl named(name: symbol, value: number)
+.decl paired(pair: Pair)
+.decl joined(name: symbol)
+.decl most(name: symbol, value: number)
+paired([name, value]) :- named(name, value).
+joined(cat(name, "!")) :- paired([name, value]), value > 0.
+most(name, v) :- named(name, _), v = max value : { named(name, value) }.
+joined("always").
+"""
+
+
+def test_symbols_records_and_strata_evaluated_anew_are_saved(tmp_path):
+    program = engine.compile([KINDS])
+    view = View(program, Database(), threads=1)
+    names = ["a", "", "é\udc80\0", "tab\t"]
+
+    def rows(*pairs):
+        return {"named": np.array([[view.symbols.intern([name])[0], value] for name, value in pairs], np.int32).T}
+
+    def found(each, name):
+        return tuples.decode(program, each.result(), [name])[name]
+
+    view.bootstrap(rows((names[0], 1), (names[1], 2), (names[2], -1), (names[0], 5)))
+    saved = opened(tmp_path, program)
+    saved.save(view)
+    for value in (7, 0):
+        saved = reopened(saved)
+        view = saved.load(threads=1)
+        view.update(rows((names[3], value), (names[2], value)), rows((names[0], 5)))
+        saved.save(view)
+    loaded = reopened(saved).load(threads=1)
+    given = {(names[0], 1), (names[1], 2), (names[2], -1), *((name, v) for name in names[2:] for v in (7, 0))}
+    assert found(loaded, "named") == given
+    assert found(loaded, "paired") == {(pair,) for pair in given}
+    assert found(loaded, "joined") == {(name + "!",) for name, value in given if value > 0} | {("always",)}
+    assert found(loaded, "most") == {(names[0], 1), (names[1], 2), (names[2], 7), (names[3], 7)}
+
+
+TC = """
+.decl edge(x: number, y: number)
+.decl path(x: number, y: number)
+path(x, y) :- edge(x, y).
+path(x, z) :- path(x, y), edge(y, z).
+"""
+
+
+def chain(n):
+    return {"edge": np.array([np.arange(n), np.arange(1, n + 1)], np.int32)}
+
+
+def last(n):
+    return {"edge": np.array([[n - 1], [n]], np.int32)}
+
+
+def test_a_small_update_is_saved_in_a_small_log(tmp_path):
+    program = engine.compile([TC])
+    view = View(program, Database(), threads=1)
+    view.bootstrap(chain(1001))
+    # The first update makes the arrangements that updates need.
+    view.update({}, last(1001))
+    saved = opened(tmp_path, program)
+    saved.save(view)
+    (base,) = tmp_path.glob("*.base")
+    saved = reopened(saved)
+    view = saved.load(threads=1)
+    view.update({}, last(1000))
+    saved.save(view)
+    (log,) = tmp_path.glob("*.log")
+    assert [*tmp_path.glob("*.base")] == [base]
+    # 1000 tuples have gone: each has changed its iteration and its count, and lost its supports.
+    assert log.stat().st_blocks * 512 < 200_000 < base.stat().st_size / 100
+    assert len(reopened(saved).load(threads=1).relations["path"].present()) == 999 * 1000 // 2
+
+
+def test_tuples_that_are_gone_are_left_out_of_a_new_base(tmp_path, monkeypatch):
+    monkeypatch.setattr(saving, "SMALL_LOG_BYTES", NEVER)
+    monkeypatch.setattr(saving, "LOG_SHARE", 0)
+    program = engine.compile([TC])
+    view = View(program, Database(), threads=1)
+    view.bootstrap(chain(200))
+    view.update({}, {"edge": chain(200)["edge"][:, 100:]})
+    assert view.relations["path"].n_ids == 200 * 201 // 2
+    saved = opened(tmp_path, program)
+    saved.save(view)
+    loaded = reopened(saved).load(threads=1)
+    assert [each.relations["path"].n_ids for each in (view, loaded)] == [100 * 101 // 2] * 2
+    for each in (view, loaded):
+        each.update({"edge": chain(200)["edge"][:, 100:]}, {})
+        assert len(each.relations["path"].present()) == 200 * 201 // 2
+        fresh = View(program, Database(), threads=1)
+        fresh.bootstrap(chain(200))
+        assert state(fresh) == state(each)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_words_that_were_written_are_found(tmp_path, monkeypatch, told):
+    if not told:
+        monkeypatch.setattr("engine.incremental.mapped_file.own_pages", lambda first, n: None)
+    random = np.random.default_rng(7)
+    numbers, token = random.integers(0, 1 << 60, 100_000), bytes(16)
+    places = write(tmp_path / "x", token, {"numbers": Part(numbers, len(numbers))})
+    file = DataFile(tmp_path / "x", token, (tmp_path / "x").stat().st_size, places)
+    mine = file.arrays()["numbers"]
+    assert (mine[: len(numbers)] == numbers).all() and not mine[len(numbers) :].any()
+    changed = np.unique(random.integers(0, len(numbers), 50))
+    mine[changed] += 1
+    mine[changed[0]] -= 1
+    positions, words = file.changes()
+    assert positions.tolist() == (changed[1:] + places["numbers"].offset // 8).tolist()
+    assert words.tolist() == (numbers[changed[1:]] + 1).tolist()
+    if told:
+        assert len(file.written_pages()) <= len(changed)
+
+
+def test_pages_of_zeros_take_no_room(tmp_path):
+    sparse = np.zeros(10_000_001, np.int32)
+    sparse[[5, 4_000_000, -1]] = 1, 2, 3
+    places = write(tmp_path / "x", bytes(16), {"sparse": Part(sparse, len(sparse), room=False)})
+    status = (tmp_path / "x").stat()
+    assert status.st_size > sparse.nbytes and status.st_blocks * 512 < 100_000
+    found = DataFile(tmp_path / "x", bytes(16), status.st_size, places).arrays()["sparse"]
+    assert (found == sparse).all()
+
+
+def test_what_holds_tuples_is_all_there_is():
+    program = engine.compile([DECLARED + "\n".join(RULES)])
+    held = [relation.name for relation in held_by(View(program, Database(), threads=1))]
+    assert len(held) == len({*held}) and {*program.relations} < {*held}
+
+
+def test_a_delta_of_an_input_that_no_output_needs_is_not_read(tmp_path):
+    program = tmp_path / "program.dl"
+    program.write_text(
+        ".decl a(x: number)\n.input a\n.decl unused(x: number)\n.input unused\n"
+        ".decl b(x: number)\n.output b\nb(x) :- a(x).\n"
+    )
+    delta = tmp_path / "delta"
+    delta.mkdir()
+    (tmp_path / "a.facts").write_text("1\n")
+    (delta / "a.insert.facts").write_text("2\n")
+    (delta / "unused.insert.facts").write_text("7\n")
+    keep_up(program, tmp_path / "state", tmp_path, delta=delta, facts=tmp_path, threads=1)
+    assert (tmp_path / "b.csv").read_text() == "1\n2\n"
+    (delta / "other.insert.facts").write_text("7\n")
+    with pytest.raises(engine.FactsError, match="no input 'other'"):
+        keep_up(program, tmp_path / "state", tmp_path, delta=delta, threads=1)
