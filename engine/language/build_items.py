@@ -181,6 +181,9 @@ class Builder(TermBuilder):
     def include(self, keyword: Token, path: Token) -> surface.Include:
         return surface.Include(self.unquote(path), span=self.span(keyword, path))
 
+    def use(self, modules: Names) -> list[surface.Item]:
+        return [surface.Use(str(name), span=self.span(name)) for name in modules]
+
     def functor_declaration(self, keyword: Token, name: Token, *_: object) -> list[surface.Item]:
         self.unsupported("a user-defined functor", self.span(keyword, name))
         return []

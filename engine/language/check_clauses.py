@@ -38,7 +38,9 @@ def check_names(clause: Clause, relations: Mapping[str, Declaration], report: Re
     for atom in all_atoms(clause):
         declaration = relations.get(atom.relation)
         if declaration is None:
-            help = did_you_mean(atom.relation, relations, f"declare it with '.decl {atom.relation}(…)'")
+            help = did_you_mean(
+                atom.relation, _names_at(atom, relations), f"declare it with '.decl {atom.relation}(…)'"
+            )
             report.error("E010", f"relation '{atom.relation}' is not declared", atom.span, help)
         elif len(atom.arguments) != len(declaration.attributes):
             _report_arity(atom, declaration, report)
@@ -46,6 +48,12 @@ def check_names(clause: Clause, relations: Mapping[str, Declaration], report: Re
     for literal in all_literals(clause.body):
         if isinstance(literal, Constraint):
             _check_functors(literal_terms(literal), report)
+
+
+def _names_at(atom: Atom, relations: Mapping[str, Declaration]) -> list[str]:
+    """Return the names that relations have where the atom stands: those of its own source need no module."""
+    own = (name for name, declaration in relations.items() if declaration.span.source == atom.span.source)
+    return [*relations, *(name.rpartition(".")[2] for name in own)]
 
 
 def _report_arity(atom: Atom, declaration: Declaration, report: Report) -> None:

@@ -12,6 +12,8 @@ from engine.language.checked_program import CheckedProgram
 from engine.language.compilation_unit import Unit, is_apart
 from engine.language.components import expand
 from engine.language.diagnostics import ProgramError, Report
+from engine.language.modules import Module
+from engine.language.modules import resolve as resolve_names
 from engine.language.parse import parse
 from engine.language.surface_syntax import Component, Include, Init, Item
 from engine.language.syntax import Directive
@@ -19,11 +21,15 @@ from engine.language.syntax import Directive
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source text. An untrusted one may not name files: no inputs, outputs or includes."""
+    """A source text. An untrusted one may not name files: no inputs, outputs or includes.
+
+    One that is a module has a name that it is imported by.
+    """
 
     name: str
     text: str
     trusted: bool = True
+    module: str = ""
 
 
 Resolver = Callable[[str, Source], Source | None]
@@ -62,13 +68,23 @@ def check_sources(
     report = Report({})
     parts = [known(source, units[source], report) if source in units else read(source, report, resolve, ())
              for source in sources]  # fmt: skip
-    old = [item for part in parts if isinstance(part, Unit) for item in part.items]
-    new = [part for part in parts if not isinstance(part, Unit)]
-    expanded = [[*filter(is_expanded, items), *rest] for items, rest in zip(new, expand(new, old, report), strict=True)]
-    if old and not is_apart(chain(*expanded), old):
+    old = [Module(source.module, part.items) for source, part in zip(sources, parts, strict=True)
+           if isinstance(part, Unit)]  # fmt: skip
+    new = [Module(source.module, part) for source, part in zip(sources, parts, strict=True)
+           if not isinstance(part, Unit)]  # fmt: skip
+    resolved = resolve_names(expand_modules(new, old, report), old, report)
+    fresh = [[*filter(is_expanded, module.items), *items] for module, items in zip(new, resolved, strict=True)]
+    if old and not is_apart(chain(*fresh), [item for module in old for item in module.items]):
         return check_sources(sources, resolve, number_bits)
-    fresh = iter(expanded)
-    return check([part if isinstance(part, Unit) else next(fresh) for part in parts], report, number_bits)
+    found = iter(fresh)
+    return check([part if isinstance(part, Unit) else next(found) for part in parts], report, number_bits)
+
+
+def expand_modules(new: Sequence[Module], old: Sequence[Module], report: Report) -> list[Module]:
+    """Return the new modules without components."""
+    known = chain(*(module.items for module in old))
+    expanded = expand([module.items for module in new], known, report)
+    return [Module(module.name, items) for module, items in zip(new, expanded, strict=True)]
 
 
 def is_expanded(item: Item) -> bool:

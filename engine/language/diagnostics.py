@@ -67,6 +67,11 @@ CODES = {
     "E072": "grammar without productions",
     "E073": "unknown section of a grammar",
     "E074": "unknown symbol of a grammar",
+    # Modules
+    "E080": "relation private to another module",
+    "E081": "relation of a module that is not imported",
+    "E082": "rule for a relation that takes none of other modules",
+    "E083": "unknown or unused import",
 }
 
 HELP = {

@@ -14,6 +14,14 @@ class Include:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """`.use module`: what the module offers is visible here."""
+
+    module: str
+    span: Span = span_field()
+
+
+@dataclass(frozen=True, slots=True)
 class Pragma:
     key: str
     value: str
@@ -64,4 +72,4 @@ class Extremum:
     span: Span = span_field()
 
 
-Item = Clause | Declaration | Directive | TypeDeclaration | Include | Pragma | Override | Component | Init
+Item = Clause | Declaration | Directive | TypeDeclaration | Include | Use | Pragma | Override | Component | Init

@@ -1,7 +1,8 @@
 """Wrong programs and the exact text they are answered with.
 
 A case in errors.txt is a line `==== NAME`, a program, a line `----`, and the text that must be rendered for it. Where
-the name begins with "grammar: ", it is not a program but a grammar.
+the name begins with "grammar: ", it is not a program but a grammar; with "modules: ", lines `// module NAME` begin its
+modules, of which the last is test.dl.
 """
 
 import re
@@ -35,10 +36,19 @@ def rendered(name: str, text: str) -> str:
         if name.startswith("grammar: "):
             parse_grammar("test.dl", text)
         else:
-            engine.compile([engine.Source("test.dl", text)])
+            engine.compile(sources(text) if name.startswith("modules: ") else [engine.Source("test.dl", text)])
     except engine.ProgramError as error:
         return error.render()
     return ""
+
+
+def sources(text: str) -> list[engine.Source]:
+    """Return the modules of a case."""
+    parts = re.split(r"^// module (.+)\n", text, flags=re.MULTILINE)[1:]
+    *others, (last, own) = zip(parts[::2], parts[1::2], strict=True)
+    return [engine.Source(f"{name}.dl", part, module=name) for name, part in others] + [
+        engine.Source("test.dl", own, module=last)
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
