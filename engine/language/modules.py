@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine.language.diagnostics import Report, did_you_mean
-from engine.language.rename import Renaming, rename
-from engine.language.surface import Item, Use
+from engine.language.rename_items import Renaming, rename
+from engine.language.surface_syntax import Item, Use
 from engine.language.syntax import Clause, Declaration, Directive, Span
-from engine.language.walk import all_atoms
+from engine.language.traverse import all_atoms
 
 PUBLIC, OPEN = "public", "open"
 CHANGES = frozenset(("input", "limitsize"))
