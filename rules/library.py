@@ -5,7 +5,8 @@ from pathlib import Path
 HERE = Path(__file__).parent / "lib"
 
 ANALYSIS = (
-    "builtins.dl",
+    "models.dl",
+    "library_methods.dl",
     "model_names.dl",
     "names.dl",
     "hierarchy.dl",
@@ -32,7 +33,8 @@ ANALYSIS = (
 """Names, class hierarchy, constants and feasibility, strong updates, points-to with the call graph, what others read,
 what loads may refer to where stores are told apart by their order, and what names one object.
 
-Folders of `lib/` hold what single languages add to these. Their files on taint, `taint*.dl`, are not among them.
+Folders of `lib/` hold what single languages add. A file there has the name of the core file that it adds to, unless it
+is about something that this language alone has; files on taint, `taint*.dl`, are no part of the analysis.
 
 Nothing feeds back from a later stage to an earlier one; the files from `points_to.dl` to `reflection.dl` are one
 recursion.
@@ -41,9 +43,13 @@ recursion.
 
 def analysis() -> list[tuple[str, str]]:
     """Return the analysis program, without the fact schema: (file name, text) in order."""
-    own = sorted(path for path in HERE.glob("*/*.dl") if not path.name.startswith("taint"))
-    names = ["models.dl", *ANALYSIS, *(path.relative_to(HERE).as_posix() for path in own)]
-    return [(f"rules/lib/{name}", (HERE / name).read_text(encoding="utf-8")) for name in names]
+    own = (path.relative_to(HERE).as_posix() for path in sorted(HERE.glob("*/*.dl")) if _is_analysis(path.name))
+    return [(f"rules/lib/{name}", (HERE / name).read_text(encoding="utf-8")) for name in (*ANALYSIS, *own)]
+
+
+def _is_analysis(name: str) -> bool:
+    """Return True for a language's file that adds to a file of the analysis, or to no file of the core."""
+    return name in ANALYSIS or not (name.startswith("taint") or (HERE / name).exists())
 
 
 def call_graph() -> list[tuple[str, str]]:
