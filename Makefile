@@ -37,6 +37,8 @@ coverage: $(READY)
 
 lint: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 $(READY): pyproject.toml constraints.txt .ci/setup
 	@bash .ci/setup $(VENV)

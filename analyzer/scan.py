@@ -153,7 +153,7 @@ def scan_tree(
                 if state.warning:
                     collected.problems.append(Problem(state.warning, level="warning"))
                 if request.question is not None:
-                    request.question.bind(collected.mounted)
+                    collected.mounted = request.question.bind(collected.mounted)
             progress("Evaluating rules", 0, None)
             with clock("analysis"):
                 (result, *others), costs = evaluate(

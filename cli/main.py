@@ -25,7 +25,7 @@ class AnalyzeGroup(click.Group):
         try:
             return super().invoke(context)
         except click.ClickException as error:
-            error.message = printable_lines(error.message)
+            error.message = printable_lines(error.message)  # type: ignore[misc]  # The one place all its subclasses show.
             raise
         except AnalyzeError as error:
             say(error.render(), err=True)

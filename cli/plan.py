@@ -118,7 +118,7 @@ def relation_line(relation: RelationPlan) -> Text:
 def subjoin_line(made: SubJoinPlan, places: Places) -> Iterator[str | tuple[str, str]]:
     yield made.name, "bold"
     yield f" eliminates {printable(made.eliminated)} from {places.short(made.place)}"
-    if made.rows is not None:
+    if made.rows is not None and made.without is not None:
         condition = f" if {made.dense} is dense" if made.dense else ""
         yield f": {short(made.rows)} rows expected instead of {short(made.without)}{condition}", "dim"
 

@@ -8,6 +8,29 @@ Public names load on first use, so that importing the package loads neither numb
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.database import Database as Database
+    from engine.database import EvaluationError as EvaluationError
+    from engine.database import Widening as Widening
+    from engine.evaluation.coordination_policy import Dws as Dws
+    from engine.evaluation.coordination_policy import Global as Global
+    from engine.evaluation.coordination_policy import Policy as Policy
+    from engine.evaluation.coordination_policy import Ssp as Ssp
+    from engine.evaluation.evaluator import evaluate as evaluate
+    from engine.io import FactsError as FactsError
+    from engine.io import load as load
+    from engine.io import store as store
+    from engine.language.checked_program import CheckedProgram as CheckedProgram
+    from engine.language.compiler import Source as Source
+    from engine.language.compiler import compile as compile
+    from engine.language.diagnostics import Diagnostic as Diagnostic
+    from engine.language.diagnostics import ProgramError as ProgramError
+    from engine.queries import query as query
+    from engine.result import Result as Result
+    from engine.session import Session as Session
+    from engine.symbols import Symbols as Symbols
 
 PUBLIC = {
     "Source": "engine.language.compiler",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from engine.database import Columns, Database
-from engine.evaluation.evaluator import evaluate
+from engine.evaluation.evaluator import EvaluateOptions, SharedOptions, evaluate
 from engine.language.checked_program import CheckedProgram
 from engine.language.parse_query import read_query
 from engine.language.syntax import Atom, Constant, Variable
@@ -19,7 +20,11 @@ from engine.session import Session
 from engine.symbols import Symbols
 
 
-def query(program: CheckedProgram, text: str, source: Database | Session, **options: object) -> Result:
+@overload
+def query(program: CheckedProgram, text: str, source: Database, **options: Unpack[EvaluateOptions]) -> Result: ...
+@overload
+def query(program: CheckedProgram, text: str, source: Session, **options: Unpack[SharedOptions]) -> Result: ...
+def query(program: CheckedProgram, text: str, source: Database | Session, **options: Any) -> Result:
     """Answer a query such as `tc(1, y)`: return the rows of that relation, alone, that agree with it.
 
     The program is rewritten by magic sets, so that what is derived depends on the query. `options` are those of
@@ -37,7 +42,11 @@ class Question:
         self._demanded = demand(program, self.goal)
         self.program = self._demanded.program
 
-    def ask(self, source: Database | Session, **options: object) -> Result:
+    @overload
+    def ask(self, source: Database, **options: Unpack[EvaluateOptions]) -> Result: ...
+    @overload
+    def ask(self, source: Session, **options: Unpack[SharedOptions]) -> Result: ...
+    def ask(self, source: Database | Session, **options: Any) -> Result:
         """Return the answers on some data."""
         if isinstance(source, Session):
             result = source.evaluate(self.program, **options)
@@ -48,7 +57,9 @@ class Question:
         return replace(result, relations={self.goal.relation: agreeing(rows, self.goal, result.symbols)})
 
 
-def evaluate_outputs(program: CheckedProgram, read: Callable[[CheckedProgram], Database], **options: object) -> Result:
+def evaluate_outputs(
+    program: CheckedProgram, read: Callable[[CheckedProgram], Database], **options: Unpack[EvaluateOptions]
+) -> Result:
     """Evaluate a program for its outputs, on the facts that `read` gives it; `options` are those of `evaluate`.
 
     Where `.pragma "magic-transform"` asks for it and there is one output, this answers a query for all its rows.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
-from engine.evaluation.evaluator import evaluate
+from engine.evaluation.evaluator import EvaluateOptions, evaluate
 from engine.io import file_name, lines, load, store
 from engine.language.checked_program import CheckedProgram
 from engine.language.compiler import Source, compile
@@ -20,8 +21,7 @@ def run(
     output: Path | str,
     *,
     number_bits: int = 32,
-    memory_limit: int | None = None,
-    **options: object,
+    **options: Unpack[EvaluateOptions],
 ) -> tuple[list[str], Result]:
     """Evaluate a program file on a directory of facts; return the lines for standard output, and the result.
 
@@ -29,13 +29,13 @@ def run(
     FactsError or EvaluationError, and OSError where the program itself cannot be read.
     """
     checked = compile_file(Path(program), number_bits)
-    with LEDGER.limited(memory_limit):
+    with LEDGER.limited(options.pop("memory_limit", None)):
         result = evaluate_outputs(checked, lambda needed: load(needed, facts), **options)
         return store(checked, result, output), result
 
 
 def answer(
-    program: Path | str, facts: Path | str, query: str, *, number_bits: int = 32, **options: object
+    program: Path | str, facts: Path | str, query: str, *, number_bits: int = 32, **options: Unpack[EvaluateOptions]
 ) -> tuple[list[str], Result]:
     """Answer a query on a program file; return the rows that agree with it as lines, and the result.
 
@@ -48,7 +48,12 @@ def answer(
 
 
 def explain(
-    program: Path | str, facts: Path | str, query: str | None = None, *, number_bits: int = 32, **options: object
+    program: Path | str,
+    facts: Path | str,
+    query: str | None = None,
+    *,
+    number_bits: int = 32,
+    **options: Unpack[EvaluateOptions],
 ) -> Result:
     """Evaluate a program file, or what a query needs of it, for the plan it goes by, in `Result.plan`; write nothing.
 
@@ -60,7 +65,8 @@ def explain(
     if query is not None:
         checked = Question(checked, query).program
     inputs = tuple(directive for directive in checked.inputs if (Path(facts) / file_name(directive)).exists())
-    return evaluate(checked, load(replace(checked, inputs=inputs), facts), explain=True, **options)
+    options["explain"] = True
+    return evaluate(checked, load(replace(checked, inputs=inputs), facts), **options)
 
 
 def compile_file(path: Path, number_bits: int = 32) -> CheckedProgram:

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from threading import Lock
+from typing import Unpack
 
 from engine.database import Columns, Database, EvaluationError
-from engine.evaluation.evaluator import RelationColumns, evaluate, record_table
+from engine.evaluation.evaluator import RelationColumns, SharedOptions, evaluate, record_table
 from engine.evaluation.execution import Execution, Options
 from engine.evaluation.insert_facts import fitting_columns, store_facts
 from engine.language.checked_program import CheckedProgram, Record, Relation, Type
@@ -40,7 +41,7 @@ class Session:
         self._records: dict[str, tuple[tuple, RecordTable]] = {}
         self._lock = Lock()
 
-    def evaluate(self, program: CheckedProgram, *, keep: Iterable[str] = (), **others: object) -> Result:
+    def evaluate(self, program: CheckedProgram, *, keep: Iterable[str] = (), **others: Unpack[SharedOptions]) -> Result:
         """Evaluate a program on the session's relations, and add the relations `keep` of its result to the session.
 
         `others` are further options of `engine.evaluate`, but for threads and sizes, which are those of the session.

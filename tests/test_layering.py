@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import engine
+
 TOP = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
     "facts": set(),
@@ -111,6 +113,18 @@ def test_the_pipeline_and_the_commands_load_heavy_modules_when_they_need_them(he
             at_top = {name for name, top_level in imported(path) if top_level}
             if path.relative_to(TOP).as_posix() not in allowed and "TYPE_CHECKING" not in path.read_text():
                 assert heavy not in at_top, path
+
+
+def test_type_checkers_see_the_names_of_the_engine_that_load_on_use():
+    seen = {
+        alias.asname: node.module
+        for node in ast.walk(ast.parse((TOP / "engine/__init__.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
+    assert seen == engine.PUBLIC
+    assert all(hasattr(engine, name) for name in seen)
 
 
 def test_no_module_shadows_a_standard_one():

@@ -5,7 +5,7 @@ The driver reads the tree, gives facts their places and makes the report, as for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -37,7 +37,7 @@ class Cluster:
     left_s = inf
     """A scan on a cluster has no deadline."""
 
-    def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
+    def extract(self, tasks: Iterable[Task], timeout_s: float) -> Generator[Outcome, None, None]:
         """Extract in waves."""
         source = iter(tasks)
         n_slices = SLICES * self.spark.sparkContext.defaultParallelism

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer.batch import results
 from analyzer.errors import AnalyzeError
 from analyzer.outputs.sqlite import FILES, FINDINGS
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 FILE = "findings.sqlite"
 
@@ -29,21 +33,21 @@ def merge(workspace: Path, names: Iterable[str]) -> None:
             create_tables(database)
             for name in names:
                 (row,) = results.read(workspace, name, "coverage")
-                database["repositories"].insert({"name": name, **row})
+                database.table("repositories").insert({"name": name, **row})
                 for table in ("files", "findings"):
                     rows = ({"repository": name, **row} for row in results.read(workspace, name, table))
-                    database[table].insert_all(rows)
+                    database.table(table).insert_all(rows)
         database.close()
         os.replace(path, workspace / FILE)
     except (sqlite3.Error, OSError) as error:
         raise AnalyzeError("S001", f"cannot write the database {workspace / FILE}: {error}") from None
 
 
-def create_tables(database: object) -> None:
-    database["repositories"].create({"name": str, **results.COVERAGE}, pk="name")
+def create_tables(database: Database) -> None:
+    database.table("repositories").create({"name": str, **results.COVERAGE}, pk="name")
     key = [("repository", "repositories", "name")]
-    database["files"].create({"repository": str, **FILES}, foreign_keys=key)
-    database["findings"].create({"repository": str, **FINDINGS}, foreign_keys=key)
-    database["findings"].create_index(["repository", "rule"])
-    database["findings"].create_index(["fingerprint"])
-    database["files"].create_index(["repository"])
+    database.table("files").create({"repository": str, **FILES}, foreign_keys=key)
+    database.table("findings").create({"repository": str, **FINDINGS}, foreign_keys=key)
+    database.table("findings").create_index(["repository", "rule"])
+    database.table("findings").create_index(["fingerprint"])
+    database.table("files").create_index(["repository"])

@@ -110,7 +110,7 @@ def parse_config(text: str, file: str) -> Config | None:
             return None
         if not isinstance(table, dict):
             raise _error("C003", f"bad value for '{key}': expected a table", file, text, _line_of(text, key))
-    settings = {}
+    settings: dict[str, Any] = {}
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in CHECKS or "_" in key:

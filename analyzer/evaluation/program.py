@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import engine
 import facts
@@ -19,12 +19,12 @@ from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
 from analyzer.state_directory import DamagedEntry, load_entry, save_entry
 from engine.budget import Budget, BudgetExceeded
-from engine.codec import Codec, Damaged
+from engine.codec import Damaged
 from engine.database import OutOfMemory
 from engine.incremental.prepared_program import PREPARED, Prepared, prepared
 from engine.language.compilation_unit import Unit
 from engine.language.compiler import check_sources
-from engine.language.program_codec import PROGRAM, UNITS, Units
+from engine.language.program_codec import PROGRAM, UNITS
 from engine.plan.isolate_sources import apart
 from engine.plan.program_slice import part_for, part_on
 from facts import schema
@@ -33,6 +33,15 @@ from rules import catalogue, library
 Made = TypeVar("Made")
 
 Tell = Callable[[str], None]
+
+
+class Encoding(Hashable, Protocol[Made]):
+    """Writes and reads values of one type."""
+
+    def pack(self, value: Made, /) -> bytes: ...
+
+    def unpack(self, data: bytes, /) -> Made:
+        """Raises Damaged."""
 
 
 def nobody(warning: str) -> None:
@@ -85,7 +94,7 @@ def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tel
     for layer in layers:
         new = [at for at, source in enumerate(layer) if source not in units]
 
-        def make(layer=layer, new=new) -> tuple[Unit, ...]:
+        def make(layer: Sequence[engine.Source] = layer, new: Sequence[int] = new) -> tuple[Unit, ...]:
             checked = check_sources(layer, units=units)
             return tuple(checked.units[at] for at in new)
 
@@ -107,7 +116,7 @@ def prepare_cached(
     )
 
 
-def _cached(directory: Path, name: str, codec: Codec[Made] | Units, make: Callable[[], Made], tell: Tell) -> Made:
+def _cached(directory: Path, name: str, codec: Encoding[Made], make: Callable[[], Made], tell: Tell) -> Made:
     """Return the cached object of a name. If missing or damaged, make it, and cache it unless it nests too deep."""
     entry = directory / "programs" / name
     try:
@@ -122,7 +131,7 @@ def _cached(directory: Path, name: str, codec: Codec[Made] | Units, make: Callab
 
 
 @lru_cache(maxsize=4)
-def _unpacked(codec: Codec[Made] | Units, stored: bytes) -> Made:
+def _unpacked(codec: Encoding[Made], stored: bytes) -> Made:
     """Decode bytes. Equal bytes give the same immutable object in one process."""
     return codec.unpack(stored)
 

@@ -50,13 +50,13 @@ class Question:
         name, text = library.line_question()
         book.sources = [engine.Source(name, text) if s.name == EVERY_SINK else s for s in book.sources]
 
-    def bind(self, mounted: Mounted) -> None:
-        """Add the entities on the line to the facts. Raises AnalyzeError A007 for a file that is not scanned."""
+    def bind(self, mounted: Mounted) -> Mounted:
+        """Return the facts with the entities on the line. Raises AnalyzeError A007 for a file that is not scanned."""
         files = {mounted.symbols[file] for file in np.unique(mounted.relations["module"][3]).tolist()}
         if self.file not in files:
             help = "give its path relative to the working directory"
             raise AnalyzeError("A007", f"{self.file} is not among the scanned files", help=help)
-        mounted.relations[IN_QUESTION] = self._entities(mounted)
+        return replace(mounted, relations={**mounted.relations, IN_QUESTION: self._entities(mounted)})
 
     def _entities(self, mounted: Mounted) -> np.ndarray:
         """Return the entities on the line, [1, n]; one without a location has that of its scope."""

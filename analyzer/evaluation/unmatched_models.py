@@ -61,7 +61,7 @@ def qualified_names(relation: str, arguments: str) -> list[str]:
 def naming_columns() -> dict[str, list[tuple[int, ...]]]:
     """Return, by relation of models, the positions of qualified names: one column, or a class and an attribute."""
     (text,) = (file.text for file in catalogue.library() if file.name == "rules/lib/models.dl")
-    found = {}
+    found: dict[str, list[tuple[int, ...]]] = {}
     for relation, attributes in DECLARED.findall(text):
         names = [attribute.split(":")[0].strip() for attribute in attributes.split(",")]
         wanted = NAMING | ({"name"} if relation == "source_value" else set())

@@ -19,6 +19,7 @@ from analyzer.extraction.pool import Task
 from analyzer.report import Problem, SourceFile
 from analyzer.sources.trees import Tree
 from analyzer.state_directory import FactCache, blob_hash
+from facts import FileFacts
 
 NO_TIME = "no facts: the scan timed out"
 
@@ -48,12 +49,12 @@ class Gathered:
     """
 
     files: list[SourceFile]
-    facts: dict[tuple[str, str], facts.FileFacts]
+    facts: dict[tuple[str, str], FileFacts]
     skipped: dict[str, str]
     problems: list[Problem]
     extracted: int = 0
 
-    def by_path(self) -> Iterator[tuple[str, facts.FileFacts]]:
+    def by_path(self) -> Iterator[tuple[str, FileFacts]]:
         return ((source.path, self.facts[key_of(source)]) for source in self.files)
 
 
@@ -89,7 +90,7 @@ class _Gatherer:
     cache: FactCache = field(init=False)
     claims: Claims = field(init=False)
     sources: list[SourceFile] = field(default_factory=list)
-    facts: dict[tuple[str, str], facts.FileFacts] = field(default_factory=dict)
+    facts: dict[tuple[str, str], FileFacts] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     put_off: list[Task] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)

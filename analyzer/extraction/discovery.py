@@ -23,9 +23,8 @@ MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
 MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 16 * 1024
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# What stands before anything that may begin a comment or a string, in any of the languages, and control characters.
-_CODE = re.compile(rb"[^/#\"'`<\\-]*")
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
+# A control character before anything that may begin a comment or a string, in any of the languages.
+_LEADING_CONTROL = re.compile(rb"[^\x01-\x08\x0e-\x19\x1b-\x1f\x7f/#\"'`<\\-]*+[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
 KIND_REASONS = {"symlink": "symbolic link", "special": "not a regular file"}
 
 
@@ -81,7 +80,7 @@ def is_binary(data: bytes) -> bool:
 
     Within comments and strings compilers take any, and null characters between words, too.
     """
-    return not data.startswith(UTF_16) and bool(_CONTROL.search(_CODE.match(data)[0]))
+    return not data.startswith(UTF_16) and _LEADING_CONTROL.match(data) is not None
 
 
 def is_minified(path: str, data: bytes) -> bool:

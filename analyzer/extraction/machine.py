@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
@@ -38,7 +38,7 @@ class Machine(Protocol):
     def left_s(self) -> float:
         """The seconds until the scan's deadline; 0 if it has passed."""
 
-    def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
+    def extract(self, tasks: Iterable[Task], timeout_s: float) -> Generator[Outcome, None, None]:
         """Yield an outcome for each task of `worker.extract`; one may take `timeout_s` seconds of processor time."""
 
     def evaluate(
@@ -61,7 +61,7 @@ class ThisMachine:
     def left_s(self) -> float:
         return inf if self.ends_s is None else max(0.0, self.ends_s - monotonic())
 
-    def extract(self, tasks: Iterable[Task], timeout_s: float) -> Iterator[Outcome]:
+    def extract(self, tasks: Iterable[Task], timeout_s: float) -> Generator[Outcome, None, None]:
         return Pool(worker.extract, self.jobs, timeout_s, inf if self.ends_s is None else self.ends_s).run(tasks)
 
     def evaluate(
@@ -73,5 +73,6 @@ class ThisMachine:
     ) -> engine.Result:
         import engine
 
-        limits = {"budget": budget, "ends_s": self.ends_s}
-        return engine.evaluate(program, database, threads=self.jobs, widenings=widenings, **limits)
+        return engine.evaluate(
+            program, database, threads=self.jobs, widenings=widenings, budget=budget, ends_s=self.ends_s
+        )

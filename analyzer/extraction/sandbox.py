@@ -13,7 +13,7 @@ import errno
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from engine import system
 
@@ -69,7 +69,7 @@ def in_force() -> bytes:
     return "; ".join(missing).encode()
 
 
-def _call(function, *arguments) -> int:
+def _call(function: Callable[..., int], *arguments: object) -> int:
     """Call the C library. Raises OSError."""
     result = function(*(ctypes.c_long(each) if isinstance(each, int) else each for each in arguments))
     if result < 0:
@@ -117,7 +117,7 @@ def _deny_calls(libc: ctypes.CDLL) -> None:
     index = list(_AUDIT_ARCH).index(machine)
     numbers = [found for numbers in _DENIED.values() if (found := numbers[index]) is not None]
     code = list(_filter(_AUDIT_ARCH[machine], numbers))
-    instructions = (_Instruction * len(code))(*code)
+    instructions = (_Instruction * len(code))(*(_Instruction(*each) for each in code))
     program = _Program(len(code), instructions)
     _call(libc.prctl, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)
 

@@ -23,7 +23,7 @@ from analyzer.findings.generated import leave_out_generated
 from analyzer.findings.presentation import present
 from analyzer.findings.statements import Statements
 from analyzer.findings.texts import Texts
-from analyzer.report import Check, Coarsened, Coverage, Place, Problem, Report
+from analyzer.report import Check, Coarsened, Coverage, Finding, Place, Problem, Report
 from analyzer.sources.trees import Tree, path_from_scanned
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def assemble(
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
     presented = present(findings, suppressions, texts, Statements(collected.mounted))
-    shown, left_out = presented.findings, ()
+    shown = presented.findings
+    left_out: tuple[Finding, ...] = ()
     if not config.include_generated:
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
     problems = [*from_scanned(book.problems, tree), *(each for each in collected.problems if concerns(each.file))]

@@ -64,8 +64,8 @@ class Findings:
                 in_contexts[key] = min(in_contexts.get(key, finding), finding, key=_by_path)
         found = {(f.place, f.check, f.message, f.fingerprint): f for f in in_contexts.values()}
         unique: dict[tuple[Place, str, str], Finding] = {}
-        for key in sorted(found):
-            unique.setdefault(key[:3], found[key])
+        for place, check, message, fingerprint in sorted(found):
+            unique.setdefault((place, check, message), found[place, check, message, fingerprint])
         return _numbered(list(unique.values()))
 
     def _finding(self, check_symbol: int, entity: int, detail_symbol: int) -> Finding | None:

@@ -42,10 +42,11 @@ class Statements:
             entities, files, *regions = relations["location"]
             rows = np.flatnonzero(files == self._mounted.symbols.index(file))
             here = np.array(regions)[:, rows].T
-            self._files[file] = tuple(
+            expressions, definitions = (
                 here[np.isin(entities[rows], np.concatenate([relations[name][0] for name in names]))]
                 for names in (EXPRESSIONS, DEFINITIONS)
             )
+            self._files[file] = expressions, definitions
         return self._files[file]
 
 

@@ -96,7 +96,7 @@ def graph_of(result: engine.Result) -> CallGraph:
     for body, reason in zip(*result.relation("graph.entry_point").tolist(), strict=True):
         if body in name_of:
             reasons.setdefault(name_of[body], set()).add(entities.text(reason))
-    nodes = {}
+    nodes: dict[str, Node] = {}
     for (body, name), kind in sorted(zip(name_of.items(), texts(kinds), strict=True), key=lambda row: row[0][1]):
         why = tuple(reason for reason in REASONS if reason in reasons.get(name, ()))
         node = Node(name, kind, entities.place(body) if kind != "module" else None, why)

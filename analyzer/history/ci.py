@@ -129,7 +129,9 @@ class _Run:
         except CannotFollow as why:
             base, head, strategy, reason = self.scan(self.old), self.scan(self.new), "full", str(why)
         if not at.commit:
-            base = replace(base, revision="", **({"findings": (), "left_out": ()} if forget else {}))
+            base = replace(base, revision="")
+            if forget:
+                base = replace(base, findings=(), left_out=())
         with self.clock("report"):
             changed = self.changed_lines()
             comparison = with_causes(compare(base, head), changed, self.moved)
@@ -238,15 +240,15 @@ class _Run:
     def own_report(self, own: Settings) -> Report:
         """Return the report of the head by its own settings: updated from its relations if possible."""
         followable = own.book.policies(own.config.context) == [INSENSITIVE]
-        if not (self.moved and followable and own.config.max_file_kb == self.config.max_file_kb):
+        if self.moved is None or not followable or own.config.max_file_kb != self.config.max_file_kb:
             return self.scan(self.own)
-        return leaving_out(own.book, lambda: self.moved_report(own))
+        follower, _ = self.moved
+        return leaving_out(own.book, lambda: self.moved_report(follower, own))
 
-    def moved_report(self, own: Settings) -> Report:
+    def moved_report(self, follower: Follower, own: Settings) -> Report:
         with self.clock("rules"):
             program = prepare_rulebook(own.book, self.state.path)
         reader = self.reader(own.config, self.request.limits.budget(program, own.book))
-        follower = self.moved[0]
         with self.clock("own settings"), evaluation_errors():
             follower.view.close_team()
             key = self.key(self.new, self.config)

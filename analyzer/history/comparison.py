@@ -62,7 +62,9 @@ def compare(base: Report, head: Report) -> Comparison:
     """Return the comparison of two reports."""
     open_before = set(base.open_findings)
     before = dict(paired([*base.findings, *base.left_out], [*head.findings, *head.left_out]))
-    new, unchanged, hidden = [], [], []
+    new: list[Finding] = []
+    unchanged: list[Finding] = []
+    hidden: list[Finding] = []
     for finding in head.open_findings:
         (unchanged if before.get(finding) in open_before else new).append(finding)
     for finding in (*head.findings, *head.left_out):
@@ -71,8 +73,9 @@ def compare(base: Report, head: Report) -> Comparison:
             hidden.append(finding)
     stayed = {before.get(finding) for finding in (*unchanged, *hidden)}
     fixed = [finding for finding in base.open_findings if finding not in stayed]
-    parts = (tuple(part) for part in (new, unchanged, fixed, hidden))
-    return Comparison(base.revision, head, *parts, base_complete=base.complete)
+    return Comparison(
+        base.revision, head, tuple(new), tuple(unchanged), tuple(fixed), tuple(hidden), base_complete=base.complete
+    )
 
 
 def paired(base: Iterable[Finding], head: Iterable[Finding]) -> list[tuple[Finding, Finding]]:

@@ -129,7 +129,9 @@ class Follower:
 
     def set_bound(self, snapshot: Snapshot) -> None:
         """Bound points-to analysis as a scan does (`analyzer/evaluation/points_to_bounds.py`)."""
-        self.view.bound.max_rows = max_rows(snapshot.n_entities)
+        bound = self.view.bound
+        assert bound is not None  # Followers make and load views with one.
+        bound.max_rows = max_rows(snapshot.n_entities)
 
     def collected(self) -> Collected:
         """Return the facts as a scan would have collected them."""

@@ -43,8 +43,9 @@ class Settings:
 
     def find_as(self, other: Settings) -> bool:
         """Return True if both settings give the same findings."""
-        rest = {"jobs": 0, "format": "", "fail_on": "", "fail_on_weakened": ""}
-        config, others = (replace(settings.config, **rest) for settings in (self, other))
+        config, others = (
+            replace(settings.config, jobs=0, format="", fail_on="", fail_on_weakened="") for settings in (self, other)
+        )
         return (config, self.ignored, self.files) == (others, other.ignored, other.files)
 
     @property

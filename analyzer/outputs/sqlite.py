@@ -31,8 +31,8 @@ def save_to_database(report: Report, path: Path, elapsed_s: float) -> None:
         with database.atomic():
             _create_tables(database)
             run = _insert_run(database, report, elapsed_s)
-            database["files"].insert_all({"run": run, **row} for row in file_rows(report))
-            database["findings"].insert_all({"run": run, **row} for row in finding_rows(report))
+            database.table("files").insert_all({"run": run, **row} for row in file_rows(report))
+            database.table("findings").insert_all({"run": run, **row} for row in finding_rows(report))
         database.close()
     except (sqlite3.Error, OSError) as error:
         raise AnalyzeError("S001", f"cannot write the database {path}: {error}") from None
@@ -50,12 +50,12 @@ FINDINGS = {
 
 
 def _create_tables(database: Database) -> None:
-    database["runs"].create(RUNS, pk="id", if_not_exists=True)
+    database.table("runs").create(RUNS, pk="id", if_not_exists=True)
     run = [("run", "runs", "id")]
-    database["files"].create({"run": int, **FILES}, foreign_keys=run, if_not_exists=True)
-    database["findings"].create({"run": int, **FINDINGS}, foreign_keys=run, if_not_exists=True)
-    database["findings"].create_index(["run", "rule"], if_not_exists=True)
-    database["findings"].create_index(["fingerprint"], if_not_exists=True)
+    database.table("files").create({"run": int, **FILES}, foreign_keys=run, if_not_exists=True)
+    database.table("findings").create({"run": int, **FINDINGS}, foreign_keys=run, if_not_exists=True)
+    database.table("findings").create_index(["run", "rule"], if_not_exists=True)
+    database.table("findings").create_index(["fingerprint"], if_not_exists=True)
 
 
 def _insert_run(database: Database, report: Report, elapsed_s: float) -> int:
@@ -70,7 +70,9 @@ def _insert_run(database: Database, report: Report, elapsed_s: float) -> int:
         "findings": len(report.open_findings),
         "suppressed": len(report.findings) - len(report.open_findings),
     }
-    return database["runs"].insert(row).last_pk
+    key = database.table("runs").insert(row).last_pk
+    assert isinstance(key, int)
+    return key
 
 
 def file_rows(report: Report) -> Iterator[dict[str, object]]:
@@ -80,7 +82,8 @@ def file_rows(report: Report) -> Iterator[dict[str, object]]:
         status = "partly parsed" if file.path in unparsed else "parsed"
         yield {**asdict(file), "status": status}
     for reason, paths in report.coverage.skipped.items():
-        yield from ({"path": path, "status": f"skipped: {reason}"} for path in paths)
+        for path in paths:
+            yield {"path": path, "status": f"skipped: {reason}"}
     for problem in report.problems:
         if problem.file:
             yield {"path": problem.file, "status": f"failed: {problem.message}"}

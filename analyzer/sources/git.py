@@ -210,8 +210,15 @@ class Blobs:
         """Return the process, started on first use."""
         if self._process is None:
             command = ["git", *HARDENED, "cat-file", "--batch"]
-            ends = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self._process = subprocess.Popen(command, cwd=self._path, env=self._env, start_new_session=True, **ends)
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=self._path,
+                env=self._env,
+                start_new_session=True,
+            )
         return self._process
 
     def read(self, blob: str) -> bytes:

@@ -223,7 +223,7 @@ class SeveralPaths:
         self.target, self.prefix = self._whole.target, self._whole.prefix
 
     def entries(self) -> list[Entry]:
-        found = {}
+        found: dict[str, Entry] = {}
         for part in self._parts:
             below = self._below(part)
             found |= {path: replace(e, path=path) for e in part.entries() if (path := below + e.path) not in found}

@@ -21,10 +21,10 @@ def rules() -> None:
 @RULES_DIR
 def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
     """List every check: id, severity, precision, CWE and name."""
-    from analyzer.evaluation.rulebook import all_checks
+    from analyzer.evaluation.rulebook import all_checks, as_report_check
     from cli.catalogue import print_checks
 
-    print_checks(all_checks(rules_dir), format)
+    print_checks([as_report_check(check) for check in all_checks(rules_dir)], format)
 
 
 @rules.command("show")
@@ -32,10 +32,10 @@ def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
 @RULES_DIR
 def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
     """Show the page of the check RULE: what it finds, why it matters, vulnerable and fixed code."""
-    from analyzer.evaluation.rulebook import find_check
+    from analyzer.evaluation.rulebook import as_report_check, find_check
     from cli.catalogue import print_check
 
-    print_check(find_check(rule, rules_dir))
+    print_check(as_report_check(find_check(rule, rules_dir)))
 
 
 @rules.command("test")

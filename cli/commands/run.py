@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -12,7 +12,21 @@ from cli.options import CONF, JOBS, Size
 from cli.terminal import say
 
 if TYPE_CHECKING:
+    from engine.evaluation.evaluator import EvaluateOptions
+    from engine.explanation import Explanation
     from engine.result import Result, StratumStatistics
+
+
+class SparkOptions(TypedDict):
+    """Options of `engine.spark.run_program.run`."""
+
+    members: int | None
+    format: str
+    partition: Mapping[str, Sequence[str]]
+    checkpoints: str | None
+    number_bits: int
+    memory_limit: int | None
+    conf: Mapping[str, str]
 
 
 @click.command()
@@ -66,11 +80,16 @@ def run(
 
     With --engine spark, directories may be any that Spark reads; each output is a directory NAME.parquet of parts.
     """
-    on_spark = {"--master": master, "--members": members, "--format": format, "--checkpoint": checkpoint}
+    on_spark: dict[str, object] = {
+        "--master": master,
+        "--members": members,
+        "--format": format,
+        "--checkpoint": checkpoint,
+    }
     on_spark |= {"--partition": partition or None, "--stats": stats or None, "--conf": conf or None}
     if engine == "spark":
         refuse("not with --engine spark", {"--query": query, "--explain": explain or None, "--profile": profile})
-        options = {
+        options: SparkOptions = {
             "members": members,
             "format": format or "parquet",
             "partition": dict(map(columns_of, partition)),
@@ -87,8 +106,8 @@ def run(
     )
 
 
-def run_on_spark(program: Path, facts: str, output: str, master: str, stats: bool, options: dict[str, object]) -> None:
-    """Evaluate on Spark, with options of `engine.spark.run_program`. Raises AnalyzeError A004 where it is missing."""
+def run_on_spark(program: Path, facts: str, output: str, master: str, stats: bool, options: SparkOptions) -> None:
+    """Evaluate on Spark. Raises AnalyzeError A004 where it is missing."""
     from analyzer.engine_errors import coded_errors
     from analyzer.errors import INSTALL_SPARK, AnalyzeError
 
@@ -116,7 +135,7 @@ def columns_of(text: str) -> tuple[str, list[str]]:
     return name, columns.split(",")
 
 
-def refuse(why: str, options: dict[str, object]) -> None:
+def refuse(why: str, options: Mapping[str, object]) -> None:
     """Raise a usage error for an option that was given."""
     for name, value in options.items():
         if value is not None:
@@ -141,24 +160,24 @@ def run_here(
     from analyzer.engine_errors import coded_errors
     from engine.evaluation.coordination_policy import policy_named
 
-    options = {
+    bits = int(number_width)
+    options: EvaluateOptions = {
         "profile": profile is not None,
         "policy": policy_named(policy, slack),
         "threads": jobs,
-        "number_bits": int(number_width),
         "memory_limit": memory_limit,
     }
     lines: list[str] = []
     with coded_errors(program):
         if explain:
-            result = engine.run_program.explain(program, facts, query, **options)
+            result = engine.run_program.explain(program, facts, query, number_bits=bits, **options)
         elif query is not None:
-            lines, result = engine.run_program.answer(program, facts, query, **options)
+            lines, result = engine.run_program.answer(program, facts, query, number_bits=bits, **options)
         else:
             output.mkdir(parents=True, exist_ok=True)
-            lines, result = engine.run_program.run(program, facts, output, **options)
-    if explain:
-        show_plan(result)
+            lines, result = engine.run_program.run(program, facts, output, number_bits=bits, **options)
+    if result.plan is not None:
+        show_plan(result.plan)
     show_lines(lines)
     if profile is not None:
         show_costs(result, profile)
@@ -176,11 +195,11 @@ def show_strata(strata: Iterable[StratumStatistics]) -> None:
     print_strata(strata, terminal(WIDTH_OF_PIPES))
 
 
-def show_plan(result: Result) -> None:
+def show_plan(plan: Explanation) -> None:
     from cli.output import terminal
     from cli.plan import WIDTH_OF_PIPES, print_plan
 
-    print_plan(result.plan, terminal(WIDTH_OF_PIPES))
+    print_plan(plan, terminal(WIDTH_OF_PIPES))
 
 
 def show_costs(result: Result, profile: Path) -> None:

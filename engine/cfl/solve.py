@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
+from typing import Unpack
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from engine.cfl.grammar import Grammar, with_inverses
 from engine.cfl.normalise import normalise
 from engine.cfl.to_datalog import Rules, rules_of
 from engine.database import Columns, Database
-from engine.evaluation.evaluator import evaluate
+from engine.evaluation.evaluator import EvaluateOptions, evaluate
 from engine.language.compiler import Source, compile
 
 
@@ -77,7 +78,7 @@ def program_for(
     return rules_of(normal, wanted, inputs), normal.empty, normal.edges
 
 
-def solve(grammar: Grammar, graph: Graph, wanted: Collection[str], **options: object) -> Solution:
+def solve(grammar: Grammar, graph: Graph, wanted: Collection[str], **options: Unpack[EvaluateOptions]) -> Solution:
     """Return what the wanted symbols join; `options` are those of `evaluate`. Raises EvaluationError."""
     begin = perf_counter()
     rules, empty, edges = program_for(grammar, graph, wanted)

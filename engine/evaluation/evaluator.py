@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 import numpy as np
 
@@ -46,6 +46,25 @@ from engine.system import n_cores, peak_bytes, release_free_memory
 
 LARGE_ROWS = 1 << 20
 """After a stratum with more rows, freed memory goes back to the system."""
+
+
+class SharedOptions(TypedDict, total=False):
+    """The keyword arguments of `evaluate` that a session does not decide."""
+
+    policy: Policy
+    widenings: Sequence[Widening]
+    profile: bool
+    explain: bool
+    memory_limit: int | None
+    budget: Budget | None
+    ends_s: float | None
+
+
+class EvaluateOptions(SharedOptions, total=False):
+    """The keyword arguments of `evaluate`."""
+
+    threads: int | None
+    options: Options | None
 
 
 def evaluate(
