@@ -99,7 +99,7 @@ def print_partitioning(plan: PartitioningPlan, policy: str, places: Places, cons
     for port in plan.ports:
         where = f"by {', '.join(port.columns)}" if port.columns else "in one place"
         read = f"read by {some(port.readers, places)}" if port.readers else "read by no recursive rule"
-        word = ("home", "bold") if port.is_home else ("port", "")
+        word = ("home", "bold") if port.is_owner else ("port", "")
         table.add_row(Text.assemble(word, " of ", printable(port.relation)), where, Text(read, "dim"))
     console.print(Padding(table, (0, 0, 0, 4), expand=False))
     for rule in plan.auxiliaries:
@@ -257,5 +257,7 @@ def print_strata(strata: Iterable[StratumStatistics], console: Console) -> None:
 def ways(stratum: StratumStatistics) -> str:
     if stratum.policy == "broadcast":
         return "facts to all members"
-    homes = [f"{name} by columns {', '.join(str(c + 1) for c in key)}" for name, key in stratum.homes.items() if key]
-    return " · ".join((["decomposed"] if stratum.local else []) + homes + stratum.divided)
+    columns = [
+        f"{name} by columns {', '.join(str(c + 1) for c in key)}" for name, key in stratum.partition_by.items() if key
+    ]
+    return " · ".join((["decomposed"] if stratum.local else []) + columns + stratum.divided)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from engine.database import Database as Database
     from engine.database import EvaluationError as EvaluationError
     from engine.database import Widening as Widening
+    from engine.evaluation.coordination_policy import CoordinationPolicy as CoordinationPolicy
     from engine.evaluation.coordination_policy import Dws as Dws
     from engine.evaluation.coordination_policy import Global as Global
-    from engine.evaluation.coordination_policy import Policy as Policy
     from engine.evaluation.coordination_policy import Ssp as Ssp
     from engine.evaluation.evaluator import evaluate as evaluate
     from engine.io import FactsError as FactsError
@@ -44,7 +44,7 @@ PUBLIC = {
     "Widening": "engine.database",
     "Result": "engine.result",
     "evaluate": "engine.evaluation.evaluator",
-    "Policy": "engine.evaluation.coordination_policy",
+    "CoordinationPolicy": "engine.evaluation.coordination_policy",
     "Global": "engine.evaluation.coordination_policy",
     "Ssp": "engine.evaluation.coordination_policy",
     "Dws": "engine.evaluation.coordination_policy",

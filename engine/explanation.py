@@ -73,12 +73,12 @@ class ArrangementPlan:
 class PortPlan:
     """A copy of a relation, partitioned by some columns; `readers` are the rules that read it.
 
-    At its home a relation is stored and deduplicated. Further ports are copies of it.
+    At its owners a relation is stored and deduplicated. Further ports are copies of it.
     """
 
     relation: str
     columns: tuple[str, ...]
-    is_home: bool
+    is_owner: bool
     readers: tuple[str, ...]
 
 

@@ -83,9 +83,9 @@ class StratumStatistics:
     `peak_bytes` is the process's largest resident size up to the stratum's end. `policy` is how the workers of a
     recursion were coordinated. Where they exchanged tuples, `rounds` are the local iterations of each worker,
     `tuples_sent` went from one to another, and a rule's `added` is its share by what it produced.
-    In a group of processes `rounds` counts supersteps, `homes` are the columns that relations are partitioned by,
-    `divided` says of which relations heavy keys were divided among members, and `reason` why the first member did it
-    alone, if it did.
+    In a group of processes `rounds` counts supersteps, `partition_by` has the columns that each relation is partitioned
+    by, `divided` says of which relations heavy keys were divided among members, and `reason` why the first member did
+    it alone, if it did.
     """
 
     relations: tuple[str, ...]
@@ -102,7 +102,7 @@ class StratumStatistics:
     rounds: tuple[int, ...] = ()
     tuples_sent: int = 0
     reason: str = ""
-    homes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    partition_by: dict[str, tuple[int, ...]] = field(default_factory=dict)
     divided: list[str] = field(default_factory=list)
 
 

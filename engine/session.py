@@ -116,7 +116,7 @@ class Session:
                     store_facts(execution, stored, columns)
                     execution.advance([stored])
                 finally:
-                    execution.team.close()
+                    execution.pool.close()
                 stored.finish()
                 self.catalogue.publish(shape, stored)
                 del self._facts[relation.name]

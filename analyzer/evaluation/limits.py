@@ -13,7 +13,7 @@ from analyzer.report import Problem
 if TYPE_CHECKING:
     import engine
     from engine.budget import Budget
-    from engine.incremental.prepared_program import Prepared
+    from engine.incremental.prepared_program import PreparedProgram
 
 Made = TypeVar("Made")
 
@@ -36,15 +36,15 @@ class Limits:
         """The deadline, on the monotonic clock, of a scan that begins now."""
         return None if self.timeout_s is None else monotonic() + self.timeout_s
 
-    def budget(self, program: engine.CheckedProgram | Prepared, book: Rulebook) -> Budget | None:
+    def budget(self, program: engine.CheckedProgram | PreparedProgram, book: Rulebook) -> Budget | None:
         """Return the budget of the users' rules in a program, if there are any."""
         if not book.user:
             return None  # To look into a prepared program takes longer than an update.
         from engine.budget import Budget
-        from engine.incremental.prepared_program import Prepared
+        from engine.incremental.prepared_program import PreparedProgram
         from engine.plan.isolate_sources import written_by
 
-        writers = written_by(program.program if isinstance(program, Prepared) else program, book.user)
+        writers = written_by(program.program if isinstance(program, PreparedProgram) else program, book.user)
         return Budget(writers, self.rule_rows, self.rule_s) if writers else None
 
 

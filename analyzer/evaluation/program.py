@@ -21,12 +21,12 @@ from analyzer.state_directory import DamagedEntry, load_entry, save_entry
 from engine.budget import Budget, BudgetExceeded
 from engine.codec import Damaged
 from engine.database import OutOfMemory
-from engine.incremental.prepared_program import PREPARED, Prepared, prepared
+from engine.incremental.prepared_program import PREPARED, PreparedProgram, prepare_program
 from engine.language.compilation_unit import Unit
 from engine.language.compiler import check_sources
 from engine.language.program_codec import PROGRAM, UNITS
-from engine.plan.isolate_sources import apart
-from engine.plan.program_slice import part_for, part_on
+from engine.plan.isolate_sources import isolate_sources
+from engine.plan.program_slice import slice_for, slice_on
 from facts import schema
 from rules import catalogue, library
 
@@ -70,7 +70,7 @@ def compile_cached(
 
     def make() -> engine.CheckedProgram:
         units = _units(_layers(sources), directory, tell)
-        return part_for(apart(engine.compile(sources, units=units), untrusted), wanted, given)
+        return slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given)
 
     return _cached(directory, name, PROGRAM, make, tell)
 
@@ -108,11 +108,11 @@ def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tel
 
 def prepare_cached(
     sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], tell: Tell = nobody
-) -> Prepared:
+) -> PreparedProgram:
     """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
     name = _fingerprint(sources, wanted, ("language", "plan", "evaluation", "incremental"))
     return _cached(
-        directory, name, PREPARED, lambda: prepared(compile_cached(sources, directory, wanted, tell=tell)), tell
+        directory, name, PREPARED, lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell)), tell
     )
 
 
@@ -144,7 +144,7 @@ def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
     return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, READ, tell=book.warn))
 
 
-def prepare_rulebook(book: Rulebook, directory: Path) -> Prepared:
+def prepare_rulebook(book: Rulebook, directory: Path) -> PreparedProgram:
     """Do the same, and return the program as a view needs it."""
     return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory, READ, book.warn))
 
@@ -204,7 +204,7 @@ def evaluate_program(
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
-        return machine.evaluate(part_on(program, database, wanted), database, [bounds(mounted, copies)], budget)
+        return machine.evaluate(slice_on(program, database, wanted), database, [bounds(mounted, copies)], budget)
 
 
 @contextmanager

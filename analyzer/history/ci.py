@@ -31,7 +31,7 @@ from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree, path_from_scanned
 from analyzer.state_directory import StateDirectory, why_unusable
 from engine.budget import Budget
-from engine.incremental.prepared_program import Prepared
+from engine.incremental.prepared_program import PreparedProgram
 from engine.system import n_cores
 
 MAX_STATE_BYTES = 2 << 30
@@ -174,7 +174,7 @@ class _Run:
     def key(self, tree: GitTree, config: Config) -> StateKey:
         return StateKey(tree.content, scanned_digest(config, tree.prefix))
 
-    def at_base(self, program: Prepared, reader: Reader) -> Follower:
+    def at_base(self, program: PreparedProgram, reader: Reader) -> Follower:
         """Return the relations of the base: loaded, or updated from the last used commit, or evaluated, and saved."""
         key = self.key(self.old, self.config)
         with self.clock("state"):
@@ -250,7 +250,7 @@ class _Run:
             program = prepare_rulebook(own.book, self.state.path)
         reader = self.reader(own.config, self.request.limits.budget(program, own.book))
         with self.clock("own settings"), evaluation_errors():
-            follower.view.close_team()
+            follower.view.close()
             key = self.key(self.new, self.config)
             adopted = self.states.load(key, program, self.new, reader)
             if adopted is None:

@@ -20,9 +20,9 @@ from analyzer.history.numbering import Columns, Numbering, difference
 from analyzer.history.snapshot import Snapshot, enter, plan
 from analyzer.sources.trees import GitTree
 from engine.budget import Budget
-from engine.incremental.prepared_program import Prepared
+from engine.incremental.prepared_program import PreparedProgram
 from engine.incremental.saved_state import Base
-from engine.incremental.update_policy import Maintainer, Outcome, Policy, Predicted
+from engine.incremental.update_policy import Maintainer, Outcome, Predicted, UpdatePolicy
 from engine.incremental.view import View
 from facts import schema
 
@@ -79,10 +79,10 @@ class Follower:
     @classmethod
     def begin(
         cls,
-        program: engine.CheckedProgram | Prepared,
+        program: engine.CheckedProgram | PreparedProgram,
         tree: GitTree,
         reader: Reader,
-        policy: Policy | None = None,
+        policy: UpdatePolicy | None = None,
     ) -> Follower:
         """Evaluate the program on all files of a commit."""
         snapshot, change = plan(tree, reader.config, None)

@@ -31,7 +31,7 @@ from analyzer.scan import Clock, ScanRequest, ScanResult, scan_tree
 from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree
 from analyzer.state_directory import StateDirectory
-from engine.incremental.prepared_program import Prepared
+from engine.incremental.prepared_program import PreparedProgram
 from engine.system import n_cores
 
 WAIT_S = 2.0
@@ -121,7 +121,7 @@ class _Hook:
                 found = [*weakenings(old, settings), *left_out(under_old, self.tree, old, settings)]
         return [Problem(f"weaker staged settings: {item.message}", item.file, level=item.severity) for item in found]
 
-    def follower(self, key: StateKey, program: Prepared, reader: Reader) -> Follower:
+    def follower(self, key: StateKey, program: PreparedProgram, reader: Reader) -> Follower:
         """Return the relations of the index: saved, updated from others, or evaluated. Raises CannotFollow."""
         with self.clock("state"):
             if follower := self.states.load(key, program, self.tree, reader):
@@ -140,7 +140,9 @@ class _Hook:
                 self.states.save(key, follower)
         return follower
 
-    def nearest(self, key: StateKey, program: Prepared, reader: Reader) -> tuple[GitTree | None, Follower | None]:
+    def nearest(
+        self, key: StateKey, program: PreparedProgram, reader: Reader
+    ) -> tuple[GitTree | None, Follower | None]:
         """Return relations to update from, and their tree: those of HEAD, or those used last."""
         if head := self.head():
             its_key = StateKey(head.content, key.scanned)

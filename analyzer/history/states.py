@@ -24,10 +24,10 @@ from analyzer.history.follower import Follower, Reader
 from analyzer.history.snapshot import Snapshot, recorded, restored
 from analyzer.sources.trees import GitTree
 from engine.incremental import state_manifest
-from engine.incremental.duration_model import History
+from engine.incremental.duration_model import DurationModel
 from engine.incremental.file_lock import lock
 from engine.incremental.mapped_file import DamagedFile
-from engine.incremental.prepared_program import Prepared
+from engine.incremental.prepared_program import PreparedProgram
 from engine.incremental.saved_state import NoState, State, StateError
 from engine.incremental.update_policy import Maintainer, Predicted
 from engine.system import stored_bytes
@@ -72,7 +72,7 @@ class States:
         self._in_use: dict[Path, StateError] = {}
         self._loaded: list[State] = []
 
-    def load(self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader) -> Follower | None:
+    def load(self, key: StateKey, program: PreparedProgram, tree: GitTree, reader: Reader) -> Follower | None:
         """Return the relations saved for the files of a tree; None if they cannot be used.
 
         If they were made by other rules, the strata affected by the difference are re-evaluated.
@@ -83,7 +83,7 @@ class States:
         return found
 
     def nearest(
-        self, key: StateKey, program: Prepared, tree: GitTree, reader: Reader
+        self, key: StateKey, program: PreparedProgram, tree: GitTree, reader: Reader
     ) -> tuple[GitTree | None, Follower | None]:
         """Return the tree and relations of the last used state that shares most of its files with `tree`."""
         others = [place for place in self._places() if place.parent.name == key.scanned and place.name != key.files]
@@ -93,20 +93,20 @@ class States:
                 return tree.of_objects(found.snapshot.objects), found
         return None, None
 
-    def _load(self, place: Path, program: Prepared, reader: Reader) -> Follower | None:
+    def _load(self, place: Path, program: PreparedProgram, reader: Reader) -> Follower | None:
         if not place.is_dir():
             return None
         state = State(place, program)
         try:
             with self._opened(state):
-                view = state.adopt(threads=reader.threads, bound=points_to_bounds.bound(0), budget=reader.budget)
+                view = state.migrate(threads=reader.threads, bound=points_to_bounds.bound(0), budget=reader.budget)
             os.utime(place)
         except (NoState, StateError, OSError) as error:
             if not isinstance(error, NoState) or error.damage:
                 self.warnings.append(f"{error}; evaluated anew")
             return None
         self._loaded.append(state)
-        maintainer = Maintainer(view, Predicted(), History.restored(state.notes["history"]))
+        maintainer = Maintainer(view, Predicted(), DurationModel.restored(state.notes["history"]))
         return Follower(maintainer, restored(state.notes["snapshot"]), base=state.base, anew=state.anew)
 
     def without_damage(self, work: Callable[[], Made]) -> Made:
@@ -131,7 +131,7 @@ class States:
         state = State(self._place(key), follower.view.prepared)
         state.notes = {
             "snapshot": recorded(follower.snapshot),
-            "history": follower.maintainer.history.notes(),
+            "history": follower.maintainer.durations.notes(),
         }
         state.base = follower.base
         try:

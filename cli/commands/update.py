@@ -11,7 +11,7 @@ from cli.options import JOBS
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from engine.incremental.update_program import Upkeep
+    from engine.incremental.update_program import UpdateSummary
 
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
@@ -55,12 +55,12 @@ def update(
     are written in full, as by `analyze run`.
     """
     from analyzer.engine_errors import coded_errors
-    from engine.incremental.update_program import keep_up
+    from engine.incremental.update_program import update_program
 
     options = {} if wait is None else {"wait_s": wait}
     with coded_errors(program):
         output.mkdir(parents=True, exist_ok=True)
-        done = keep_up(
+        done = update_program(
             program,
             state,
             output,
@@ -76,7 +76,7 @@ def update(
     show(done)
 
 
-def show(done: Upkeep) -> None:
+def show(done: UpdateSummary) -> None:
     """Print the outputs that go to standard output, then what was done."""
     if done.damage:
         say(f"warning: {done.reason}; the program was evaluated anew on the facts given", err=True)

@@ -2,6 +2,5 @@
 
 What flows in: to each member, the same program and its part of the facts. What flows out: its part of every relation.
 Members advance in supersteps: each runs the local engine until it is quiet, then all exchange what they have derived
-for one another. How messages travel is the group's affair (`communicator.Group`); `engine.spark` has one of Spark's
-tasks.
+for one another. A `communicator.Communicator` carries the messages; `engine.spark` has one for Spark's tasks.
 """

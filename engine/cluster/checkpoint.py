@@ -17,7 +17,7 @@ from typing import Any
 
 from pyarrow import fs
 
-from engine.cluster.communicator import Group, gather, of_first
+from engine.cluster.communicator import Communicator, all_gather, broadcast
 from engine.cluster.message_codec import pack, unpack
 from engine.codec import Damaged
 
@@ -31,14 +31,14 @@ class Checkpoints:
     `damage` says what was found damaged and made again.
     """
 
-    def __init__(self, directory: str, group: Group, interval_s: float) -> None:
+    def __init__(self, directory: str, group: Communicator, interval_s: float) -> None:
         self.system, self.root = fs.FileSystem.from_uri(directory)
         self.group, self.interval_s = group, interval_s
         self.last_s = monotonic()
         self.system.create_dir(self.root, recursive=True)
         found = self.system.get_file_info(fs.FileSelector(self.root)) if group.rank == 0 else []
         present = [info.base_name for info in found]
-        self.token, self.present = of_first(group, (token_hex(4), frozenset(present)))
+        self.token, self.present = broadcast(group, (token_hex(4), frozenset(present)))
         self.origin = ""
         self.damage: list[str] = []
 
@@ -67,7 +67,7 @@ class Checkpoints:
             found = self.part(name)
         except (Damaged, OSError) as error:
             why = f"checkpoint {name} of member {self.group.rank} is damaged: {error}"
-        reasons = [reason for reason in gather(self.group, why) if reason]
+        reasons = [reason for reason in all_gather(self.group, why) if reason]
         self.damage += reasons
         return None if reasons else found
 

@@ -28,11 +28,11 @@ KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 20, "TCP_KEEPCNT": 6}
 """A machine that is gone without a word is noticed within three minutes."""
 
 
-class Stranger(Exception):
+class NotAMember(Exception):
     """The other side is no member of this meeting, or has ended."""
 
 
-class Link:
+class Connection:
     """A connection to member `other`. One thread may send while another one receives."""
 
     def __init__(self, stream: socket.socket | Encrypted, other: int, sending: bytes, receiving: bytes) -> None:
@@ -82,8 +82,8 @@ def proof(key: bytes, role: bytes, said: bytes) -> bytes:
     return hmac.digest(key, role + said, "sha256")
 
 
-def greet(connection: socket.socket, key: bytes, meeting: bytes, rank: int, other: int, pem: bytes) -> Link:
-    """Return the link of member `rank`, who has connected, to another one; `pem` is for TLS. Raises Stranger."""
+def greet(connection: socket.socket, key: bytes, meeting: bytes, rank: int, other: int, pem: bytes) -> Connection:
+    """Return the link of member `rank`, who has connected, to another one; `pem` is for TLS. Raises NotAMember."""
     try:
         stream = Encrypted(connection, pem, is_server=False) if pem else connection
         greeting = GREETING.pack(MAGIC, rank, secrets.token_bytes(NONCE_BYTES))
@@ -91,29 +91,29 @@ def greet(connection: socket.socket, key: bytes, meeting: bytes, rank: int, othe
         nonce, given = exactly(stream, NONCE_BYTES), exactly(stream, SEAL_BYTES)
         said = meeting + RANKS.pack(rank, other) + greeting + nonce
         if not hmac.compare_digest(given, proof(key, b"server", said)):
-            raise Stranger("it does not know the secret")
+            raise NotAMember("it does not know the secret")
         stream.sendall(proof(key, b"client", said))
     except (OSError, EOFError) as error:
-        raise Stranger(str(error)) from None
-    return Link(stream, other, proof(key, b"to server", said), proof(key, b"to client", said))
+        raise NotAMember(str(error)) from None
+    return Connection(stream, other, proof(key, b"to server", said), proof(key, b"to client", said))
 
 
-def admit(connection: socket.socket, key: bytes, meeting: bytes, rank: int, pem: bytes) -> Link:
-    """Return the link of member `rank` to the member who has connected. Raises Stranger."""
+def admit(connection: socket.socket, key: bytes, meeting: bytes, rank: int, pem: bytes) -> Connection:
+    """Return the link of member `rank` to the member who has connected. Raises NotAMember."""
     try:
         stream = Encrypted(connection, pem, is_server=True) if pem else connection
         greeting = exactly(stream, GREETING.size)
         magic, other, _ = GREETING.unpack(greeting)
         if magic != MAGIC:
-            raise Stranger("it does not greet as a member")
+            raise NotAMember("it does not greet as a member")
         nonce = secrets.token_bytes(NONCE_BYTES)
         said = meeting + RANKS.pack(other, rank) + greeting + nonce
         stream.sendall(nonce + proof(key, b"server", said))
         if not hmac.compare_digest(exactly(stream, SEAL_BYTES), proof(key, b"client", said)):
-            raise Stranger("it does not know the secret")
+            raise NotAMember("it does not know the secret")
     except (OSError, EOFError) as error:
-        raise Stranger(str(error)) from None
-    return Link(stream, other, proof(key, b"to client", said), proof(key, b"to server", said))
+        raise NotAMember(str(error)) from None
+    return Connection(stream, other, proof(key, b"to client", said), proof(key, b"to server", said))
 
 
 def exactly(stream: socket.socket | Encrypted, n_bytes: int) -> bytearray:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 
-from engine.cluster.connection import Link, Stranger, made_prompt
+from engine.cluster.connection import Connection, NotAMember, made_prompt
 
 HANDSHAKE_S = 10.0
 AT_ONCE = 256
@@ -24,18 +24,21 @@ class NoPort(Exception):
     """None of the ports that members may use is free."""
 
 
-class Door:
+class Listener:
     """Admits on `listener`, until it is closed, who passes `admit`; gives each link to `welcome`."""
 
     def __init__(
-        self, listener: socket.socket, admit: Callable[[socket.socket], Link], welcome: Callable[[Link], bool]
+        self,
+        listener: socket.socket,
+        admit: Callable[[socket.socket], Connection],
+        welcome: Callable[[Connection], bool],
     ) -> None:
         self.listener, self.admit, self.welcome = listener, admit, welcome
         self._waiting: OrderedDict[socket.socket, float] = OrderedDict()
         self._lock, self._is_closed = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._answer, daemon=True)
 
-    def __enter__(self) -> Door:
+    def __enter__(self) -> Listener:
         self.listener.settimeout(LOOK_EVERY_S)
         self._thread.start()
         return self
@@ -72,7 +75,7 @@ class Door:
             link = self.admit(made_prompt(connection))
             with self._lock:
                 is_welcome = not self._is_closed.is_set() and self.welcome(link)
-        except (Stranger, OSError):
+        except (NotAMember, OSError):
             pass
         finally:
             with self._lock:

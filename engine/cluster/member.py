@@ -1,9 +1,9 @@
 """The evaluation of a program by one member of a group.
 
-A relation is *complete*, held whole by every member, or *spread*: each member holds the part of it whose home it is.
-What a stratum reads and is small is made complete, once for all rules; what is large is sent to the ports where rules
-join it, and joined on arrival. A recursion that decomposes needs no exchange but the first. What depends on an order of
-evaluation, or makes texts or records, whose ids all must agree on, is left to the first member.
+A relation is *replicated*, held whole by every member, or *partitioned*: each member holds the part that it owns.
+What a stratum reads and is small is replicated, once for all rules; what is large is shuffled: sent to the ports where
+rules join it, and joined on arrival. A recursion that decomposes needs no exchange but the first. What depends on an
+order of evaluation, or makes texts or records, whose ids all must agree on, is left to the first member.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 
 from engine.budget import Budget, BudgetExceeded, Meter
 from engine.cluster.checkpoint import Checkpoints
-from engine.cluster.communicator import Group, gather, of_first
+from engine.cluster.communicator import Communicator, all_gather, broadcast
 from engine.cluster.message_codec import Failure
-from engine.cluster.partitioned_stratum import Division
+from engine.cluster.partitioned_stratum import PartitionedStratum
 from engine.cluster.superstep_exchange import Supersteps
 from engine.database import Columns, Database, Widening
 from engine.evaluation.evaluator import Evaluation, fitting_columns
@@ -27,58 +27,58 @@ from engine.evaluation.semi_naive import LimitReached
 from engine.language.checked_program import CheckedProgram, Stratum
 from engine.language.traverse import all_atoms
 from engine.plan.linearise import linearise
-from engine.plan.push_extrema import transfer_constraints
+from engine.plan.push_extrema import push_extrema
 from engine.plan.rule import Absent, Compute, Fold, Match, Record, Rule, relations_of
 from engine.result import StratumStatistics
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
-COMPLETE_ROWS = 1 << 22
-"""A relation with no more rows is made complete when it is read."""
+REPLICATED_ROWS = 1 << 22
+"""A relation with no more rows is replicated when it is read."""
 
 
-News = tuple[list[str], dict[str, Columns]]
+NewValues = tuple[list[str], dict[str, Columns]]
 """Symbols, and the fields of records by type."""
-Saved = tuple[dict[str, tuple[Columns, int, bool]], News, StratumStatistics]
-"""By relation, this member's rows, the number of all rows, and whether it is complete; news; statistics."""
+Saved = tuple[dict[str, tuple[Columns, int, bool]], NewValues, StratumStatistics]
+"""By relation, this member's rows, the number of all rows, and whether it is replicated; new values; statistics."""
 
 
-Found = tuple[News, dict[str, Columns], StratumStatistics]
-"""The results derived by the first member alone: news, rows by relation, statistics."""
+Found = tuple[NewValues, dict[str, Columns], StratumStatistics]
+"""The results derived by the first member alone: new values, rows by relation, statistics."""
 
 
 class Member(Evaluation):
     """The state of one member.
 
-    `n_rows` counts the rows of a relation over all members, `n_derived` the rows whose home is here.
+    `n_rows` counts the rows of a relation over all members, `n_derived` the rows that this member owns.
     """
 
     def __init__(
         self,
         program: CheckedProgram,
         database: Database,
-        group: Group,
+        group: Communicator,
         options: Options,
-        complete_rows: int,
+        replicated_rows: int,
         checkpoints: Checkpoints | None,
-        homes: Mapping[str, tuple[int, ...]],
+        partition_by: Mapping[str, tuple[int, ...]],
         widenings: Sequence[Widening],
         budget: Budget | None,
     ) -> None:
         execution = Execution(1, options, meter=Meter(budget, database.symbols))
         super().__init__(program, database, execution, widenings, False)
-        self.group, self.complete_rows, self.checkpoints = group, complete_rows, checkpoints
-        self.homes = homes
-        self.complete: set[str] = set()
+        self.group, self.replicated_rows, self.checkpoints = group, replicated_rows, checkpoints
+        self.partition_by = partition_by
+        self.replicated: set[str] = set()
         self.n_rows: dict[str, int] = {}
         self.n_derived = 0
         self.statistics: list[StratumStatistics] = []
 
     def part(self, name: str) -> Columns:
-        """This member's part of a relation: of one that is complete, the first has all."""
+        """This member's part of a relation: of one that is replicated, the first has all."""
         relation = self.relations[name]
-        return relation.columns()[:, : 0 if name in self.complete and self.group.rank else None]
+        return relation.columns()[:, : 0 if name in self.replicated and self.group.rank else None]
 
     # ---- strata
 
@@ -92,8 +92,8 @@ class Member(Evaluation):
             return self.restore(stratum, saved)
         n_symbols, n_records = self.n_values()
         done = self.evaluated_by_all(stratum)
-        rows = {n: (self.relations[n].columns(), self.n_rows[n], n in self.complete) for n in stratum.relations}
-        self.checkpoints.save(name, (rows, self.news(n_symbols, n_records), done))
+        rows = {n: (self.relations[n].columns(), self.n_rows[n], n in self.replicated) for n in stratum.relations}
+        self.checkpoints.save(name, (rows, self.new_values(n_symbols, n_records), done))
         return done
 
     def evaluated_by_all(self, stratum: Stratum) -> StratumStatistics:
@@ -102,26 +102,26 @@ class Member(Evaluation):
         return done
 
     def restore(self, stratum: Stratum, saved: Saved) -> StratumStatistics:
-        rows, news, done = saved
-        self.learn(*news)
-        for name, (columns, n, is_complete) in rows.items():
+        rows, new_values, done = saved
+        self.intern_values(*new_values)
+        for name, (columns, n, is_replicated) in rows.items():
             held = self.whole(self.relations[name], [columns])
             self.relations[name] = self.bindings.relations[name] = held.finish()
             self.n_rows[name] = n
-            if is_complete:
-                self.complete.add(name)
+            if is_replicated:
+                self.replicated.add(name)
         return done
 
     def n_values(self) -> tuple[int, dict[str, int]]:
         """Return the number of symbols, and of records by type."""
         return len(self.symbols), {name: table.columns.shape[1] for name, table in self.records.items()}
 
-    def news(self, n_symbols: int, n_records: Mapping[str, int]) -> News:
+    def new_values(self, n_symbols: int, n_records: Mapping[str, int]) -> NewValues:
         """The symbols and records that have come since there were so many."""
         texts = self.symbols.texts(range(n_symbols, len(self.symbols)))
         return texts, {name: table.columns[:, n_records[name] :] for name, table in self.records.items()}
 
-    def learn(self, texts: Sequence[str], records: Mapping[str, Columns]) -> None:
+    def intern_values(self, texts: Sequence[str], records: Mapping[str, Columns]) -> None:
         """Take in symbols and records; those that are known keep their ids."""
         self.symbols.intern(texts)
         for name, columns in records.items():
@@ -131,8 +131,8 @@ class Member(Evaluation):
         alone = self.obstacle(stratum, members)
         if alone:
             done = self.alone(stratum, members)
-        elif not stratum.clauses and self.n_given(stratum) <= self.complete_rows:
-            done = self.given_to_all(stratum, members)
+        elif not stratum.clauses and self.n_given(stratum) <= self.replicated_rows:
+            done = self.replicated_facts(stratum, members)
         else:
             done = self.together(stratum, members)
         done.reason = alone
@@ -157,52 +157,52 @@ class Member(Evaluation):
 
     def n_given(self, stratum: Stratum) -> int:
         given = self.database.relations.get(stratum.relations[0])
-        return sum(gather(self.group, 0 if given is None else given.shape[1]))
+        return sum(all_gather(self.group, 0 if given is None else given.shape[1]))
 
     def given(self, relation: Relation) -> Columns:
         """The facts of this member for a relation."""
         held = self.database.relations.get(relation.name)
         return np.empty((relation.arity, 0), relation.dtype) if held is None else fitting_columns(relation, held)
 
-    def given_to_all(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
-        """Make facts complete that no rule adds to."""
+    def replicated_facts(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        """Replicate facts that no rule adds to."""
         for relation in members:
-            for part in gather(self.group, self.given(relation)):
+            for part in all_gather(self.group, self.given(relation)):
                 self.insert(relation, part)
         self.execution.advance(members)
-        self.finish(members, complete=True)
+        self.finish(members, replicated=True)
         return StratumStatistics(stratum.relations, False, policy="broadcast")
 
-    def finish(self, members: Iterable[Relation], *, complete: bool) -> None:
+    def finish(self, members: Iterable[Relation], *, replicated: bool) -> None:
         for relation in members:
             done = relation.finish()
             self.relations[relation.name] = self.bindings.relations[relation.name] = done
-            self.n_rows[relation.name] = done.n if complete else sum(gather(self.group, done.n))
-            if complete:
-                self.complete.add(relation.name)
+            self.n_rows[relation.name] = done.n if replicated else sum(all_gather(self.group, done.n))
+            if replicated:
+                self.replicated.add(relation.name)
 
-    def share(self, names: Iterable[str]) -> None:
-        """Make relations of earlier strata complete."""
+    def replicate(self, names: Iterable[str]) -> None:
+        """Replicate relations of earlier strata."""
         for name in names:
-            if name not in self.complete:
+            if name not in self.replicated:
                 found = self.relations[name]
-                self.finish([self.whole(found, gather(self.group, found.columns()))], complete=True)
+                self.finish([self.whole(found, all_gather(self.group, found.columns()))], replicated=True)
 
     # ---- alone
 
     def alone(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         """Have the first member evaluate a stratum, and give the others what it has found."""
         read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)}
-        self.share(sorted(read - set(stratum.relations)))
-        given = [(relation.name, gather(self.group, self.given(relation))) for relation in members]
+        self.replicate(sorted(read - set(stratum.relations)))
+        given = [(relation.name, all_gather(self.group, self.given(relation))) for relation in members]
         facts = {name: np.concatenate(parts, axis=1) for name, parts in given}
         self.database = replace(self.database, relations={**self.database.relations, **facts})
-        found = of_first(self.group, self.within_budget(stratum, members) if self.group.rank == 0 else None)
+        found = broadcast(self.group, self.within_budget(stratum, members) if self.group.rank == 0 else None)
         if isinstance(found, Failure):
             raise found.error  # By all members alike.
-        news, rows, done = found
-        self.learn(*news)
-        self.finish([self.whole(self.relations[name], [rows[name]]) for name in rows], complete=True)
+        new_values, rows, done = found
+        self.intern_values(*new_values)
+        self.finish([self.whole(self.relations[name], [rows[name]]) for name in rows], replicated=True)
         return done
 
     def within_budget(self, stratum: Stratum, members: Sequence[Relation]) -> Found | Failure:
@@ -214,7 +214,7 @@ class Member(Evaluation):
         except BudgetExceeded as exceeded:
             return Failure.of(exceeded)
         names = (*stratum.relations, *widened)
-        return self.news(*before), {name: self.relations[name].columns() for name in names}, done
+        return self.new_values(*before), {name: self.relations[name].columns() for name in names}, done
 
     def within_limits(self, stratum: Stratum, members: Sequence[Relation]) -> tuple[StratumStatistics, set[str]]:
         """Evaluate a stratum here, from the start again whenever it is widened; return by which relations it was."""
@@ -252,7 +252,7 @@ class Member(Evaluation):
         done = self.derive(members, rules, rows)
         for made in {base} & self.n_rows.keys():
             del self.relations[made], self.bindings.relations[made], self.n_rows[made]
-            self.complete.discard(made)
+            self.replicated.discard(made)
         self.n_derived += sum(self.relations[relation.name].n for relation in members)
         return done
 
@@ -281,42 +281,44 @@ class Member(Evaluation):
         rows = self.given(relation)
         if not rows.shape[1]:
             return []
-        return [relation.contributions(rows) if isinstance(relation, Aggregation) else rows]
+        return [relation.contributions(rows) if isinstance(relation, AggregateRelation) else rows]
 
     def derive(
         self, members: Sequence[Relation], rules: Sequence[Rule], rows: Mapping[str, Sequence[Columns]]
     ) -> StratumStatistics:
         """Evaluate rules from some rows on; each member ends with its part of the relations."""
         names = {relation.name for relation in members}
-        guests = self.guests(rules, names)
-        self.share(sorted({n for rule in rules for n in rule.relations()} - names - set(guests)))
-        work = Division(rules, members, [self.relations[name] for name in guests], self.bindings, self.homes)
+        shuffled = self.shuffled(rules, names)
+        self.replicate(sorted({n for rule in rules for n in rule.relations()} - names - set(shuffled)))
+        work = PartitionedStratum(
+            rules, members, [self.relations[name] for name in shuffled], self.bindings, self.partition_by
+        )
         steps = work.supersteps(self.group, self.execution)
         for relation in members:
             for part in rows.get(relation.name, ()):
                 steps.offer(relation, part)
         self.resume(steps)
         done = work.run(steps, self.checkpoint)
-        self.finish(members, complete=False)
+        self.finish(members, replicated=False)
         return done
 
-    def guests(self, rules: Sequence[Rule], written: Collection[str]) -> list[str]:
-        """The relations that are too large to be made complete, and that rules read by positive atoms only."""
+    def shuffled(self, rules: Sequence[Rule], written: Collection[str]) -> list[str]:
+        """The relations that are too large to be replicated, and that rules read by positive atoms only."""
         matched = {x.relation for rule in rules for x in rule.body if isinstance(x, Match)}
-        large = {n for n in matched - self.complete - set(written) if self.n_rows[n] > self.complete_rows}
+        large = {n for n in matched - self.replicated - set(written) if self.n_rows[n] > self.replicated_rows}
         return sorted(large - {n for rule in rules for n in others(rule)})
 
     def checkpoint(self, steps: Supersteps) -> None:
         """Keep what has been derived, if it is time to; the first member's clock counts."""
-        if self.checkpoints is not None and of_first(self.group, self.checkpoints.is_due):
+        if self.checkpoints is not None and broadcast(self.group, self.checkpoints.is_due):
             self.checkpoints.save(f"superstep-{len(self.statistics)}", steps.found())
 
     def resume(self, steps: Supersteps) -> None:
         """Go on from what had been derived when a checkpoint was made; all of it counts as new."""
         saved = None if self.checkpoints is None else self.checkpoints.load(f"superstep-{len(self.statistics)}")
-        homes = {relation.name: relation for relation in steps.relations}
-        for name in homes.keys() & (saved or {}).keys():
-            steps.offer(homes[name], saved[name])
+        relations = {relation.name: relation for relation in steps.relations}
+        for name in relations.keys() & (saved or {}).keys():
+            steps.offer(relations[name], saved[name])
 
 
 def makes_values(body: Iterable) -> bool:
@@ -330,7 +332,7 @@ def makes_values(body: Iterable) -> bool:
 
 
 def others(rule: Rule) -> Iterable[str]:
-    """The relations that a rule reads otherwise than by a positive atom: these must be complete."""
+    """The relations that a rule reads otherwise than by a positive atom: these must be replicated."""
     for literal in rule.body:
         if isinstance(literal, Absent):
             yield literal.relation
@@ -341,24 +343,26 @@ def others(rule: Rule) -> Iterable[str]:
 def evaluate(
     program: CheckedProgram,
     database: Database,
-    group: Group,
+    group: Communicator,
     options: Options | None = None,
-    complete_rows: int = COMPLETE_ROWS,
+    replicated_rows: int = REPLICATED_ROWS,
     checkpoints: Checkpoints | None = None,
-    homes: Mapping[str, tuple[int, ...]] | None = None,
+    partition_by: Mapping[str, tuple[int, ...]] | None = None,
     widenings: Sequence[Widening] = (),
     budget: Budget | None = None,
 ) -> Member:
     """Evaluate a program on a member's part of the facts; every member ends with its part of each relation.
 
-    Relations with more than `complete_rows` rows are not made complete where a join can do without. `homes` are columns
-    to partition relations by, of those that tell their rows apart; for others they are chosen. Strata with a `budget`
-    are evaluated by the first member, so that it is met by the same rows as on one machine; beyond it all raise
-    BudgetExceeded.
+    Relations with more than `replicated_rows` rows are not replicated where a join can do without. `partition_by` are
+    columns to partition relations by, of those that tell their rows apart; for others they are chosen. Strata with a
+    `budget` are evaluated by the first member, so that it is met by the same rows as on one machine; beyond it all
+    raise BudgetExceeded.
     """
-    program = transfer_constraints(program)
+    program = push_extrema(program)
     options = options or Options()
-    member = Member(program, database, group, options, complete_rows, checkpoints, homes or {}, widenings, budget)
+    member = Member(
+        program, database, group, options, replicated_rows, checkpoints, partition_by or {}, widenings, budget
+    )
     for stratum in member.program.strata:
         member.statistics.append(member.once(stratum))
     return member

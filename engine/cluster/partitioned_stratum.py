@@ -1,7 +1,7 @@
 """A stratum divided among members: which rules only begin, which join what moves, and where.
 
 The rules that only begin are each led by one atom, of which every member scans its part. The others read what the rules
-write, or guests, which are relations of earlier strata that are too large to be everywhere; they meet at ports.
+write, or shuffled relations: those of earlier strata that are too large to be replicated. They meet at ports.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.cluster.communicator import Group, of_first
-from engine.cluster.skew import Divided
+from engine.cluster.communicator import Communicator, broadcast
+from engine.cluster.skew import DividedJoins
 from engine.cluster.superstep_exchange import Supersteps
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan, build
@@ -29,30 +29,31 @@ from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.relation import Relation
 
 
-class Division:
-    """The rules that write `relations`, and those of auxiliary relations that join guests or more than two atoms.
+class PartitionedStratum:
+    """The rules that write `relations`, and those of auxiliary relations that join shuffled relations or more than two
+    atoms.
 
-    `homes` gives some relations the columns that partition them. `pivots` are those by which the recursion decomposes,
-    if it does: then nothing moves after the first tuples.
+    `partition_by` gives some relations the columns that partition them. `pivots` are those by which the recursion
+    decomposes, if it does: then nothing moves after the first tuples.
     """
 
     def __init__(
         self,
         rules: Sequence[Rule],
         relations: Sequence[Relation],
-        guests: Sequence[Relation],
+        shuffled: Sequence[Relation],
         bindings: Bindings,
-        homes: Mapping[str, tuple[int, ...]],
+        partition_by: Mapping[str, tuple[int, ...]],
     ) -> None:
-        self.relations, self.guests = list(relations), list(guests)
+        self.relations, self.shuffled = list(relations), list(shuffled)
         written = {relation.name for relation in relations}
-        moving = written | {guest.name for guest in guests}
+        moving = written | {relation.name for relation in shuffled}
         auxiliaries = Auxiliaries({name: relation.dtype == np.int64 for name, relation in bindings.relations.items()})
         self.rules = binarise(rules, moving, auxiliaries)
         self.auxiliaries = list(map(bindings.make, auxiliaries.made))
-        self.homes = [*relations, *self.auxiliaries]
+        self.written = [*relations, *self.auxiliaries]
         self.bindings = bindings
-        self.columns = {relation.name: relation.group for relation in self.homes}
+        self.columns = {relation.name: relation.group for relation in self.written}
         self.statistics = [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
         self.first: list[tuple[int, int | None]] = []
         self.joining: list[int] = []
@@ -66,31 +67,32 @@ class Division:
             else:
                 self.joining.append(number)
         self.recursive = any(self.columns.keys() & set(rule.relations()) for rule in self.rules)
-        self.fixed = {name: homes[name] for name in homes.keys() & self.columns.keys()}
-        self.pivots = None if guests or not self.recursive else pivot(self.columns, self.rules)
+        self.fixed = {name: partition_by[name] for name in partition_by.keys() & self.columns.keys()}
+        self.pivots = None if shuffled or not self.recursive else pivot(self.columns, self.rules)
         if self.pivots and any(key != (self.pivots[name],) for name, key in self.fixed.items()):
             self.pivots = None
 
-    def supersteps(self, group: Group, execution: Execution) -> Supersteps:
-        """Place relations and rules, and send the guests to their ports."""
+    def supersteps(self, group: Communicator, execution: Execution) -> Supersteps:
+        """Place relations and rules, and send the shuffled relations to their ports."""
         if self.pivots is not None:
             placement = Placement({name: (column,) for name, column in self.pivots.items()}, [], 0)
         else:
-            columns = {**self.columns, **{guest.name: guest.group for guest in self.guests}}
+            columns = {**self.columns, **{relation.name: relation.group for relation in self.shuffled}}
             placement = place(columns, [self.rules[i] for i in self.joining], self.fixed)
-        for relation in self.homes:
-            relation.discriminating = np.array(placement.homes[relation.name], np.int64)
-        routes, guests = Routes(self.homes, placement), {guest.name: guest.columns() for guest in self.guests}
-        divided = Divided(group, guests)
+        for relation in self.written:
+            relation.discriminating = np.array(placement.owner_keys[relation.name], np.int64)
+        routes = Routes(self.written, placement)
+        shuffled = {relation.name: relation.columns() for relation in self.shuffled}
+        divided = DividedJoins(group, shuffled)
         for number, ports in zip(self.joining if self.pivots is None else (), placement.joins, strict=True):
             places = divided.meet(ports, [self.bindings.relations[port.relation].dtype for port in ports])
             routes.add(self.rules[number], places, self.statistics[number], self.bindings)
-        self.divided = list(dict.fromkeys(divided.told))
+        self.divided = list(dict.fromkeys(divided.descriptions))
         heavy = {channel: divided.sides[port] for port, channel in routes.numbers.items() if port in divided.sides}
-        steps = Supersteps(group, self.homes, routes, execution, heavy)
+        steps = Supersteps(group, self.written, routes, execution, heavy)
         for port, channel in routes.numbers.items():
-            if port.relation in guests:
-                steps.arrive(channel, guests[port.relation])
+            if port.relation in shuffled:
+                steps.arrive(channel, shuffled[port.relation])
         return steps
 
     def run(self, steps: Supersteps, after: Callable[[Supersteps], None]) -> StratumStatistics:
@@ -107,7 +109,7 @@ class Division:
             done.rules += [self.statistics[i] for i, _ in self.first]
         done.rounds, done.tuples_sent = (steps.n_supersteps,), steps.n_sent
         done.divided = self.divided
-        done.homes = {relation.name: tuple(relation.discriminating.tolist()) for relation in self.relations}
+        done.partition_by = {relation.name: tuple(relation.discriminating.tolist()) for relation in self.relations}
         for auxiliary in self.auxiliaries:
             del self.bindings.relations[auxiliary.name]
         return done
@@ -117,14 +119,14 @@ class Division:
     def begin(self, steps: Supersteps) -> None:
         """Run them, each on this member's part of the atom that leads it. The first member chooses which that is."""
         leaders = [self.leader(self.rules[number]) if at is None else at for number, at in self.first]
-        for (number, guest), at in zip(self.first, of_first(steps.group, leaders), strict=True):
+        for (number, read_at), at in zip(self.first, broadcast(steps.group, leaders), strict=True):
             plan = self.led(number, at).plan(steps.execution.epoch)
             if plan is None:
                 continue
             blocks = [] if plan.source is None else plan.source.blocks()
             if at is None:
                 blocks = blocks if steps.group.rank == 0 else []
-            elif guest is None:
+            elif read_at is None:
                 rank, size = steps.group.rank, steps.group.size
                 blocks = [b._replace(lo=b.hi * rank // size, hi=b.hi * (rank + 1) // size) for b in blocks]
             if plan.scan is not None or steps.group.rank == 0:

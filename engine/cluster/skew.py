@@ -7,10 +7,10 @@ a column. So every two rows of the key meet once. With a grid of one column this
 other (fragment-replicate: DeWitt, Naughton, Schneider and Seshadri, VLDB 1992); a grid for each heavy key is that of
 Beame, Koutris and Suciu (PODS 2014).
 
-Only ports are divided, never homes: a derived row must have one home, where it is told apart from those derived before.
-A recursion that decomposes is not divided either: it meets at no port. Its first rows tell nothing of the work that the
-values they are partitioned by will make (those of a hub are many, and derive no more than others), and a value that
-leaves its partition gives up what decomposing saves, which is every exchange but the first.
+Only ports are divided, never owned partitions: a derived row must have one owner, which drops duplicates. A recursion
+that decomposes is not divided either: it meets at no port. Its first rows tell nothing of the work that the values they
+are partitioned by will make (those of a hub are many, and derive no more than others), and a value that leaves its
+partition gives up what decomposing saves, which is every exchange but the first.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.cluster.communicator import Group, gather
+from engine.cluster.communicator import Communicator, all_gather
 from engine.database import Columns
-from engine.evaluation.send_buffer import Outbox
+from engine.evaluation.send_buffer import SendBuffer
 from engine.kernels.hashing import partition_of
-from engine.plan.discriminating_sets import Port
+from engine.plan.discriminating_sets import ExchangePort
 from engine.storage.key_tables import HashedKeys
 
 HEAVY_SHARE = 0.25
@@ -36,7 +36,7 @@ SAMPLED_ROWS = 1 << 16
 SALT_BITS = 20
 
 
-def candidates(group: Group, rows: Columns) -> Columns:
+def candidates(group: Communicator, rows: Columns) -> Columns:
     """Return the keys that many rows have; `rows` are the keys of this member's. All members call it together."""
     # A key that has a share of all rows has it at one member at least; half of it allows for chance.
     share = CANDIDATE_SHARE / group.size / 2
@@ -45,20 +45,20 @@ def candidates(group: Group, rows: Columns) -> Columns:
     if len(rows):
         found, n_rows = np.unique(sample, axis=1, return_counts=True)
         found = found[:, (n_rows > 1) & (n_rows >= share * sample.shape[1])]
-    return distinct(np.concatenate(gather(group, found), axis=1)).astype(np.int64)
+    return distinct(np.concatenate(all_gather(group, found), axis=1)).astype(np.int64)
 
 
 def distinct(rows: Columns) -> Columns:
     return np.unique(rows, axis=1) if len(rows) else rows[:, :1]
 
 
-def count(group: Group, rows: Columns, keys: Columns) -> np.ndarray:
+def count(group: Communicator, rows: Columns, keys: Columns) -> np.ndarray:
     """Return how many rows of all members have each of some keys. All members call it together."""
     held = HashedKeys(len(keys), np.dtype(np.int64))
     every = np.arange(len(keys))
     held.intern(keys, 0, keys.shape[1], every)
     ids = held.find(rows, rows.shape[1], every)
-    return sum(gather(group, np.bincount(ids[ids >= 0], minlength=keys.shape[1])))
+    return sum(all_gather(group, np.bincount(ids[ids >= 0], minlength=keys.shape[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,13 @@ def grid(left: int, right: int, size: int) -> tuple[int, int]:
     return min(shapes, key=lambda s: left * right / (s[0] * s[1]) + left / s[0] + right / s[1])
 
 
-class DividedOutbox(Outbox):
-    """An outbox to a port at which heavy keys are divided: their rows go to cells, a fragment of each member.
+class DividedSendBuffer(SendBuffer):
+    """A send buffer to a port at which heavy keys are divided: their rows go to cells, a fragment of each member.
 
     The cells are the fragments from 2**bits on.
     """
 
-    def __init__(self, plain: Outbox, side: Side, size: int) -> None:
+    def __init__(self, plain: SendBuffer, side: Side, size: int) -> None:
         super().__init__(plain.number, plain.channel, plain.bits, plain.room, plain.deliver)
         self.side, self.size = side, size
         self.heavy = HashedKeys(len(side.keys), plain.channel.relation.dtype)
@@ -136,33 +136,33 @@ class DividedOutbox(Outbox):
         return copies, (cells + (1 << self.bits)).astype(np.int32)
 
 
-class Divided:
-    """The ports of one component at which heavy keys are divided: `sides` tells how, by port, and `told` tells people.
+class DividedJoins:
+    """The ports of one component at which heavy keys are divided: `sides` says how, `descriptions` are for people.
 
-    `guests` are this member's rows of relations that are known; of the others a key is taken to have one row.
+    `shuffled` are this member's rows of relations that are known; of the others a key is taken to have one row.
     """
 
-    def __init__(self, group: Group, guests: Mapping[str, Columns]) -> None:
-        self.group, self.guests = group, guests
-        self.candidates: dict[Port, Columns] = {}
-        self.apart: dict[tuple[Port, bytes], Port] = {}
-        self.sides: dict[Port, Side] = {}
-        self.told: list[str] = []
+    def __init__(self, group: Communicator, shuffled: Mapping[str, Columns]) -> None:
+        self.group, self.shuffled = group, shuffled
+        self.candidates: dict[ExchangePort, Columns] = {}
+        self.divided_ports: dict[tuple[ExchangePort, bytes], ExchangePort] = {}
+        self.sides: dict[ExchangePort, Side] = {}
+        self.descriptions: list[str] = []
 
-    def meet(self, ports: Sequence[Port], dtypes: Sequence[np.dtype]) -> Sequence[Port]:
+    def meet(self, ports: Sequence[ExchangePort], dtypes: Sequence[np.dtype]) -> Sequence[ExchangePort]:
         """Return where two ports are to meet: elsewhere if keys are heavy. All members call it together."""
-        known = [port for port in ports if port.relation in self.guests]
+        known = [port for port in ports if port.relation in self.shuffled]
         if self.group.size == 1 or len(ports) < 2 or not known:
             return ports
         keys = distinct(np.concatenate([self.find(port) for port in known], axis=1))
         n_rows = [self.count(port, keys) for port in ports]
-        total = sum(sum(gather(self.group, self.guests[port.relation].shape[1])) for port in known)
+        total = sum(sum(all_gather(self.group, self.shuffled[port.relation].shape[1])) for port in known)
         heavy = self.heavy(*n_rows, total)
         if not heavy.any():
             return ports
         left, right = (rows[heavy] for rows in n_rows)
         both = sides(keys[:, heavy], left, right, self.group.size)
-        self.tell(ports, both, (left, right))
+        self.describe(ports, both, (left, right))
         return [self.at(port, side.fitting(dtype)) for port, side, dtype in zip(ports, both, dtypes, strict=True)]
 
     def heavy(self, left: np.ndarray, right: np.ndarray, total: int) -> np.ndarray:
@@ -171,27 +171,27 @@ class Divided:
         share = HEAVY_SHARE / self.group.size
         return (pairs > 1) & (pairs + left + right > share * (pairs.sum() + total))
 
-    def at(self, port: Port, side: Side) -> Port:
+    def at(self, port: ExchangePort, side: Side) -> ExchangePort:
         known = (port, side.form)
-        if known not in self.apart:
-            self.apart[known] = Port(port.relation, port.key, len(self.apart) + 1)
-            self.sides[self.apart[known]] = side
-        return self.apart[known]
+        if known not in self.divided_ports:
+            self.divided_ports[known] = ExchangePort(port.relation, port.key, len(self.divided_ports) + 1)
+            self.sides[self.divided_ports[known]] = side
+        return self.divided_ports[known]
 
-    def find(self, port: Port) -> Columns:
+    def find(self, port: ExchangePort) -> Columns:
         if port not in self.candidates:
-            self.candidates[port] = candidates(self.group, self.guests[port.relation][list(port.key)])
+            self.candidates[port] = candidates(self.group, self.shuffled[port.relation][list(port.key)])
         return self.candidates[port]
 
-    def count(self, port: Port, keys: Columns) -> np.ndarray:
-        rows = self.guests.get(port.relation)
+    def count(self, port: ExchangePort, keys: Columns) -> np.ndarray:
+        rows = self.shuffled.get(port.relation)
         return np.ones(keys.shape[1], np.int64) if rows is None else count(self.group, rows[list(port.key)], keys)
 
-    def tell(self, ports: Sequence[Port], both: Sequence[Side], n_rows: Sequence[np.ndarray]) -> None:
+    def describe(self, ports: Sequence[ExchangePort], both: Sequence[Side], n_rows: Sequence[np.ndarray]) -> None:
         for port, side, n in zip(ports, both, n_rows, strict=True):
             split = n[side.parts > 1]
-            if len(split) and port.relation in self.guests:
+            if len(split) and port.relation in self.shuffled:
                 columns = ", ".join(str(column + 1) for column in port.key)
                 by = f" by column{'s' * (len(port.key) > 1)} {columns}" * bool(columns)
                 keys = f"{len(split)} key{'s' * (len(split) > 1)} of {int(split.sum()):,} rows"
-                self.told.append(f"{port.relation}{by}: {keys} divided among members")
+                self.descriptions.append(f"{port.relation}{by}: {keys} divided among members")

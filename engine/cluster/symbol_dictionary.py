@@ -14,7 +14,7 @@ import pandas
 import pyarrow
 import pyarrow.compute
 
-from engine.cluster.communicator import Group, gather
+from engine.cluster.communicator import Communicator, all_gather
 from engine.symbols import Symbols
 
 TEXT = pyarrow.large_string()
@@ -23,19 +23,19 @@ TEXT = pyarrow.large_string()
 class Dictionary:
     """Made by all members together from their own texts, which may repeat."""
 
-    def __init__(self, group: Group, constants: Sequence[str], texts: Sequence[pyarrow.Array]) -> None:
+    def __init__(self, group: Communicator, constants: Sequence[str], texts: Sequence[pyarrow.Array]) -> None:
         self.group, self.constants = group, pyarrow.array(constants, TEXT)
         known = pyarrow.chunked_array([text.cast(TEXT) for text in texts], TEXT).unique()
         known = known.filter(pyarrow.compute.invert(pyarrow.compute.is_in(known, self.constants)))
-        homes = home_of(known, group.size)
-        mine = group.exchange([known.filter(pyarrow.array(homes == i)) for i in range(group.size)])
+        owners = owner_of(known, group.size)
+        mine = group.exchange([known.filter(pyarrow.array(owners == i)) for i in range(group.size)])
         self.owned = pyarrow.chunked_array(mine, TEXT).unique()
-        counts = gather(group, len(self.owned))
+        counts = all_gather(group, len(self.owned))
         self.first = len(constants) + np.cumsum([0, *counts])
         found = group.exchange([pyarrow.compute.index_in(part, self.owned) for part in mine])
         ids = np.empty(len(known), np.int64)
         for member, positions in enumerate(found):
-            ids[homes == member] = positions.to_numpy() + self.first[member]
+            ids[owners == member] = positions.to_numpy() + self.first[member]
         self.known = pyarrow.chunked_array([self.constants, known], TEXT).combine_chunks()
         self.ids = np.concatenate([np.arange(len(constants)), ids])
 
@@ -44,7 +44,7 @@ class Dictionary:
         return {name: value for name, value in vars(self).items() if name != "group"}
 
     @classmethod
-    def restored(cls, saved: Mapping[str, object], group: Group) -> Dictionary:
+    def restored(cls, saved: Mapping[str, object], group: Communicator) -> Dictionary:
         """Return the dictionary that was saved, for a group of as many members."""
         dictionary = cls.__new__(cls)
         dictionary.group = group
@@ -72,11 +72,11 @@ class Dictionary:
 
     def symbols(self) -> Symbols:
         """Return the whole table. All members call it together."""
-        parts = gather(self.group, self.owned)
+        parts = all_gather(self.group, self.owned)
         return Symbols(text for part in (self.constants, *parts) for text in part.to_pylist())
 
 
-def home_of(texts: pyarrow.Array, size: int) -> np.ndarray:
+def owner_of(texts: pyarrow.Array, size: int) -> np.ndarray:
     """The members that texts belong to."""
     values = np.asarray(texts.to_pandas(), object)
     return (pandas.util.hash_array(values, categorize=False) % size).astype(np.int64)

@@ -20,7 +20,7 @@ from engine.language.syntax import Atom
 from engine.plan import rule as logical
 from engine.plan.join_order import Step, order
 from engine.plan.rule import Absent, Compare, Fold, Intersect, Literal, Match, Never, Operand, Record, Rule, Some
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.relation import Relation
 
 ROW = "@row"
@@ -53,7 +53,7 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
     builder = Builder(rule.wide, bindings)
     if delta is not None:
         earlier = (x for x in rule.body[:delta] if isinstance(x, Match) and x.relation in recursive)
-        earlier = (x for x in earlier if not isinstance(bindings.relations[x.relation], Aggregation))
+        earlier = (x for x in earlier if not isinstance(bindings.relations[x.relation], AggregateRelation))
         builder.old = frozenset(map(id, earlier))
         builder.recursive = recursive
     builder.projected = projected(steps, rule.head)

@@ -61,7 +61,7 @@ class Wait:
     seconds: float = inf
 
 
-class Policy(Protocol):
+class CoordinationPolicy(Protocol):
     """Decides if a worker begins its next iteration (None) or waits."""
 
     name: str
@@ -112,7 +112,7 @@ class Dws:
         return Wait(omega, tau - situation.waited_s)
 
 
-def policy_named(name: str, slack: int) -> Policy:
+def policy_named(name: str, slack: int) -> CoordinationPolicy:
     """Return the policy `global`, `ssp` (with so much slack) or `dws`."""
     return {"global": GLOBAL, "ssp": Ssp(slack), "dws": Dws()}[name]
 

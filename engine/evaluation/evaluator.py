@@ -15,7 +15,7 @@ from engine.budget import Budget, Meter, TimeIsUp
 from engine.database import Columns, Database, OutOfMemory, Widening
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
-from engine.evaluation.coordination_policy import GLOBAL, Policy
+from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
 from engine.evaluation.explainer import Explainer
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
@@ -29,13 +29,13 @@ from engine.language.syntax import Atom, Constant
 from engine.language.traverse import all_atoms
 from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
-from engine.plan.push_extrema import transfer_constraints
+from engine.plan.push_extrema import push_extrema
 from engine.plan.rule import Rule
 from engine.plan.value_encoding import dtype_of, encode
 from engine.result import Result, StratumStatistics
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregate_partition import Shape
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.memory import LEDGER, MemoryLimitReached, size_text
 from engine.storage.record_table import RecordTable
@@ -51,7 +51,7 @@ LARGE_ROWS = 1 << 20
 class SharedOptions(TypedDict, total=False):
     """The keyword arguments of `evaluate` that a session does not decide."""
 
-    policy: Policy
+    policy: CoordinationPolicy
     widenings: Sequence[Widening]
     profile: bool
     explain: bool
@@ -72,7 +72,7 @@ def evaluate(
     database: Database,
     *,
     threads: int | None = None,
-    policy: Policy = GLOBAL,
+    policy: CoordinationPolicy = GLOBAL,
     options: Options | None = None,
     widenings: Sequence[Widening] = (),
     profile: bool = False,
@@ -83,7 +83,7 @@ def evaluate(
 ) -> Result:
     """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
 
-    Where a program has outputs, other relations may lack tuples that these do not need (see `transfer_constraints`).
+    Where a program has outputs, other relations may lack tuples that these do not need (see `push_extrema`).
     The database's symbol table grows by new symbols; its arrays stay as they are. With `profile` the statistics of the
     result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
     The process is held to `memory_limit` bytes, by default to most of the machine's memory: what is not in use is
@@ -96,9 +96,9 @@ def evaluate(
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):
-            return Evaluation(transfer_constraints(program), database, execution, widenings, explain).run()
+            return Evaluation(push_extrema(program), database, execution, widenings, explain).run()
     finally:
-        execution.team.close()
+        execution.pool.close()
 
 
 class Evaluation:
@@ -289,7 +289,7 @@ class Evaluation:
         if admission is not None and held is not None:
             held = held.columns() if isinstance(held, Snapshot) else held
             admission.admit(fitting_columns(relation, held))
-        elif isinstance(held, Snapshot) and not isinstance(relation, Aggregation):
+        elif isinstance(held, Snapshot) and not isinstance(relation, AggregateRelation):
             for block in held.blocks():
                 self.execution.load(relation, block)
         elif held is not None and relation.name in self.written:
@@ -323,7 +323,7 @@ class RelationColumns(Mapping):
 def new_relation(declared: Declared, bits: int, order: Callable[[Columns, Sequence[Type]], np.ndarray]) -> Relation:
     """Return an empty relation; `order` puts rows in the order of their values."""
     if declared.aggregated:
-        return Aggregation(declared.name, shape_of(declared, bits, order))
+        return AggregateRelation(declared.name, shape_of(declared, bits, order))
     dtype = dtype_of((column.type.kind for column in declared.columns), bits)
     if "eqrel" in declared.qualifiers:
         return Equivalence(declared.name, dtype)

@@ -1,4 +1,4 @@
-"""Running plans on the team, in parallel when that pays."""
+"""Running plans on the worker pool, in parallel when that pays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 from engine.budget import UNMETERED, Meter
 from engine.database import Columns
 from engine.evaluation.compile_plan import Plan
-from engine.evaluation.coordination_policy import GLOBAL, Policy
+from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.operators import drive
-from engine.evaluation.worker_pool import Task, Team, Worker
+from engine.evaluation.worker_pool import Task, Worker, WorkerPool
 from engine.result import RuleStatistics
 from engine.storage.arrangement import Block
 from engine.storage.memory import LEDGER
@@ -35,8 +35,8 @@ class Options:
     sizes of partitions. `exchange_bits`: an exchange begins with 2**exchange_bits partitions, but four for each worker
     at least; `queue_batches`: a queue's room.
     `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's matches
-    are kept for revaluation when it has read every group so many times: what keeping them costs is spent by then.
-    `cut_always`: every body that can be is cut by auxiliary relations, not only where that saves rows.
+    are cached when it has read every group so many times: what keeping them costs is spent by then.
+    `always_eliminate`: every body that can be is cut by auxiliary relations, not only where that saves rows.
     """
 
     chunk_rows: int = 1 << 14
@@ -52,7 +52,7 @@ class Options:
     wave_tasks: int = 64
     min_sampled: int = 1 << 10
     matched_reads: int = 2
-    cut_always: bool = False
+    always_eliminate: bool = False
 
 
 SLOT_BYTES = 16
@@ -63,12 +63,14 @@ Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 
 
 class Execution:
-    """A team with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
+    """A worker pool with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
 
-    def __init__(self, threads: int, options: Options, policy: Policy = GLOBAL, meter: Meter = UNMETERED) -> None:
+    def __init__(
+        self, threads: int, options: Options, policy: CoordinationPolicy = GLOBAL, meter: Meter = UNMETERED
+    ) -> None:
         self.options, self.policy, self.profiled, self.meter = options, policy, False, meter
         self.row_limits: dict[str, int] = {}
-        self.team = Team(threads, options.chunk_rows, options.inbox_rows, meter.watch)
+        self.pool = WorkerPool(threads, options.chunk_rows, options.inbox_rows, meter.watch)
         self.epoch = 0
         self._lock = Lock()
 
@@ -76,7 +78,7 @@ class Execution:
         """Run jobs to their end; `targets` are the relations they write, split when they outgrow their partitions."""
         size = sum(b.hi - b.lo for _, _, blocks in jobs for b in blocks)
         if size <= self.options.alone_rows:
-            worker = self.team.workers[0]
+            worker = self.pool.workers[0]
             for plan, statistics, blocks in jobs:
                 if plan.scan is None:
                     self.run_seed(plan, statistics, worker)
@@ -87,15 +89,15 @@ class Execution:
         else:
             tasks = self.tasks(jobs)
             while wave := list(islice(tasks, self.options.wave_tasks)):
-                self.team.run(wave, self.n_workers())
-                for worker in self.team.workers:
+                self.pool.run(wave, self.n_workers())
+                for worker in self.pool.workers:
                     self.account(worker)
                 self.split(targets)
         self.split(targets)
 
     def n_workers(self) -> int:
         """Return the maximum number of workers of the next wave of tasks."""
-        return len(self.team.workers)
+        return len(self.pool.workers)
 
     def tasks(self, jobs: Iterable[Job]) -> Iterator[Task]:
         step = self.options.chunk_rows
@@ -133,10 +135,10 @@ class Execution:
             n = min(step, hi - at)
             worker.emit(relation, np.ascontiguousarray(rows[:, at : at + n]), n, take)
 
-        for worker in self.team.workers:
+        for worker in self.pool.workers:
             worker.rule = None
-        self.team.run([partial(put, at) for at in range(lo, hi, step)])
-        for worker in self.team.workers:
+        self.pool.run([partial(put, at) for at in range(lo, hi, step)])
+        for worker in self.pool.workers:
             self.account(worker)
 
     # ---- statistics
@@ -191,7 +193,7 @@ class Execution:
             for each in calls:
                 each()
         else:
-            self.team.run([partial(call, each) for each in calls])
+            self.pool.run([partial(call, each) for each in calls])
 
     def split(self, relations: Iterable[Relation]) -> None:
         """Split relations whose partitions have become too large."""
@@ -212,7 +214,7 @@ class Execution:
     def can_split(self, relation: Relation) -> bool:
         """Return True if a relation should be split when it grows: one thread inserts faster into a single table."""
         return (
-            len(self.team.workers) > 1
+            len(self.pool.workers) > 1
             and relation.splits
             and relation.split_when_large
             and 0 <= relation.bits < self.options.max_bits

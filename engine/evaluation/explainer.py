@@ -29,7 +29,7 @@ from engine.kernels.runs import LENGTH
 from engine.language.checked_program import CheckedProgram
 from engine.language.clause_text import variable_text
 from engine.plan.decomposable import obstacle
-from engine.plan.discriminating_sets import Placement, Port, home_ports
+from engine.plan.discriminating_sets import ExchangePort, Placement, owner_ports
 from engine.plan.join_order import Step
 from engine.plan.rule import Intersect, Match, Rule, Some
 from engine.plan.rule_text import Texts
@@ -100,8 +100,10 @@ class Explainer:
     def partitioning(self, component: Component) -> PartitioningPlan | None:
         """Return the partitioning of the recursion, or the one it would have if the policy were not rounds."""
         if component.statistics.local:
-            homes = {r.name: tuple(r.discriminating.tolist()) for r in component.relations if len(r.discriminating)}
-            return self.ports(component.rules, Placement(homes, home_ports(component.rules, homes), 0), ())
+            owner_keys = {
+                r.name: tuple(r.discriminating.tolist()) for r in component.relations if len(r.discriminating)
+            }
+            return self.ports(component.rules, Placement(owner_keys, owner_ports(component.rules, owner_keys), 0), ())
         if not component.exchanges:
             return None
         if component.placement is not None:
@@ -111,8 +113,8 @@ class Explainer:
         return self.ports(rules, placement, [made.name for made in auxiliaries])
 
     def ports(self, rules: Sequence[Rule], placement: Placement, auxiliaries: Sequence[str]) -> PartitioningPlan:
-        homes = [Port(name, key) for name, key in placement.homes.items()]
-        readers: dict[Port, dict[str, None]] = {port: {} for port in homes}
+        owner_keys = [ExchangePort(name, key) for name, key in placement.owner_keys.items()]
+        readers: dict[ExchangePort, dict[str, None]] = {port: {} for port in owner_keys}
         for rule, ports in zip(rules, placement.joins, strict=True):
             for port in ports:
                 readers.setdefault(port, {})[rule.text] = None
@@ -121,7 +123,7 @@ class Explainer:
         for port, read in readers.items():
             rule = cut.get(port.relation)
             key = tuple(str(rule.head[c]) for c in port.key) if rule else self.columns(port.relation, port.key)
-            plans.append(PortPlan(port.relation, key, port in homes, tuple(read)))
+            plans.append(PortPlan(port.relation, key, port in owner_keys, tuple(read)))
         texts = (
             f"{self.texts.atom(Match(name, rule.head))} :- {', '.join(map(self.texts.literal, rule.body))}."
             for name, rule in cut.items()

@@ -1,7 +1,7 @@
 """A fragment: one partition of all relations of a component, with what has arrived for it.
 
-Tuples arrive through channels. The first channels are the homes of the relations, where tuples are kept and told apart;
-the others are further ports, where tuples that are new at their home meet those they join with.
+Tuples arrive through channels. The first channels, one a relation, bring tuples to their owner, which drops duplicates;
+the others are ports, where tuples that are new to their owner meet those they join with.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from engine.storage.relation import Relation
 class Channel:
     """A channel that receives tuples of a relation, in `width` columns, partitioned by a hash of the columns `key`.
 
-    At a home they are rows to insert: those of an aggregate relation are contributions.
-    `slots` are the arrangements kept there, `plans` the rules that read what is new. From a home, new tuples go on to
+    For an owner they are rows to insert: those of an aggregate relation are contributions.
+    `slots` are the arrangements kept there, `plans` the rules that read what is new. From an owner, new tuples go on to
     the channels `onward`.
     """
 
@@ -45,7 +45,7 @@ class Slot:
     payload: np.ndarray
 
 
-class View:
+class ChannelView:
     """The part of a recursive relation visible to plans: what has arrived at a channel of the current fragment."""
 
     bits = 0
@@ -70,16 +70,16 @@ class View:
 
 
 class Fragment:
-    """The homes and arrangements of one partition. It belongs to one worker, and only that one touches it.
+    """Owned partitions and their arrangements. A fragment belongs to one worker, and only that one touches it.
 
     `n_waiting` counts the rows that have come to it since it was last quiet.
-    What a home gives as its delta is taken through all rules and on to other channels.
+    What an owned partition gives as its delta is taken through all rules and on to other channels.
     """
 
-    def __init__(self, number: int, homes: Sequence[Partition], arrangements: Sequence[Arrangement], n_channels: int):
-        self.number, self.homes, self.arrangements = number, homes, arrangements
+    def __init__(self, number: int, owned: Sequence[Partition], arrangements: Sequence[Arrangement], n_channels: int):
+        self.number, self.owned, self.arrangements = number, owned, arrangements
         self.inbox: list[list[Columns]] = [[] for _ in range(n_channels)]
-        self.n_waiting = sum(home.n for home in homes)
+        self.n_waiting = sum(partition.n for partition in owned)
 
     def receive(self, channel: int, rows: Columns) -> None:
         self.inbox[channel].append(rows)
@@ -96,5 +96,5 @@ class Fragment:
 
     def rest(self) -> None:
         """It is quiet until more comes: what it holds may be spilled."""
-        for held in (*self.homes, *self.arrangements):
+        for held in (*self.owned, *self.arrangements):
             held.rest()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.plan.chain_cover import Signature, minimum_chains, order_of
 from engine.storage.arrangement import Arrangement
-from engine.storage.narrowed_arrangement import Narrowed, narrowed
+from engine.storage.narrowed_arrangement import NarrowedArrangement, narrowed
 from engine.storage.relation import Relation
 
 
@@ -18,7 +18,7 @@ class Indexes:
 
     searched: defaultdict[str, set[Signature]] = field(default_factory=lambda: defaultdict(set))
 
-    def prefix_of(self, relation: Relation, key: Sequence[int]) -> Narrowed | None:
+    def prefix_of(self, relation: Relation, key: Sequence[int]) -> NarrowedArrangement | None:
         """Return an arrangement by fewer columns, in the order that a minimum chain cover gives to the others, or None.
 
         For complete relations whose rows will not change: what is arranged once serves a chain of signatures.

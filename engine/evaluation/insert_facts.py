@@ -7,7 +7,7 @@ import numpy as np
 from engine.database import Columns, EvaluationError
 from engine.evaluation.execution import Execution
 from engine.kernels.columns import increases
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.arrangement import Block
 from engine.storage.memory import empty
 from engine.storage.relation import Relation
@@ -16,7 +16,7 @@ from engine.storage.relation import Relation
 def store_facts(execution: Execution, relation: Relation, columns: Columns) -> None:
     """Insert facts. Raises EvaluationError if their shape or a value does not fit the relation."""
     columns = fitting_columns(relation, columns)
-    if isinstance(relation, Aggregation):
+    if isinstance(relation, AggregateRelation):
         columns = relation.contributions(columns)
     insert_columns(execution, relation, columns)
 

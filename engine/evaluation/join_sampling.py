@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.kernels.runs import LENGTH, count_matches, expand, total_matches
 from engine.plan.rule import Compare, Intersect, Literal, Match, Operand
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.relation import Relation
 
@@ -56,7 +56,7 @@ class Sample:
         Like `fan_out`, it does not know values that functors make: None where an atom has nothing else.
         """
         counts = []
-        if any(isinstance(self.relations[literal.relation], Aggregation) for literal in atoms):
+        if any(isinstance(self.relations[literal.relation], AggregateRelation) for literal in atoms):
             return None
         for literal in atoms if self.n else ():
             known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
@@ -93,7 +93,7 @@ class Sample:
     def _arrangement(self, literal: Match) -> tuple[Arrangement, np.ndarray, list[int]] | None:
         """An arrangement by known terms of an atom, the keys of the sample in it, and the known columns left out."""
         relation = self.relations[literal.relation]
-        if isinstance(relation, Aggregation):
+        if isinstance(relation, AggregateRelation):
             return None
         known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
         keys = [

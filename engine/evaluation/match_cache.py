@@ -23,10 +23,10 @@ from engine.kernels.aggregation import order_by
 from engine.kernels.columns import gather
 from engine.kernels.hashing import partition_of
 from engine.plan.rule import Rule
-from engine.plan.stable_matches import Revaluation, revaluation
+from engine.plan.stable_matches import StableMatches, stable_matches
 from engine.result import RuleStatistics
-from engine.storage.aggregate_partition import Groups
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_partition import AggregatePartition
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.memory import LEDGER
 from engine.storage.sum_accumulator import Sum
 
@@ -34,31 +34,33 @@ SPARSE = 16
 """If fewer than one group in SPARSE has changed, the rule is run only for those."""
 
 
-def revaluing(rule: Rule, delta: int, bindings: Bindings, recursive: frozenset[str]) -> RevaluedRule | None:
-    """Return how a rule is revalued for changes of the atom at position `delta` of its body, if it can be."""
+def cached_match_rule(rule: Rule, delta: int, bindings: Bindings, recursive: frozenset[str]) -> CachedMatchRule | None:
+    """Return a rule that caches its matches for changes of the atom at position `delta` of its body, if it can."""
     source, target = bindings.relations[rule.body[delta].relation], bindings.relations[rule.relation]
-    if not (isinstance(source, Aggregation) and isinstance(target, Aggregation)) or not target.sums_by_key:
+    if not (isinstance(source, AggregateRelation) and isinstance(target, AggregateRelation)) or not target.sums_by_key:
         return None
     (summed,) = target.shape.aggregated
     given = frozenset(column.column for column in source.shape.aggregated)
-    spec = revaluation(rule, delta, given, summed.column, (*target.group, *summed.keys), recursive)
-    return None if spec is None else RevaluedRule(spec, source, target, bindings)
+    spec = stable_matches(rule, delta, given, summed.column, (*target.group, *summed.keys), recursive)
+    return None if spec is None else CachedMatchRule(spec, source, target, bindings)
 
 
-class RevaluedRule:
+class CachedMatchRule:
     """A rule with its matches, as soon as they are worth keeping."""
 
-    def __init__(self, spec: Revaluation, source: Aggregation, target: Aggregation, bindings: Bindings) -> None:
+    def __init__(
+        self, spec: StableMatches, source: AggregateRelation, target: AggregateRelation, bindings: Bindings
+    ) -> None:
         self.spec, self.source, self.target, self.bindings = spec, source, target, bindings
         self.computations = [
             (c.target, bindings.functors.functor(c.functor, c.kind, c.result), c.arguments) for c in spec.computations
         ]
         self.n_read = self.n_sources = self.n_matched = self.n_failures = 0
-        self.partitions: Sequence[Groups] = ()
+        self.partitions: Sequence[AggregatePartition] = ()
         self.parts: list[Matches] = []
 
     def is_ready(self, execution: Execution) -> bool:
-        """Return True if a round is to revalue the matches; they are looked for now, if they have become worth it."""
+        """Return True if a round is to use the matches; they are looked for now, if caching them pays."""
         source = self.source
         known, self.n_sources = source.n == self.n_sources, source.n
         self.n_read += source.n_delta
@@ -83,7 +85,7 @@ class RevaluedRule:
     def match(self, execution: Execution) -> None:
         """Find all matches. There are none to keep if one has not contributed yet, for want of a value."""
         target, spec = self.target, self.spec
-        log = Log(len(spec.matches.head))
+        log = RowLog(len(spec.matches.head))
         relations = {**self.bindings.relations, spec.matches.relation: log}
         plan = build(spec.matches, replace(self.bindings, relations=relations), 0, frozenset([self.source.name]))
         execution.run([(plan, RuleStatistics(), self.source.numbered())], ())
@@ -93,7 +95,7 @@ class RevaluedRule:
         order = order_by(parts, len(target.partitions))
         bounds = np.cumsum([0, *np.bincount(parts, minlength=len(target.partitions))])
         self.parts = [Matches(partition) for partition in target.partitions]
-        execution.team.run(
+        execution.pool.run(
             [
                 partial(part.find, rows, order[lo:hi])
                 for part, lo, hi in zip(self.parts, bounds[:-1], bounds[1:], strict=True)
@@ -109,11 +111,11 @@ class RevaluedRule:
         """Take the changes of all groups to their contributions."""
         step = execution.options.chunk_rows
         values = {name: self.source.present[column] for name, column in self.spec.values.items()}
-        tasks = [partial(self.revalue, part, values, step, statistics, execution) for part in self.parts]
+        tasks = [partial(self.recompute, part, values, step, statistics, execution) for part in self.parts]
         is_small = sum(len(part.slots) for part in self.parts) <= execution.options.alone_rows
-        execution.team.run(tasks, 1 if is_small else None)
+        execution.pool.run(tasks, 1 if is_small else None)
 
-    def revalue(
+    def recompute(
         self,
         part: Matches,
         values: Mapping[str, np.ndarray],
@@ -154,7 +156,7 @@ class Matches:
     belongs to in `owners`, and its `operands`.
     """
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: AggregatePartition) -> None:
         self.groups = groups
 
     def find(self, rows: Columns, chosen: np.ndarray, worker: Worker) -> None:
@@ -173,7 +175,7 @@ class Matches:
         self.operands = [operand[order] for operand in rows[first_operand:]]
 
 
-class Log:
+class RowLog:
     """Takes the place of a relation: keeps rows as they come, whether or not they are distinct."""
 
     bits, paired = 0, False

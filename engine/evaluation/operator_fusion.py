@@ -10,8 +10,8 @@ import numpy as np
 from engine.database import Columns
 from engine.evaluation.operators import Compute, Constant, Insert, Join, JoinInsert, Operator, Source
 from engine.kernels.extrema import ADD, ARENA, CHUNK, CONSTANT, COPY, GREATEST, LEAST, MULTIPLY, PRESENT
-from engine.storage.aggregate_partition import Groups
-from engine.storage.aggregate_relation import Aggregation, PresentValues
+from engine.storage.aggregate_partition import AggregatePartition
+from engine.storage.aggregate_relation import AggregateRelation, PresentValues
 from engine.storage.arrangement import Readable
 from engine.storage.hash_tables import Joined
 
@@ -27,7 +27,7 @@ def fused(operators: Sequence[Operator]) -> tuple[Operator, ...]:
     *rest, insert = operators
     if not isinstance(insert, Insert):
         return tuple(operators)
-    if isinstance(insert.relation, Aggregation):
+    if isinstance(insert.relation, AggregateRelation):
         *before, last = rest or (None,)
         compute = last if isinstance(last, Compute) and before else None
         join = before[-1] if compute is not None else last
@@ -43,7 +43,7 @@ def sides_of(join: Join, compute: Compute | None, insert: Insert) -> list[tuple[
 
     None if the arithmetic is not for that value, or of another kind.
     """
-    relation: Aggregation = insert.relation
+    relation: AggregateRelation = insert.relation
     group = [int(insert.take[c]) for c in relation.group]
     value = int(insert.take[relation.shape.aggregated[0].column])
     operands: Sequence[Source] = (value, value)
@@ -96,7 +96,7 @@ class JoinImprove(Join):
                 m = operator.apply(worker, rows, m)
         return 0
 
-    def improve(self, groups: Groups, by: Readable, worker: Worker, chunk: Columns, n: int) -> int:
+    def improve(self, groups: AggregatePartition, by: Readable, worker: Worker, chunk: Columns, n: int) -> int:
         """Let groups within reach take what the join makes, if they are dense; return how many rows are done."""
         sides, present = self.sides, NOTHING
         if isinstance(by, PresentValues):

@@ -53,7 +53,7 @@ class LocalFixpoint:
         groups = list(zip(*(relation.partitions for relation in self.relations), strict=True))
         self.wait(groups)
         try:
-            self.execution.team.run([partial(self.solve, group, bits, 0) for group in groups])
+            self.execution.pool.run([partial(self.solve, group, bits, 0) for group in groups])
         finally:
             done = zip(*self.finished, *self.open, strict=True)
             for relation, partitions in zip(self.relations, done, strict=True):
@@ -77,11 +77,11 @@ class LocalFixpoint:
         """Run one group, after so many rounds, to its fixpoint or until it is split."""
         for part in group:
             LEDGER.withdraw(part)
-        worker.home = dict(zip(self.relations, group, strict=True))
+        worker.local_partitions = dict(zip(self.relations, group, strict=True))
         worker.iteration = rounds + 1
-        team, whole = self.execution.team, 0
+        pool, whole = self.execution.pool, 0
         try:
-            while self.step(group, worker) and not team.stopped:
+            while self.step(group, worker) and not pool.stopped:
                 rounds += 1
                 worker.iteration = rounds + 1
                 if bits < MAX_BITS and row_bytes(group) > 2 * whole and self.is_large(group):
@@ -91,7 +91,7 @@ class LocalFixpoint:
                         return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
                     whole = row_bytes(group)
         finally:
-            worker.home = {}
+            worker.local_partitions = {}
         for part in group:
             part.finish()
         self.open.discard(group)
@@ -168,19 +168,19 @@ class GroupFixpoint(LocalFixpoint):
             for partition in relation.partitions:
                 partition.reopen()
         groups = zip(*(relation.partitions for relation in self.relations), strict=True)
-        self.execution.team.run([partial(self.solve, group, bits, 0) for group in groups])
+        self.execution.pool.run([partial(self.solve, group, bits, 0) for group in groups])
         for relation, partitions in zip(self.relations, zip(*self.finished, strict=True), strict=True):
             relation.replace(partitions)
         return self.rounds
 
     def solve(self, group: Group, bits: int, rounds: int, worker: Worker) -> Sequence[Task]:
         """Run one group to its fixpoint, or until it is split; several workers share the first one."""
-        worker.home = dict(zip(self.relations, group, strict=True))
-        team, options = self.execution.team, self.execution.options
-        is_shared = bits == 0 and len(team.workers) > 1
+        worker.local_partitions = dict(zip(self.relations, group, strict=True))
+        pool, options = self.execution.pool, self.execution.options
+        is_shared = bits == 0 and len(pool.workers) > 1
         limit = 0 if is_shared else options.partition_rows * SLOT_BYTES
         try:
-            while (n_new := self.step(group, worker)) and not team.stopped:
+            while (n_new := self.step(group, worker)) and not pool.stopped:
                 rounds += 1
                 worker.iteration = rounds + 1
                 if n_new >= options.delta_rows and bits < MAX_BITS and working_set(group) > limit:
@@ -188,7 +188,7 @@ class GroupFixpoint(LocalFixpoint):
                         return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
                     limit = 2 * working_set(group)
         finally:
-            worker.home = {}
+            worker.local_partitions = {}
         for part in group:
             part.finish()
         self.finished.append(group)

@@ -12,13 +12,13 @@ from engine.evaluation.coordination_policy import Moments
 from engine.evaluation.execution import Execution
 from engine.evaluation.fragment import Channel, Fragment, Slot
 from engine.evaluation.operators import JoinInsert, drive
-from engine.evaluation.send_buffer import OUTBOX_CELLS, Outbox
+from engine.evaluation.send_buffer import SEND_BUFFER_CELLS, SendBuffer
 from engine.evaluation.worker_pool import Worker
 from engine.storage.arrangement import Arrangement, Block, Readable
 from engine.storage.relation import Relation
 
 
-class Owner(Worker):
+class PartitionOwner(Worker):
     """Worker `number` of an exchange with its fragments.
 
     `post` sends rows to a fragment of another worker. Of each producer the policy knows: `arrived` counts its tuples
@@ -31,10 +31,10 @@ class Owner(Worker):
         options = execution.options
         super().__init__(options.chunk_rows, options.inbox_rows, execution.meter.watch)
         self.number, self.channels, self.execution, self.post = number, channels, execution, post
-        room = max(1, min(options.inbox_rows, OUTBOX_CELLS >> bits))
-        self.outboxes = [Outbox(i, channel, bits, room, self.deliver) for i, channel in enumerate(channels)]
-        # The home of a relation is the first of its channels.
-        self.home_of = {c.relation.name: i for i, c in reversed(list(enumerate(channels)))}
+        room = max(1, min(options.inbox_rows, SEND_BUFFER_CELLS >> bits))
+        self.send_buffers = [SendBuffer(i, channel, bits, room, self.deliver) for i, channel in enumerate(channels)]
+        # The first channel of a relation brings tuples to their owner.
+        self.owner_channel = {c.relation.name: i for i, c in reversed(list(enumerate(channels)))}
         self.fragments: dict[int, Fragment] = {}
         self.fragment: Fragment | None = None
         self.service = Moments()
@@ -53,9 +53,9 @@ class Owner(Worker):
         return self.fragment.arrangements[handle.number] if isinstance(handle, Slot) else handle
 
     def emit(self, relation: Relation, rows: Columns, n: int, take: np.ndarray) -> None:
-        """Distribute rows to the homes of a relation."""
+        """Distribute rows to their owners."""
         self.produced += n
-        self.outboxes[self.home_of[relation.name]].offer(rows, n, take)
+        self.send_buffers[self.owner_channel[relation.name]].offer(rows, n, take)
 
     def at_hand(self, relation: Relation) -> None:
         """No partition: tuples may have to be sent."""
@@ -64,7 +64,7 @@ class Owner(Worker):
         """No partition, either."""
 
     def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> None:
-        """No inbox: outboxes take what a join makes."""
+        """No inbox: send buffers take what a join makes."""
 
     # ---- gather
 
@@ -84,43 +84,43 @@ class Owner(Worker):
         for fragment in self.fragments.values():
             if fragment.n_waiting:
                 self.run(fragment)
-        for outbox in self.outboxes:
-            outbox.flush()
+        for buffer in self.send_buffers:
+            buffer.flush()
         if n_taken:
             self.service.add(n_taken, perf_counter() - begin)
 
     def run(self, fragment: Fragment) -> None:
         """Run a fragment until it is quiet: what it derives for itself it takes up at once."""
-        self.fragment, team = fragment, self.execution.team
-        while not team.stopped and (self.take_in(fragment) | self.take_new(fragment)):
+        self.fragment, pool = fragment, self.execution.pool
+        while not pool.stopped and (self.take_in(fragment) | self.take_new(fragment)):
             pass
         self.fragment, fragment.n_waiting = None, 0
         fragment.rest()
 
     def take_in(self, fragment: Fragment) -> bool:
-        """Take in what has arrived: at homes tuples are told apart, elsewhere they are new."""
+        """Take in what has arrived: owned partitions drop duplicates, elsewhere tuples are new."""
         some = False
         for i, channel in enumerate(self.channels):
-            some |= self.outboxes[i].flush_to(fragment.number)
+            some |= self.send_buffers[i].flush_to(fragment.number)
             block = fragment.take(i)
             if block is not None:
                 some = True
-                if i < len(fragment.homes):
-                    fragment.homes[i].insert(block.rows, 0, block.hi, channel.relation.every)
+                if i < len(fragment.owned):
+                    fragment.owned[i].insert(block.rows, 0, block.hi, channel.relation.every)
                 else:
                     self.admit(fragment, channel, block)
         return some
 
     def take_new(self, fragment: Fragment) -> bool:
-        """Take what is new at the homes through the rules, and on to the other channels."""
+        """Take what is new in the owned partitions through the rules, and on to the other channels."""
         some = False
-        for home, channel in zip(fragment.homes, self.channels, strict=False):
-            block = home.take_delta()
+        for partition, channel in zip(fragment.owned, self.channels, strict=False):
+            block = partition.take_delta()
             if block is not None:
                 some = True
                 self.admit(fragment, channel, block)
                 for i in channel.onward:
-                    self.outboxes[i].put(*block, np.arange(channel.relation.arity))
+                    self.send_buffers[i].put(*block, np.arange(channel.relation.arity))
         return some
 
     def admit(self, fragment: Fragment, channel: Channel, block: Block) -> None:
@@ -138,8 +138,8 @@ class Owner(Worker):
     def deliver(self, channel: int, fragment: int, rows: Columns) -> None:
         """Pass rows on to a fragment: to the one at hand, another of one's own, or one of another worker."""
         at_hand = self.fragment
-        if at_hand is not None and at_hand.number == fragment and channel < len(at_hand.homes):
-            at_hand.homes[channel].insert(rows, 0, rows.shape[1], self.channels[channel].relation.every)
+        if at_hand is not None and at_hand.number == fragment and channel < len(at_hand.owned):
+            at_hand.owned[channel].insert(rows, 0, rows.shape[1], self.channels[channel].relation.every)
         elif fragment in self.fragments:
             self.fragments[fragment].receive(channel, rows.copy())
         else:

@@ -15,21 +15,21 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.coordination_policy import GLOBAL
 from engine.evaluation.execution import Execution, Job
 from engine.evaluation.insert_stages import Stage
-from engine.evaluation.match_cache import revaluing
+from engine.evaluation.match_cache import cached_match_rule
 from engine.evaluation.partition_fixpoint import GroupFixpoint, LocalFixpoint
 from engine.evaluation.semi_naive_variants import Variant, variants_of
-from engine.evaluation.thread_exchange import Exchange, Routes
+from engine.evaluation.thread_exchange import Routes, ThreadExchange
 from engine.plan.auxiliary_relations import Auxiliaries, Auxiliary
 from engine.plan.binarise import binarise
-from engine.plan.cost_model import ByRows
+from engine.plan.cost_model import RowCostModel
 from engine.plan.decomposable import pivot
 from engine.plan.discriminating_sets import Placement, place
 from engine.plan.linearise import linearise
 from engine.plan.rule import Rule
 from engine.plan.rule_text import rule_text
-from engine.plan.variable_elimination import Always, Wide, cut_wide
+from engine.plan.variable_elimination import Always, Elimination, eliminate_variables
 from engine.result import RuleStatistics, StratumStatistics
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.partition import Block, Partition
 from engine.storage.relation import Relation
 
@@ -66,7 +66,7 @@ class Component:
         read = {name for rule in rules for name in rule.relations()}
         self.auxiliaries = Auxiliaries({name: bindings.relations[name].dtype == np.int64 for name in read})
         self.made: list[Relation] = []
-        self.wide = self.cut_wide_bodies()
+        self.wide = self.eliminate_variables()
         if self.statistics.recursive:
             self.coordinate()
         names = frozenset(relation.name for relation in self.relations)
@@ -79,11 +79,11 @@ class Component:
                 self.initial.append(Variant(rule, bindings, statistics))
             for name, variant in found:
                 self.variants[name].append(variant)
-        self.revalued = {
+        self.cached_rules = {
             variant: rule
             for variants in self.variants.values()
             for variant in variants
-            if (rule := revaluing(variant.rule, variant.delta, bindings, names)) is not None
+            if (rule := cached_match_rule(variant.rule, variant.delta, bindings, names)) is not None
         }
         self.prior = [Variant(rule, bindings, self.account(rule)) for rule in self.wide.prior]
 
@@ -101,14 +101,14 @@ class Component:
         for variants in self.variants.values():
             yield from variants
 
-    def cut_wide_bodies(self) -> Wide:
+    def eliminate_variables(self) -> Elimination:
         """Have auxiliary relations hold a part of wide bodies, unless what is derived depends on the iteration."""
         if self.is_ordered or self.is_limited:
-            return Wide(self.rules)
-        barred = {relation.name for relation in self.relations if isinstance(relation, Aggregation)}
-        always = self.execution.options.cut_always
-        choice = Always() if always else ByRows(self.bindings.sizes)
-        wide = cut_wide(self.rules, self.statistics.relations, barred, self.auxiliaries, choice)
+            return Elimination(self.rules)
+        barred = {relation.name for relation in self.relations if isinstance(relation, AggregateRelation)}
+        always = self.execution.options.always_eliminate
+        choice = Always() if always else RowCostModel(self.bindings.sizes)
+        wide = eliminate_variables(self.rules, self.statistics.relations, barred, self.auxiliaries, choice)
         self.rules = wide.rules
         self.make(self.auxiliaries.made)
         self.relations += [self.bindings.relations[name] for name in wide.recursive]
@@ -148,7 +148,7 @@ class Component:
         self.make(auxiliaries)
         self.relations += [self.bindings.relations[made.name] for made in auxiliaries]
         for relation in self.relations:
-            relation.discriminating = np.array(self.placement.homes[relation.name], np.int64)
+            relation.discriminating = np.array(self.placement.owner_keys[relation.name], np.int64)
 
     def placed(self) -> tuple[list[Rule], list[Auxiliary], Placement]:
         """Return the rules as an exchange takes them, the auxiliary relations that they need, and where all live."""
@@ -180,7 +180,7 @@ class Component:
                 relation.discriminating = np.array([columns[relation.name]], np.int64)
 
     def run(self) -> StratumStatistics:
-        self.execution.team.begin_iteration(0)
+        self.execution.pool.begin_iteration(0)
         for variant, made in zip(self.prior, self.before, strict=True):
             self.run_variants([variant], [made])
             self.execution.advance([made])
@@ -200,7 +200,7 @@ class Component:
                 self.run_exchange()
                 return
             self.statistics.iterations += 1
-            self.execution.team.begin_iteration(self.statistics.iterations)
+            self.execution.pool.begin_iteration(self.statistics.iterations)
             self.execution.meter.check_rows()
             self.check_limits()
             self.run_round([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
@@ -227,7 +227,7 @@ class Component:
             name: [(plan, v.statistics) for v in variants if (plan := v.plan(self.execution.epoch)) is not None]
             for name, variants in self.variants.items()
         }
-        in_place = any(isinstance(relation, Aggregation) for relation in self.relations)
+        in_place = any(isinstance(relation, AggregateRelation) for relation in self.relations)
         fixpoint = GroupFixpoint if in_place else LocalFixpoint
         self.statistics.iterations = fixpoint(self.relations, plans, self.execution).run()
         if self.base is not None:
@@ -238,7 +238,7 @@ class Component:
         for rule, ports, statistics in zip(self.rules, self.placement.joins, self.statistics.rules, strict=False):
             if ports:
                 routes.add(rule, ports, statistics, self.bindings)
-        Exchange(self.relations, routes, self.execution).run(self.statistics)
+        ThreadExchange(self.relations, routes, self.execution).run(self.statistics)
 
     def close(self) -> None:
         """Let go of the auxiliary relations."""
@@ -256,11 +256,11 @@ class Component:
         return *self.relations, *(stage.source for stage in self.stages.values())
 
     def run_round(self, variants: Sequence[Variant]) -> None:
-        """Run each variant over its delta, or revalue what its rule has matched."""
-        ready = [v for v in variants if v in self.revalued and self.revalued[v].is_ready(self.execution)]
+        """Run each variant over its delta, or recompute the cached matches of its rule."""
+        ready = [v for v in variants if v in self.cached_rules and self.cached_rules[v].is_ready(self.execution)]
         # The others may split the partitions that matches belong to.
         for variant in ready:
-            self.revalued[variant].run(self.execution, variant.statistics)
+            self.cached_rules[variant].run(self.execution, variant.statistics)
         self.run_variants([variant for variant in variants if variant not in ready], self.targets)
 
     def run_variants(self, variants: Sequence[Variant], targets: Sequence[Relation]) -> None:

@@ -9,7 +9,7 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan, build
 from engine.plan.rule import Match, Rule, relations_of
 from engine.result import RuleStatistics
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 
 REPLANNED_ROWS = 128
 """A delta eight times as large as the one planned for, but at least as this, is planned for anew."""
@@ -36,7 +36,7 @@ class Variant:
         earlier = [
             bindings.relations[name] for i, name in atoms if delta is not None and i < delta and name in recursive
         ]
-        self.earlier = [relation for relation in earlier if not isinstance(relation, Aggregation)]
+        self.earlier = [relation for relation in earlier if not isinstance(relation, AggregateRelation)]
         self.read = [bindings.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
         self.source = None if delta is None else bindings.relations[rule.body[delta].relation]
         self._plan: Plan | None = None

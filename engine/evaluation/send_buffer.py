@@ -1,4 +1,4 @@
-"""Outboxes: rows of one worker on their way to the fragments of a channel."""
+"""Send buffers: rows of one worker on their way to the fragments of a channel."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from engine.database import Columns
 from engine.evaluation.fragment import Channel
-from engine.evaluation.send_cache import Boxes, Recent, recent_rows
+from engine.evaluation.send_cache import Boxes, SendCache, send_cache_for
 from engine.kernels.hashing import partition_of, scatter
 
-OUTBOX_CELLS = 1 << 17
-"""The rows of all partitions that an outbox has room for together."""
+SEND_BUFFER_CELLS = 1 << 17
+"""The rows of all partitions that a send buffer has room for together."""
 Deliver = Callable[[int, int, Columns], None]
 """Takes a channel, the number of a fragment, and rows for it."""
 
 
-class Outbox:
+class SendBuffer:
     """Rows of one worker on their way to the fragments of a channel, delivered when many have come together.
 
     What is derived passes a cache of what was derived of late, while that pays. Buffers are made when the first rows
@@ -28,29 +28,29 @@ class Outbox:
         self.number, self.channel, self.bits, self.room, self.deliver = number, channel, bits, room, deliver
         self.n_fragments = 1 << bits
         self.boxes: Boxes | None = None
-        self.recent: Recent | None = None
+        self.cache: SendCache | None = None
 
     def open(self) -> Boxes:
         if self.boxes is None:
             n, relation = self.n_fragments, self.channel.relation
             rows = np.empty((n, self.channel.width, self.room), relation.dtype)
             self.boxes = Boxes(rows, np.zeros(n, np.int64), np.ones(n, np.int32))
-            self.recent = recent_rows(relation)
+            self.cache = send_cache_for(relation)
         return self.boxes
 
     def offer(self, rows: Columns, n: int, take: np.ndarray) -> None:
         """Take the first n rows of a chunk, which may have been derived before."""
-        boxes, recent = self.open(), self.recent
-        if recent is None:
+        boxes, cache = self.open(), self.cache
+        if cache is None:
             self.put(rows, 0, n, take)
             return
         if rows.dtype != boxes.rows.dtype:
             rows, take = rows[take, :n].astype(boxes.rows.dtype), np.arange(len(take))
         parts, at = self.parts(rows, 0, n, take), 0
-        while (at := recent.send(rows, at, n, take, parts, boxes)) < n:
+        while (at := cache.send(rows, at, n, take, parts, boxes)) < n:
             self.flush_to(int(parts[at]))
-        if not recent.pays:
-            self.recent = None
+        if not cache.pays:
+            self.cache = None
 
     def put(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> None:
         self.box(rows, lo, hi, take, self.parts(rows, lo, hi, take))

@@ -15,13 +15,13 @@ from engine.database import Columns
 from engine.kernels.aggregation import bounds
 from engine.kernels.distribution import send_best, send_better, send_new
 from engine.storage.accumulator import AggregatedColumn
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.relation import Relation
 
 SLOTS = 1 << 17
 """Number of slots; they take 1 MiB, the size of an L2 cache. Unused slots take no memory."""
 MAX_NUMBER = 1 << 22
-"""Groups that are numbers below are looked up in an array."""
+"""AggregatePartition that are numbers below are looked up in an array."""
 WATCHED_ROWS = 1 << 18
 """Number of rows that fill a cache; it is judged only after that."""
 
@@ -34,7 +34,7 @@ class Boxes(NamedTuple):
     deliveries: np.ndarray
 
 
-class Recent:
+class SendCache:
     """A cache in front of the boxes of a channel. It `pays` as long as it keeps one row in four out of them.
 
     That is looked at from time to time.
@@ -59,9 +59,9 @@ class Recent:
         raise NotImplementedError
 
 
-def recent_rows(relation: Relation) -> Recent | None:
+def send_cache_for(relation: Relation) -> SendCache | None:
     """Return the cache for what is derived for a relation; rows of no columns need none."""
-    if not isinstance(relation, Aggregation):
+    if not isinstance(relation, AggregateRelation):
         return KnownRows(relation.arity, relation.dtype) if relation.arity else None
     shape = relation.shape
     if len(shape.aggregated) > 1:
@@ -72,7 +72,7 @@ def recent_rows(relation: Relation) -> Recent | None:
     return BestValues(column, shape.width)
 
 
-class KnownRows(Recent):
+class KnownRows(SendCache):
     """Rows that have been sent."""
 
     def __init__(self, width: int, dtype: np.dtype) -> None:
@@ -84,7 +84,7 @@ class KnownRows(Recent):
         return send_new(rows, lo, hi, take, parts, 0, boxes.rows, boxes.counts, self.held)
 
 
-class BestValues(Recent):
+class BestValues(SendCache):
     """For each group and contributor the best value that has been sent; sums take a contributor's greatest."""
 
     def __init__(self, column: AggregatedColumn, width: int) -> None:
@@ -100,7 +100,7 @@ class BestValues(Recent):
         return send_better(*args, boxes.deliveries, self.held, self.best)
 
 
-class BestByNumber(Recent):
+class BestByNumber(SendCache):
     """For each group that is one number, and not a large one, the best value that has been sent.
 
     Groups without any have `worst`, a value that is sent whenever it comes. Other numbers go through `sparse`.

@@ -1,7 +1,8 @@
 """Recursion by exchange: workers own partitions, and send one another what belongs there, without barriers.
 
-Every relation of a component has a home, its partition by a discriminating set, where tuples are told apart, and ports,
-partitions by the keys it is joined by. A tuple that is new at home is sent to each port; rules derive tuples for homes.
+Every tuple of a component has an owner: a relation is partitioned by a discriminating set, and who owns a partition
+drops duplicates there. Ports are further partitionings, by the keys that a relation is joined by. A tuple that is new
+to its owner is sent to each port; rules derive tuples for owners.
 A worker repeats: gather what has arrived, ask the policy whether to begin, run its fragments, distribute (DCDatalog,
 Algorithm 2 and §5.2). Every two tuples that join meet at a port, and the later one finds the other arranged.
 """
@@ -21,11 +22,11 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import build
 from engine.evaluation.coordination_policy import Arrivals, Situation
 from engine.evaluation.execution import Execution
-from engine.evaluation.fragment import Channel, Fragment, Slot, View
-from engine.evaluation.partition_owner import Owner, owned
+from engine.evaluation.fragment import Channel, ChannelView, Fragment, Slot
+from engine.evaluation.partition_owner import PartitionOwner, owned
 from engine.evaluation.queues import Queues, Transport
 from engine.evaluation.worker_pool import Worker
-from engine.plan.discriminating_sets import Placement, Port
+from engine.plan.discriminating_sets import ExchangePort, Placement
 from engine.plan.rule import Match, Rule
 from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.partition import Partition
@@ -37,29 +38,29 @@ class Routes:
 
     def __init__(self, relations: Sequence[Relation], placement: Placement) -> None:
         self.channels: list[Channel] = []
-        self.views: list[View] = []
+        self.views: list[ChannelView] = []
         self.slots: list[Slot] = []
-        self.numbers: dict[Port, int] = {}
-        self.homes: dict[str, Channel] = {}
+        self.numbers: dict[ExchangePort, int] = {}
+        self.owner_channels: dict[str, Channel] = {}
         for relation in relations:
-            home = self.open(Port(relation.name, placement.homes[relation.name]), relation, len(relation.every))
-            self.homes[relation.name] = self.channels[home]
+            port = ExchangePort(relation.name, placement.owner_keys[relation.name])
+            self.owner_channels[relation.name] = self.channels[self.open(port, relation, len(relation.every))]
 
-    def number(self, relation: Relation, port: Port) -> int:
-        """Return the number of a channel, which is made on first demand; a relation's home sends it what is new."""
+    def number(self, relation: Relation, port: ExchangePort) -> int:
+        """Return the number of a channel, which is made on first demand; a relation's owner sends it what is new."""
         if port not in self.numbers:
             self.open(port, relation, relation.arity)
-            if relation.name in self.homes:
-                self.homes[relation.name].onward.append(self.numbers[port])
+            if relation.name in self.owner_channels:
+                self.owner_channels[relation.name].onward.append(self.numbers[port])
         return self.numbers[port]
 
-    def open(self, port: Port, relation: Relation, width: int) -> int:
+    def open(self, port: ExchangePort, relation: Relation, width: int) -> int:
         self.numbers[port] = len(self.channels)
         self.channels.append(Channel(relation, np.array(port.key, np.int64), width))
-        self.views.append(View(self.channels[-1], self.slots))
+        self.views.append(ChannelView(self.channels[-1], self.slots))
         return self.numbers[port]
 
-    def add(self, rule: Rule, ports: Sequence[Port], statistics: RuleStatistics, bindings: Bindings) -> None:
+    def add(self, rule: Rule, ports: Sequence[ExchangePort], statistics: RuleStatistics, bindings: Bindings) -> None:
         """Plan the variants of a recursive rule, one for each port its atoms arrive at."""
         relations = {port.relation: bindings.relations[port.relation] for port in ports}
         numbers = [self.number(relations[port.relation], port) for port in ports]
@@ -80,35 +81,35 @@ def fragments_of(relations: Sequence[Relation], routes: Routes, bits: int) -> di
     for relation in relations:
         if relation.bits != bits:
             relation.split(bits)
-        for home in relation.partitions:
-            home.reopen()
+        for partition in relation.partitions:
+            partition.reopen()
     return {n: fragment_of([relation.partitions[n] for relation in relations], routes, n) for n in range(1 << bits)}
 
 
-def fragment_of(homes: Sequence[Partition], routes: Routes, number: int) -> Fragment:
+def fragment_of(owned: Sequence[Partition], routes: Routes, number: int) -> Fragment:
     """Return a fragment at which nothing has arrived yet."""
     of = {number: c.relation for c in routes.channels for number in c.slots}
-    arrangements = [of[slot.number].arranged_apart(slot.key) for slot in routes.slots]
+    arrangements = [of[slot.number].private_arrangement(slot.key) for slot in routes.slots]
     for arrangement in arrangements:
         if len(arrangement.payload):
             arrangement.build_arena(())
-    return Fragment(number, homes, arrangements, len(routes.channels))
+    return Fragment(number, owned, arrangements, len(routes.channels))
 
 
-class Exchange:
+class ThreadExchange:
     """One run of a component on workers that exchange tuples, from the rows at hand to the fixpoint."""
 
     def __init__(self, relations: Sequence[Relation], routes: Routes, execution: Execution) -> None:
         self.relations, self.channels, self.execution = relations, routes.channels, execution
         options = execution.options
-        self.n_workers = n = len(execution.team.workers)
+        self.n_workers = n = len(execution.pool.workers)
         self.bits = max(options.exchange_bits, (4 * n - 1).bit_length(), *(relation.bits for relation in relations))
         self.transport: Transport = Queues(n, options.queue_batches)
         self.iterations, self.active = [0] * n, [True] * n
         self.sent, self.received = [0] * n, [0] * n
         self.changed, self.sleepers, self.finished = Condition(), 0, False
         fragments = fragments_of(relations, routes, self.bits)
-        self.owners = [Owner(i, self.channels, self.bits, execution, self.post, n) for i in range(n)]
+        self.owners = [PartitionOwner(i, self.channels, self.bits, execution, self.post, n) for i in range(n)]
         for owner in self.owners:
             owner.fragments = owned(owner.number, n, fragments)
 
@@ -116,7 +117,7 @@ class Exchange:
         """Run to the fixpoint, and leave it in the relations."""
         before = {relation.name: relation.n for relation in self.relations}
         produced = {id(rule): rule.produced for rule in statistics.rules}
-        self.execution.team.run([partial(self.work, owner) for owner in self.owners])
+        self.execution.pool.run([partial(self.work, owner) for owner in self.owners])
         for relation in self.relations:
             relation.replace(relation.partitions, self.bits)
             rules = [rule for rule in statistics.rules if rule.relation == relation.name]
@@ -129,12 +130,12 @@ class Exchange:
 
     @staticmethod
     def credit(rules: Sequence[RuleStatistics], produced: Sequence[int], n_new: int) -> None:
-        """Credit rules with new tuples by what they produced: whose came first is known to the home alone."""
+        """Credit rules with new tuples by what they produced: whose came first is known to the owner alone."""
         shares = np.cumsum([0, *produced]) * n_new // max(1, sum(produced))
         for rule, added in zip(rules, np.diff(shares).tolist(), strict=True):
             rule.credit(0, 0, added)
 
-    def work(self, owner: Owner, worker: Worker) -> None:
+    def work(self, owner: PartitionOwner, worker: Worker) -> None:
         """The life of one worker. What stops one stops all."""
         try:
             while self.may_begin(owner):
@@ -147,7 +148,7 @@ class Exchange:
 
     # ---- coordination
 
-    def may_begin(self, owner: Owner) -> bool:
+    def may_begin(self, owner: PartitionOwner) -> bool:
         """Wait until a worker has tuples and the policy lets it begin; return False when all is done."""
         since = None
         while not self.finished:
@@ -169,13 +170,13 @@ class Exchange:
         """Return what policies look at in other workers; it changes when one of them moves on."""
         return (*self.iterations, *self.active)
 
-    def situation(self, owner: Owner, waited_s: float) -> Situation:
+    def situation(self, owner: PartitionOwner, waited_s: float) -> Situation:
         arrivals = [Arrivals(n, s.spacing) for n, s in zip(owner.arrived, owner.spacing, strict=True) if n]
         return Situation(
             owner.number, self.iterations, self.active, owner.n_waiting, waited_s, arrivals, owner.service.spacing
         )
 
-    def rest(self, owner: Owner) -> None:
+    def rest(self, owner: PartitionOwner) -> None:
         """Be inactive until something arrives. All is done when all are inactive and all that was sent has arrived.
 
         Counts of inactive workers stand still, so those read by the last to become inactive are of one moment.
@@ -218,7 +219,7 @@ class Exchange:
 
     # ---- messages
 
-    def post(self, owner: Owner, channel: int, fragment: int, rows: Columns) -> None:
+    def post(self, owner: PartitionOwner, channel: int, fragment: int, rows: Columns) -> None:
         """Send rows to the owner of a fragment. Who meets a full queue drains its own first, then waits for room."""
         number, to = owner.number, fragment % self.n_workers
         self.sent[number] += rows.shape[1]
@@ -230,7 +231,7 @@ class Exchange:
                 self.sleep(lambda: self.transport.has_room(number, to) or self.transport.has_items(number))
         self.wake()
 
-    def gather(self, owner: Owner) -> bool:
+    def gather(self, owner: PartitionOwner) -> bool:
         """Take in what has arrived for a worker; return whether anything has."""
         messages = self.transport.receive(owner.number)
         for producer, message in messages:

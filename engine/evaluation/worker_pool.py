@@ -29,15 +29,15 @@ Task = Callable[["Worker"], "Iterable[Task] | None"]
 class Worker:
     """The state of one thread: scratch buffers, and rows on their way to partitions.
 
-    `home` maps the relations of a partition-local evaluation to the partitions at hand: rows go there directly.
-    `alone` tells that no other worker runs. `watch` is called between two chunks, and may raise. `produced` and `added`
-    count rows of the rule at hand, in the iteration at hand, since they were last read.
+    `local_partitions` maps the relations of a partition-local evaluation to the partitions at hand: rows go there
+    directly. `alone` says that no other worker runs. `watch` is called between two chunks, and may raise. `produced`
+    and `added` count rows of the rule at hand, in the iteration at hand, since they were last read.
     """
 
     def __init__(self, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:
         self.chunk_rows, self.inbox_rows, self.watch = chunk_rows, inbox_rows, watch
         self.buffers: dict[tuple[int, int, str], Columns] = {}
-        self.home: dict[Relation, Partition] = {}
+        self.local_partitions: dict[Relation, Partition] = {}
         self.inboxes: dict[Relation, Inbox] = {}
         self.join_inboxes: dict[JoinInsert, JoinInbox] = {}
         self.rule: RuleStatistics | None = None
@@ -59,8 +59,8 @@ class Worker:
     def emit(self, relation: Relation, rows: Columns, n: int, take: np.ndarray) -> None:
         """Add the first n rows of a chunk, on some registers, to a relation."""
         self.produced += n
-        if self.home:
-            self.added += self.home[relation].insert(rows, 0, n, take)
+        if self.local_partitions:
+            self.added += self.local_partitions[relation].insert(rows, 0, n, take)
         elif relation.bits == 0:
             self.added += relation.insert(rows, 0, n, take)
         else:
@@ -71,12 +71,12 @@ class Worker:
 
     def at_hand(self, relation: Relation) -> Partition | None:
         """The partition that all rows for a relation go to, if this worker need not share it with others."""
-        return self.within_reach(relation) if self.home or self.alone else None
+        return self.within_reach(relation) if self.local_partitions or self.alone else None
 
     def within_reach(self, relation: Relation) -> Partition | None:
         """The partition that all rows for a relation go to, if there is one."""
-        if self.home:
-            return self.home[relation]
+        if self.local_partitions:
+            return self.local_partitions[relation]
         return relation.partitions[0] if relation.bits == 0 else None
 
     def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
@@ -154,7 +154,7 @@ class JoinInbox:
         self.join.insert_into(self.relation.partitions[p], self.by, worker, self.rows[p], n)
 
 
-class Team:
+class WorkerPool:
     """The workers of an evaluation. The calling thread is the first of them."""
 
     def __init__(self, threads: int, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:

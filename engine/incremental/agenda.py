@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.incremental.support_sums import Sums
+from engine.incremental.support_sums import SupportSums
 from engine.kernels.ranks import ABSENT, account, collect, settle
 
 if TYPE_CHECKING:
-    from engine.incremental.maintained_relation import Tracked
+    from engine.incremental.maintained_relation import MaintainedRelation
 
 Events = tuple[np.ndarray, np.ndarray]
 """Ids of tuples, and for each +1 for a support gained, -1 for one lost."""
@@ -29,14 +29,14 @@ class Agenda:
 
     def __init__(self, watch: Callable[[], None]) -> None:
         self.lock, self.watch = Lock(), watch
-        self._events: dict[int, dict[Tracked, list[Events]]] = {}
-        self._coming: set[Tracked] = set()
+        self._events: dict[int, dict[MaintainedRelation, list[Events]]] = {}
+        self._coming: set[MaintainedRelation] = set()
         self.iteration = 0
         self.last: int | None = None
 
     def account(
         self,
-        relation: Tracked,
+        relation: MaintainedRelation,
         heads: np.ndarray,
         states: tuple[np.ndarray, np.ndarray],
         *,
@@ -59,7 +59,7 @@ class Agenda:
         if m:
             self._wait(relation, times[:m], late[:m], signs[:m])
 
-    def _wait(self, relation: Tracked, times: np.ndarray, heads: np.ndarray, signs: np.ndarray) -> None:
+    def _wait(self, relation: MaintainedRelation, times: np.ndarray, heads: np.ndarray, signs: np.ndarray) -> None:
         order = np.argsort(times, kind="stable")
         times, heads, signs = times[order], heads[order], signs[order]
         begins = np.flatnonzero(np.diff(times, prepend=-1)).tolist()
@@ -75,10 +75,10 @@ class Agenda:
     def close(self) -> None:
         """Drop what is left, and begin with iteration 1 the next time."""
         for relation in self._coming:
-            relation.pending = Sums()
+            relation.pending = SupportSums()
         self._events, self._coming, self.iteration = {}, set(), 0
 
-    def decide(self, iteration: int) -> list[tuple[Tracked, np.ndarray]]:
+    def decide(self, iteration: int) -> list[tuple[MaintainedRelation, np.ndarray]]:
         """Begin a batch in each of the relations in which tuples leave or arrive in an iteration.
 
         Returns these relations, with the ids of the tuples that leave.
@@ -92,7 +92,7 @@ class Agenda:
                 sums.reserve(len(heads))
                 sums.n = collect(heads, signs, sums.slots, sums.ids, sums.sums, sums.n)
         for relation in dict.fromkeys([*self._coming, *waiting]):
-            sums, relation.pending = relation.pending, Sums()
+            sums, relation.pending = relation.pending, SupportSums()
             left, arrived, arrived_from = (np.empty(sums.n, np.int32) for _ in range(3))
             numbers = (relation.count, relation.later)
             n, m = settle(iteration, sums.ids, sums.sums, sums.n, *numbers, left, arrived, arrived_from)

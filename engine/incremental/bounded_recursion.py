@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.maintained_relation import Tracked
-from engine.incremental.maintained_stratum import Maintained
+from engine.incremental.maintained_relation import MaintainedRelation
+from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.kernels.ranks import ABSENT
 from engine.plan.rule import Absent, Match, Rule
 
@@ -45,9 +45,9 @@ class Bound:
 class Level:
     """A beginning: the recursion cut off, and the facts that it was given (`source`)."""
 
-    stratum: Maintained
-    source: Maintained
-    relation: Tracked
+    stratum: MaintainedStratum
+    source: MaintainedStratum
+    relation: MaintainedRelation
 
     @property
     def last(self) -> int:
@@ -55,7 +55,7 @@ class Level:
         return self.stratum.context.agenda.last
 
 
-class Widened:
+class BoundedRecursion:
     """A recursive stratum with a bound; `final` holds its relations, `source` the facts chosen.
 
     `keeping` makes what maintains relations by rules that read others, `declare` a relation like another one under a
@@ -64,11 +64,11 @@ class Widened:
 
     def __init__(
         self,
-        final: Maintained,
-        source: Maintained,
+        final: MaintainedStratum,
+        source: MaintainedStratum,
         bound: Bound,
-        declare: Callable[[str, Tracked], Tracked],
-        keeping: Callable[..., Maintained],
+        declare: Callable[[str, MaintainedRelation], MaintainedRelation],
+        keeping: Callable[..., MaintainedStratum],
     ) -> None:
         self.final, self.source, self.bound = final, source, bound
         self.declare, self.keeping = declare, keeping
@@ -153,13 +153,13 @@ class Widened:
         return {self.into.name: given.relations[0].facts(), **self.final.facts()}
 
 
-def follow(source: Maintained, chosen: Columns) -> None:
+def follow(source: MaintainedStratum, chosen: Columns) -> None:
     """Let a relation hold just these facts: all that it holds goes, and what is chosen comes or stays."""
     (relation,) = source.relations
     source.update({relation.name: chosen}, {relation.name: relation.columns()})
 
 
-def union(relation: Tracked, rows: Columns, more: Columns) -> Columns:
+def union(relation: MaintainedRelation, rows: Columns, more: Columns) -> Columns:
     return np.unique(np.concatenate([rows, more], axis=1), axis=1).astype(relation.dtype)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.maintained_relation import Tracked
+from engine.incremental.maintained_relation import MaintainedRelation
 from engine.kernels.ranks import ABSENT
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def difference(old: View, new: View) -> dict[str, Change]:
     return changes
 
 
-def lacking(relation: Tracked, iterations: np.ndarray, other: Tracked, others: np.ndarray) -> Columns:
+def lacking(
+    relation: MaintainedRelation, iterations: np.ndarray, other: MaintainedRelation, others: np.ndarray
+) -> Columns:
     """The tuples that are there by `iterations`, but not in another relation by `others`."""
     there = np.flatnonzero(iterations != ABSENT)
     rows = np.ascontiguousarray(relation.partitions[0].rows[: relation.width, there])
@@ -50,7 +52,7 @@ def lacking(relation: Tracked, iterations: np.ndarray, other: Tracked, others: n
     return rows[:, ~held]
 
 
-def change_of(relation: Tracked) -> Change:
+def change_of(relation: MaintainedRelation) -> Change:
     inserted, deleted = relation.changes()
     store = relation.partitions[0].rows[: relation.width]
     return Change(store[:, inserted], store[:, deleted], len(relation.changed) - len(inserted) - len(deleted))

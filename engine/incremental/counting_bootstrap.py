@@ -21,8 +21,8 @@ from engine.evaluation.execution import Job
 from engine.evaluation.operators import Contains, Operator
 from engine.evaluation.semi_naive_variants import Variant
 from engine.incremental.iteration_stamps import every_variable, marked
-from engine.incremental.maintained_relation import Tracked
-from engine.incremental.shared_worker_pool import Crew
+from engine.incremental.maintained_relation import MaintainedRelation
+from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.kernels.columns import compress
 from engine.plan.join_order import order
 from engine.plan.rule import Match, Rule
@@ -40,7 +40,7 @@ class Present(Operator):
 
     __slots__ = ("relation", "marker", "live")
 
-    def __init__(self, relation: Tracked, marker: int, live: Sequence[int]) -> None:
+    def __init__(self, relation: MaintainedRelation, marker: int, live: Sequence[int]) -> None:
         self.relation, self.marker, self.live = relation, marker, np.array(live, np.int64)
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
@@ -79,7 +79,7 @@ class Derive(Operator):
 
     __slots__ = ("relation", "take", "watch")
 
-    def __init__(self, relation: Tracked, take: Sequence[int], watch: Callable[[], None]) -> None:
+    def __init__(self, relation: MaintainedRelation, take: Sequence[int], watch: Callable[[], None]) -> None:
         self.relation, self.take, self.watch = relation, np.array(take, np.int64), watch
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
@@ -89,7 +89,7 @@ class Derive(Operator):
         return 0
 
 
-class Counted(Variant):
+class CountedRule(Variant):
     """A rule that begins with the delta of an atom, or (`delta` is None) with all tuples."""
 
     def __init__(
@@ -126,29 +126,29 @@ class Counted(Variant):
         return Plan(builder.source, builder.scan, builder.seed, (*builder.operators, end), tuple(steps))
 
 
-class Rounds:
+class CountingBootstrap:
     """The rules of a stratum, to be run until nothing new is derived. `planned_s` are the seconds spent on plans."""
 
     def __init__(
         self,
-        relations: Sequence[Tracked],
+        relations: Sequence[MaintainedRelation],
         rules: Mapping[Rule, RuleStatistics],
         bindings: Bindings,
-        crew: Crew,
+        pool: SharedWorkerPool,
         watch: Callable[[], None],
     ) -> None:
-        self.relations, self.crew = relations, crew
+        self.relations, self.pool = relations, pool
         self.planned_s = 0.0
         names = frozenset(relation.name for relation in relations)
-        self.initial: list[Counted] = []
-        self.variants: dict[str, list[Counted]] = {name: [] for name in names}
+        self.initial: list[CountedRule] = []
+        self.variants: dict[str, list[CountedRule]] = {name: [] for name in names}
         for rule, costs in rules.items():
             shared = (marked(rule), bindings, costs, watch)
             found = [(i, x.relation) for i, x in enumerate(rule.body) if isinstance(x, Match) and x.relation in names]
             if not found:
-                self.initial.append(Counted(*shared))
+                self.initial.append(CountedRule(*shared))
             for i, name in found:
-                self.variants[name].append(Counted(*shared, i, names))
+                self.variants[name].append(CountedRule(*shared, i, names))
 
     def run(self, enough: Callable[[], bool]) -> tuple[int, bool]:
         """Run to the fixpoint, or until there is `enough`; return the last iteration, and whether that was why."""
@@ -165,11 +165,11 @@ class Rounds:
             relation.end_rounds()
         return iteration, is_enough
 
-    def with_delta(self) -> list[Counted]:
+    def with_delta(self) -> list[CountedRule]:
         """The variants that have a delta to begin with."""
         return [v for relation in self.relations if relation.n_delta for v in self.variants[relation.name]]
 
-    def run_round(self, ready: Sequence[Counted], iteration: int) -> None:
+    def run_round(self, ready: Sequence[CountedRule], iteration: int) -> None:
         jobs: list[Job] = []
         for variant in ready:
             begin = perf_counter()
@@ -180,4 +180,4 @@ class Rounds:
                 blocks = () if source is None else source.blocks() if variant.delta is None else source.delta
                 jobs.append((plan, variant.statistics, blocks))
         if jobs:
-            self.crew.run(jobs)
+            self.pool.run(jobs)

@@ -26,7 +26,7 @@ FIXED = np.exp2(np.arange(48))
 
 
 @dataclass
-class History:
+class DurationModel:
     """The seconds of the last bootstrap, the weights and seconds of the last updates, the oldest first.
 
     `skips` is how many bootstraps may be chosen without trying an update, see `update_policy.Predicted`.
@@ -37,7 +37,7 @@ class History:
     skips: float = SKIPS
 
     @classmethod
-    def restored(cls, notes: Mapping[str, Any]) -> History:
+    def restored(cls, notes: Mapping[str, Any]) -> DurationModel:
         """Return the history that was saved as `notes`."""
         return cls(
             notes["bootstrap_s"], [(weight, elapsed_s) for weight, elapsed_s in notes["updates"]], notes["skips"]

@@ -18,7 +18,7 @@ from engine.evaluation.compile_expressions import Unsatisfiable
 from engine.evaluation.compile_plan import Builder, Plan
 from engine.evaluation.operators import Constant, Operator
 from engine.incremental.agenda import Agenda
-from engine.incremental.maintained_relation import Tracked
+from engine.incremental.maintained_relation import MaintainedRelation
 from engine.kernels.ranks import stamp, stamp_absent
 from engine.plan.join_order import order
 from engine.plan.rule import Absent, Match, Rule
@@ -40,7 +40,7 @@ class Epoch:
     opening: bool = False
     exact: bool = True
 
-    def is_fixed(self, relation: Tracked) -> bool:
+    def is_fixed(self, relation: MaintainedRelation) -> bool:
         """Return True if a relation's tuples count with the iterations that they have now, in both states."""
         return relation.name not in self.own and not self.opening
 
@@ -55,7 +55,7 @@ class Stamp(Operator):
 
     def __init__(
         self,
-        relation: Tracked,
+        relation: MaintainedRelation,
         epoch: Epoch,
         registers: tuple[int, int, int],
         *,
@@ -99,7 +99,14 @@ class Emit(Operator):
     __slots__ = ("relation", "epoch", "agenda", "take", "before", "after", "fresh")
 
     def __init__(
-        self, relation: Tracked, epoch: Epoch, agenda: Agenda, take: Sequence[int], before: int, after: int, fresh: bool
+        self,
+        relation: MaintainedRelation,
+        epoch: Epoch,
+        agenda: Agenda,
+        take: Sequence[int],
+        before: int,
+        after: int,
+        fresh: bool,
     ) -> None:
         self.relation, self.epoch, self.agenda, self.fresh = relation, epoch, agenda, fresh
         self.take, self.before, self.after = np.array(take, np.int64), before, after

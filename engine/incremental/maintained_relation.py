@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.support_sums import Sums
+from engine.incremental.support_sums import SupportSums
 from engine.kernels.ranks import ABSENT, enter
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.id_table import IdTable, slots_for, table_for
@@ -41,17 +41,17 @@ STORED = ("partitions", "arrangements", "table", "later", "count")
 """The attributes of a relation that are made of stored arrays."""
 
 
-class Asleep(Protocol):
+class LazyRelation(Protocol):
     """A relation that is stored."""
 
-    def verified(self) -> Tracked:
+    def verified(self) -> MaintainedRelation:
         """Return it, as far as `STORED` goes. Raises DamagedFile."""
 
-    def unverified(self) -> Tracked:
+    def unverified(self) -> MaintainedRelation:
         """Return it for its arrays, to be stored again as they are."""
 
 
-class Tracked(Relation):
+class MaintainedRelation(Relation):
     """Tuples that are or have been there; the last column of a row is its position, the tuple's id.
 
     For each id, `later` is the iteration of its first derivation, ABSENT if it has none, and `count` its supports: the
@@ -60,42 +60,42 @@ class Tracked(Relation):
 
     While two states are compared, before and after a batch of changes or before and after an update, the tuples that
     differ are `moving`: for the i-th of them `later` is ~i. So no second array is kept for the state before.
-    `pending` are the supports gained and lost that are to be decided next. One that is `asleep` is stored, and is read
+    `pending` are the supports gained and lost that are to be decided next. One that is `lazy` is stored, and is read
     when it is first used.
     """
 
     splits = False
 
     def __init__(self, name: str, width: int, dtype: np.dtype) -> None:
-        self.width, self.lock, self.waking = width, Lock(), RLock()
+        self.width, self.lock, self.loading = width, Lock(), RLock()
         super().__init__(name, width + 1, dtype)
         self.group = tuple(range(width))
 
     def clear(self) -> None:
         """Forget all tuples and arrangements."""
         super().clear()
-        self.asleep = None
+        self.lazy = None
         self.table = IdTable()
         self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
-        self.pending, self.moving = Sums(), STILL
+        self.pending, self.moving = SupportSums(), STILL
         self.log: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def sleep(self, asleep: Asleep) -> None:
+    def load_lazily(self, lazy: LazyRelation) -> None:
         """Hold what is stored, once any of it is asked for."""
         for name in STORED:
             delattr(self, name)
-        self.asleep = asleep
+        self.lazy = lazy
 
     def __getattr__(self, name: str) -> object:
         """Wake up: called for what is not there, which is what is stored."""
         if name not in STORED:
             raise AttributeError(f"a relation has no {name}")
-        with self.waking:
-            if self.asleep is not None:
-                stored = self.asleep.verified()
+        with self.loading:
+            if self.lazy is not None:
+                stored = self.lazy.verified()
                 for each in STORED:
                     setattr(self, each, getattr(stored, each))
-                self.asleep = None
+                self.lazy = None
         return object.__getattribute__(self, name)
 
     # ---- tuples and ids
@@ -298,7 +298,7 @@ class Tracked(Relation):
         self.close_batch()
         self.log = []
 
-    def adopt(self, other: Tracked) -> None:
+    def adopt(self, other: MaintainedRelation) -> None:
         """Take over the tuples of another relation, with their numbers; there are none so far."""
         there = other.present()
         ids = self.add(other.partitions[0].rows[: self.width, there])
@@ -335,7 +335,7 @@ class Tracked(Relation):
         return np.ascontiguousarray(np.concatenate([rows, np.array(more, self.dtype).reshape(len(more), -1)]))
 
 
-class Classes(Tracked):
+class MaintainedEquivalence(MaintainedRelation):
     """The classes of an equivalence: a tuple is an element with the least element of its class.
 
     The pairs are written out only when asked for.

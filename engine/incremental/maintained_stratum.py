@@ -24,19 +24,19 @@ from engine.database import Columns
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.execution import Job
 from engine.incremental.agenda import Agenda
-from engine.incremental.counting_bootstrap import Rounds
+from engine.incremental.counting_bootstrap import CountingBootstrap
 from engine.incremental.iteration_stamps import Epoch
-from engine.incremental.maintained_relation import NONE, Tracked
-from engine.incremental.shared_worker_pool import Crew
+from engine.incremental.maintained_relation import NONE, MaintainedRelation
+from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.incremental.update_plans import Context, Variant, changes, presence, support
 from engine.plan.rule import Rule
 from engine.result import RuleStatistics
 
-Batch = Mapping[Tracked, np.ndarray]
+Batch = Mapping[MaintainedRelation, np.ndarray]
 """The ids of tuples whose iteration changes, by relation."""
 
 
-class Maintained:
+class MaintainedStratum:
     """Mutually recursive relations, or a single one, with the rules that derive them from themselves and `inputs`.
 
     `rules` and `own`, the facts that stand in the program, are asked for when they are needed. `permanent` are the ids
@@ -47,22 +47,22 @@ class Maintained:
 
     def __init__(
         self,
-        relations: Sequence[Tracked],
-        inputs: Sequence[Tracked],
+        relations: Sequence[MaintainedRelation],
+        inputs: Sequence[MaintainedRelation],
         rules: Callable[[], Sequence[Rule]],
         own: Callable[[], Mapping[str, Sequence[tuple[int, ...]]]],
         bindings: Bindings,
-        crew: Crew,
+        pool: SharedWorkerPool,
         exact: bool,
         watch: Callable[[], None],
         meter: Meter,
     ) -> None:
-        self.relations, self.inputs, self.crew, self.meter = relations, inputs, crew, meter
+        self.relations, self.inputs, self.pool, self.meter = relations, inputs, pool, meter
         self._rules, self._own = rules, own
         self.names = frozenset(relation.name for relation in relations)
         self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
-        self.permanent: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
-        self.repeated: dict[Tracked, np.ndarray] = dict.fromkeys(relations, NONE)
+        self.permanent: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
+        self.repeated: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
         self.iterations = 0
         self.planned_s = 0.0
 
@@ -116,7 +116,7 @@ class Maintained:
             self.insert(relation, facts)
             relation.arrange()
         rules = dict(zip(self.rules, self.statistics, strict=True))
-        rounds = Rounds(self.relations, rules, self.context.bindings, self.crew, self.context.agenda.watch)
+        rounds = CountingBootstrap(self.relations, rules, self.context.bindings, self.pool, self.context.agenda.watch)
         self.iterations, is_enough = rounds.run(enough)
         if is_enough:
             self.context.agenda.last = self.iterations
@@ -138,8 +138,8 @@ class Maintained:
 
     def take_in(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         self.iterations = 0
-        own: dict[Tracked, np.ndarray] = {}
-        gone: dict[Tracked, np.ndarray] = {}
+        own: dict[MaintainedRelation, np.ndarray] = {}
+        gone: dict[MaintainedRelation, np.ndarray] = {}
         for relation in self.relations:
             lost, come = self.deleted(relation, deleted), self.given(relation, inserted)
             if len(lost) or len(come):
@@ -155,11 +155,11 @@ class Maintained:
         for relation in self.relations:
             relation.close_stratum()
 
-    def insert(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+    def insert(self, relation: MaintainedRelation, facts: Mapping[str, Columns]) -> np.ndarray:
         """Let rows be facts; return the ids of those that were none."""
         return relation.enter(self.given(relation, facts), 0)
 
-    def given(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+    def given(self, relation: MaintainedRelation, facts: Mapping[str, Columns]) -> np.ndarray:
         """The ids of given rows."""
         rows = facts.get(relation.name)
         if rows is None:
@@ -169,7 +169,7 @@ class Maintained:
             self.repeated[relation] = np.union1d(self.repeated[relation], np.intersect1d(ids, permanent))
         return ids
 
-    def deleted(self, relation: Tracked, facts: Mapping[str, Columns]) -> np.ndarray:
+    def deleted(self, relation: MaintainedRelation, facts: Mapping[str, Columns]) -> np.ndarray:
         """The ids of given rows that are facts, and may cease to be."""
         rows = facts.get(relation.name)
         if rows is None:
@@ -216,7 +216,7 @@ class Maintained:
         for variant in jobs:
             variant.feed.fill(np.empty((variant.feed.arity, 0), variant.feed.dtype))
 
-    def changed_rows(self, relation: Tracked, ids: np.ndarray, negated: bool) -> np.ndarray:
+    def changed_rows(self, relation: MaintainedRelation, ids: np.ndarray, negated: bool) -> np.ndarray:
         """The rows that a variant begins with, where these tuples have changed."""
         states = relation.states_of(ids)
         if relation.name not in self.names:
@@ -232,4 +232,4 @@ class Maintained:
             if plan is not None:
                 jobs.append((plan, variant.statistics, variant.blocks(plan)))
         if jobs:
-            self.crew.run(jobs)
+            self.pool.run(jobs)

@@ -158,7 +158,7 @@ def checksum(path: Path) -> int:
 # ---- reading
 
 
-class DataFile:
+class MappedFile:
     """A file in memory. `words` is all of it; what is written there stays in this process.
 
     Raises DamagedFile if it is not the file of this token and size, and OSError if there is none.
@@ -239,7 +239,7 @@ class Verified(Mapping[str, np.ndarray]):
     `unverified` are the same, to be written elsewhere as they are.
     """
 
-    def __init__(self, file: DataFile, others: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, file: MappedFile, others: Mapping[str, np.ndarray]) -> None:
         """Hold the arrays of a file, but for the others, which stand for those of the same name."""
         self.unverified = {**file.arrays(), **others}
         self._file, self._waiting = file, file.places.keys() - others.keys()

@@ -62,7 +62,7 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedProgram:
     """A program, taken apart. `components` are in an order of evaluation.
 
     `shapes` are those of its relations, `projections` those of the relations that stand for negated atoms with
@@ -88,9 +88,9 @@ class Prepared:
         return PROGRAM.unpack(self.stored)
 
 
-def prepared(program: CheckedProgram | Prepared) -> Prepared:
+def prepare_program(program: CheckedProgram | PreparedProgram) -> PreparedProgram:
     """Take a program apart, unless it has been."""
-    return program if isinstance(program, Prepared) else Preparation(program).run()
+    return program if isinstance(program, PreparedProgram) else Preparation(program).run()
 
 
 class Preparation:
@@ -108,12 +108,12 @@ class Preparation:
         self.digests: dict[str, str] = {}
         self.equivalences = frozenset(n for n, declared in program.relations.items() if "eqrel" in declared.qualifiers)
 
-    def run(self) -> Prepared:
+    def run(self) -> PreparedProgram:
         program = self.given
         components = tuple(
             self.digested(made, stratum) for stratum in self.program.strata for made in self.components(stratum)
         )
-        return Prepared(
+        return PreparedProgram(
             digest(program),
             program.number_bits,
             program.records,
@@ -252,4 +252,4 @@ def interned(symbols: Symbols) -> Callable[[int, bytes], int]:
 SYMBOL = 1
 RULES: Codec[list[Rule]] = Codec(list[Rule], lambda owner, field: field.name != "clause")
 FACTS: Codec[Facts] = Codec(Facts)
-PREPARED: Codec[Prepared] = Codec(Prepared)
+PREPARED: Codec[PreparedProgram] = Codec(PreparedProgram)

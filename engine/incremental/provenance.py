@@ -10,10 +10,10 @@ import numpy as np
 from engine.database import Columns
 from engine.evaluation.operators import Operator
 from engine.evaluation.worker_pool import Worker
-from engine.incremental.bounded_recursion import Widened
+from engine.incremental.bounded_recursion import BoundedRecursion
 from engine.incremental.iteration_stamps import AFTER, BEFORE, Stamper, marked
-from engine.incremental.maintained_stratum import Maintained
-from engine.incremental.recomputed_stratum import Recomputed
+from engine.incremental.maintained_stratum import MaintainedStratum
+from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.update_plans import Feed
 from engine.incremental.view import View
 from engine.kernels.ranks import ABSENT
@@ -44,9 +44,9 @@ def supports(view: View, relation: str, row: tuple[int, ...]) -> Iterator[tuple[
     stratum that is evaluated anew.
     """
     stratum = next(s for s in view.strata if relation in {member.name for member in s.relations})
-    if isinstance(stratum, Recomputed):
+    if isinstance(stratum, RecomputedStratum):
         return
-    stratum = stratum.final if isinstance(stratum, Widened) else stratum
+    stratum = stratum.final if isinstance(stratum, BoundedRecursion) else stratum
     head = view.bindings.relations[relation]
     ids = head.known(np.array([row], head.dtype).T)
     if ids[0] < 0 or head.later[ids[0]] in (0, ABSENT):
@@ -56,7 +56,9 @@ def supports(view: View, relation: str, row: tuple[int, ...]) -> Iterator[tuple[
             yield from _of_rule(view, stratum, rule, ids)
 
 
-def _of_rule(view: View, stratum: Maintained, rule: Rule, ids: np.ndarray) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
+def _of_rule(
+    view: View, stratum: MaintainedStratum, rule: Rule, ids: np.ndarray
+) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
     rule, head = marked(rule), view.bindings.relations[rule.relation]
     feed = Feed(f"{head.name}!", head)
     feed.fill(head.rows_of(ids, np.zeros(1), np.zeros(1)))
@@ -72,7 +74,7 @@ def _of_rule(view: View, stratum: Maintained, rule: Rule, ids: np.ndarray) -> It
         return
     end = Keep(registers)
     plan = replace(plan, operators=(*plan.operators, end))
-    view.crew.run([(plan, RuleStatistics(), feed.delta)])
+    view.pool.run([(plan, RuleStatistics(), feed.delta)])
     for columns in end.kept:
         for values in columns.T.tolist():
             if values[-1] + 1 <= head.later[ids[0]]:

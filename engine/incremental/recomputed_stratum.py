@@ -11,7 +11,7 @@ from engine.budget import Budget
 from engine.database import Columns, Database
 from engine.evaluation.evaluator import evaluate
 from engine.evaluation.execution import Options
-from engine.incremental.maintained_relation import Tracked
+from engine.incremental.maintained_relation import MaintainedRelation
 from engine.kernels.ranks import ABSENT
 from engine.language.checked_program import CheckedProgram, Stratum
 from engine.language.traverse import all_atoms
@@ -48,7 +48,7 @@ def alone(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
     )
 
 
-class Recomputed:
+class RecomputedStratum:
     """A stratum that is evaluated as a program of its own. All of its tuples have the iteration 0.
 
     Of an equivalence the classes are kept, not the pairs.
@@ -59,8 +59,8 @@ class Recomputed:
 
     def __init__(
         self,
-        relations: Sequence[Tracked],
-        inputs: Sequence[Tracked],
+        relations: Sequence[MaintainedRelation],
+        inputs: Sequence[MaintainedRelation],
         program: Callable[[], CheckedProgram],
         symbols: Symbols,
         records: Mapping[str, RecordTable],
@@ -73,7 +73,7 @@ class Recomputed:
         self.symbols, self.records, self.threads, self.options, self.reason = symbols, records, threads, options, reason
         self.budget = budget
         dtypes = {relation.name: (relation.width, relation.dtype) for relation in self.relations}
-        self.given = {name: Tracked(f"{name}!given", *shape) for name, shape in dtypes.items()}
+        self.given = {name: MaintainedRelation(f"{name}!given", *shape) for name, shape in dtypes.items()}
         self.iterations = 0
 
     def bootstrap(self, facts: Mapping[str, Columns]) -> None:
@@ -112,7 +112,7 @@ class Recomputed:
             rows = stored.represented() if isinstance(stored, Equivalence) else stored.columns()
             self.replace(relation, np.asarray(rows, relation.dtype))
 
-    def replace(self, relation: Tracked, rows: Columns) -> None:
+    def replace(self, relation: MaintainedRelation, rows: Columns) -> None:
         """Let a relation hold these rows."""
         before, after = relation.present(), relation.add(rows)
         gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)

@@ -27,21 +27,21 @@ from engine import trust
 from engine.database import Database
 from engine.evaluation.evaluator import record_table
 from engine.incremental.file_lock import lock
-from engine.incremental.mapped_file import DamagedFile, DataFile, Part, Verified, checksum, share, write
-from engine.incremental.prepared_program import Prepared, prepared
+from engine.incremental.mapped_file import DamagedFile, MappedFile, Part, Verified, checksum, share, write
+from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.state_identity import format_name, identity
 from engine.incremental.state_manifest import NAME, Manifest, Saved, read_manifest, write_manifest
-from engine.incremental.state_migration import CannotAdopt, adopt, form
+from engine.incremental.state_migration import CannotMigrate, form, migrate
 from engine.incremental.view import View
 from engine.incremental.view_serialization import (
     Parts,
     as_stored,
     compacted,
-    freeze,
     held_by,
-    thaw,
-    thaw_records,
-    thaw_relation,
+    restore,
+    restore_records,
+    restore_relation,
+    serialize,
 )
 from engine.language.checked_program import CheckedProgram
 from engine.symbols import Symbols
@@ -72,7 +72,7 @@ class Base:
 
     path: Path
     saved: Saved
-    file: DataFile
+    file: MappedFile
 
 
 class State:
@@ -82,8 +82,8 @@ class State:
     was loaded or saved last goes on from. It may be that of a state in another directory: the file is shared then.
     """
 
-    def __init__(self, directory: Path, program: CheckedProgram | Prepared, *, exact: bool = True) -> None:
-        self.directory, self.program, self.exact = directory, prepared(program), exact
+    def __init__(self, directory: Path, program: CheckedProgram | PreparedProgram, *, exact: bool = True) -> None:
+        self.directory, self.program, self.exact = directory, prepare_program(program), exact
         self.notes: dict[str, Any] = {}
         self._format, self._identity = format_name(), identity(self.program.digest, exact)
         self.base: Base | None = None
@@ -120,7 +120,7 @@ class State:
                 )
             return self._load(manifest, options)
 
-    def adopt(self, **options: object) -> View:
+    def migrate(self, **options: object) -> View:
         """Return the saved view of any program; strata that differ in this program are bootstrapped.
 
         The facts are those that were saved. `anew` counts these strata. Raises NoState, and EvaluationError.
@@ -138,7 +138,7 @@ class State:
             if manifest.format != self._format:
                 raise NoState(f"the state in {self.directory} was saved by another version of analyze")
             yield manifest
-        except CannotAdopt as error:
+        except CannotMigrate as error:
             raise NoState(f"the state in {self.directory} does not belong to this program: {error}") from None
         except DamagedFile as error:
             raise NoState(f"the state in {self.directory} is damaged: {error}") from None
@@ -157,21 +157,21 @@ class State:
             texts += texts_of(changed)
         arrays = Verified(base, changed)
         records = {name: record_table(self.program, name, None) for name in self.program.records}
-        thaw_records(records, manifest.description, arrays)
+        restore_records(records, manifest.description, arrays)
         database = Database(Symbols(texts), records)
         view = View(self.program, database, exact=self.exact, **options)
-        self.anew = adopt(view, manifest.description, arrays)
+        self.anew = migrate(view, manifest.description, arrays)
         self.notes = manifest.notes
         return view
 
     def _map_base(self, saved: Saved) -> Base:
         return Base(self.directory / f"{saved.token}.base", saved, self._map(saved, ".base"))
 
-    def _map(self, saved: Saved, suffix: str) -> DataFile:
+    def _map(self, saved: Saved, suffix: str) -> MappedFile:
         path = self.directory / (saved.token + suffix)
         if suffix == ".log" and checksum(path) != saved.checksum:
             raise DamagedFile(f"{path.name} is not what was saved")
-        return DataFile(path, bytes.fromhex(saved.token), saved.n_bytes, saved.places)
+        return MappedFile(path, bytes.fromhex(saved.token), saved.n_bytes, saved.places)
 
     def discard(self) -> None:
         """Discard the state. Its files are removed when the next one is saved."""
@@ -200,7 +200,7 @@ class State:
         if self.base is None:
             return False
         base, saved = self.base.file, self.base.saved
-        parts, description = freeze(view, {relation.name: as_stored(relation) for relation in held_by(view)})
+        parts, description = serialize(view, {relation.name: as_stored(relation) for relation in held_by(view)})
         description["form"] = form(view)
         parts = {name: part for name, part in parts.items() if not base.holds(name, part.array)}
         positions, words = base.changes()
@@ -216,14 +216,14 @@ class State:
 
     def _save_base(self, view: View) -> None:
         """Save all, and let the view go on from what has been saved."""
-        parts, description = freeze(view, {relation.name: compacted(relation) for relation in held_by(view)})
+        parts, description = serialize(view, {relation.name: compacted(relation) for relation in held_by(view)})
         description["form"] = form(view)
         base = self._write(parts | text_parts(view.symbols, 0), ".base")
         self._switch(Manifest(self._format, self._identity, base, None, description, self.notes))
         self.base = self._map_base(base)
         arrays = self.base.file.arrays()
-        thaw_records(view.records, description, arrays)
-        thaw(view.strata, description, arrays, thaw_relation)
+        restore_records(view.records, description, arrays)
+        restore(view.strata, description, arrays, restore_relation)
 
     def _write(self, parts: Parts, suffix: str) -> Saved:
         token = token_hex(16)

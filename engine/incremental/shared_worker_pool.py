@@ -8,7 +8,7 @@ from threading import Lock
 from engine.evaluation.execution import Execution, Job, Options
 
 
-class Crew:
+class SharedWorkerPool:
     """Runs jobs for several callers at a time, each on an execution of its own.
 
     Who is alone has all threads, of several each has an equal part; it is looked at again before each wave of tasks.
@@ -22,7 +22,7 @@ class Crew:
     def run(self, jobs: Sequence[Job]) -> None:
         """Run jobs to their end."""
         with self._lock:
-            execution = self._idle.pop() if self._idle else Part(self)
+            execution = self._idle.pop() if self._idle else PoolShare(self)
             self.n_callers += 1
         try:
             execution.run(jobs, ())
@@ -33,15 +33,15 @@ class Crew:
 
     def close(self) -> None:
         for execution in self._idle:
-            execution.team.close()
+            execution.pool.close()
 
 
-class Part(Execution):
-    """An execution with a part of a crew's threads."""
+class PoolShare(Execution):
+    """An execution with a part of a pool's threads."""
 
-    def __init__(self, crew: Crew) -> None:
-        super().__init__(crew.threads, crew.options)
-        self.crew = crew
+    def __init__(self, shared: SharedWorkerPool) -> None:
+        super().__init__(shared.threads, shared.options)
+        self.shared = shared
 
     def n_workers(self) -> int:
-        return max(1, self.crew.threads // self.crew.n_callers)
+        return max(1, self.shared.threads // self.shared.n_callers)

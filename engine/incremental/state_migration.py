@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.maintained_relation import Tracked
+from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.view import View
-from engine.incremental.view_serialization import Arrays, Description, lay_asleep, thaw
+from engine.incremental.view_serialization import Arrays, Description, restore, restore_lazily
 from engine.kernels.ranks import ABSENT
 
 
-class CannotAdopt(Exception):
+class CannotMigrate(Exception):
     """The saved state cannot be used; the message is the reason."""
 
 
@@ -34,14 +34,14 @@ def form(view: View) -> Description:
     }
 
 
-def adopt(view: View, description: Description, arrays: Arrays) -> int:
+def migrate(view: View, description: Description, arrays: Arrays) -> int:
     """Let a view without tuples hold what its program makes of the facts that were saved.
 
-    Return how many strata have been bootstrapped for that. Raises CannotAdopt.
+    Return how many strata have been bootstrapped for that. Raises CannotMigrate.
     """
     own, saved = form(view), description["form"]
     if own["kept"] != saved["kept"] or others(own["records"], saved["records"]):
-        raise CannotAdopt("numbers, records, iterations or bounds are others")
+        raise CannotMigrate("numbers, records, iterations or bounds are others")
     if view.bound is not None:
         view.bound.max_rows = description["max_rows"]
     changed = others(own["digests"], saved["digests"])
@@ -50,7 +50,12 @@ def adopt(view: View, description: Description, arrays: Arrays) -> int:
         for node, stratum in enumerate(view.strata)
         if any(r.name in changed or r.name not in saved["digests"] for r in stratum.relations)
     ]
-    thaw((view.strata[node] for node in sorted({*range(len(view.strata))} - {*anew})), description, arrays, lay_asleep)
+    restore(
+        (view.strata[node] for node in sorted({*range(len(view.strata))} - {*anew})),
+        description,
+        arrays,
+        restore_lazily,
+    )
     facts = {
         relation.name: rows
         for node in anew
@@ -58,7 +63,7 @@ def adopt(view: View, description: Description, arrays: Arrays) -> int:
         if (rows := facts_of(relation.name, description, arrays)).shape[1]
     }
     if differing := others(own["columns"], saved["columns"]) & {*facts}:
-        raise CannotAdopt(f"the columns of {', '.join(sorted(differing))} are others")
+        raise CannotMigrate(f"the columns of {', '.join(sorted(differing))} are others")
     if anew:
         view.bootstrap(facts, anew)
     return len(anew)
@@ -84,7 +89,7 @@ def facts_of(name: str, description: Description, arrays: Arrays) -> Columns:
     standing = [*{*description["permanent"].get(name, [])}.difference(given_too)]
     if not standing:
         return found
-    held = Tracked(name, len(rows), rows.dtype)
+    held = MaintainedRelation(name, len(rows), rows.dtype)
     held.enter(held.add(found), 0)
     held.enter(held.known(arrays[f"{name} rows"][:-1, standing]), ABSENT)
     return held.columns()

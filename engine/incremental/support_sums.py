@@ -9,7 +9,7 @@ from engine.kernels.ranks import FREE, enter_sums
 FIRST_SLOTS = 64
 
 
-class Sums:
+class SupportSums:
     """Ids of tuples and a sum for each, `ids[:n]` and `sums[:n]`, in order of arrival; `slots` finds them by id."""
 
     __slots__ = ("slots", "ids", "sums", "n")

@@ -11,7 +11,7 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan
 from engine.incremental.agenda import Agenda
 from engine.incremental.iteration_stamps import AFTER, BEFORE, Emit, EmitKnown, Epoch, Stamper, ended, marked
-from engine.incremental.maintained_relation import Tracked
+from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.skip_test import may_match
 from engine.kernels.ranks import ABSENT
 from engine.plan.rule import Absent, Literal, Match, Rule
@@ -30,7 +30,7 @@ class Feed(Relation):
     With `negated` these are iterations in which the tuples are not there.
     """
 
-    def __init__(self, name: str, of: Tracked, *, negated: bool = False) -> None:
+    def __init__(self, name: str, of: MaintainedRelation, *, negated: bool = False) -> None:
         super().__init__(name, of.width + 3, of.dtype)
         self.negated = negated
 
@@ -51,7 +51,7 @@ class Context:
     epoch: Epoch
     agenda: Agenda
 
-    def feed(self, relation: Tracked, suffix: str) -> Feed:
+    def feed(self, relation: MaintainedRelation, suffix: str) -> Feed:
         name = f"{relation.name}{suffix}{min(self.epoch.own)}"
         if name not in self.bindings.relations:
             self.bindings.relations[name] = Feed(name, relation, negated=suffix == NEGATED)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from engine.incremental.bounded_recursion import CannotUpdate
 from engine.incremental.changes import Change, difference
-from engine.incremental.duration_model import SKIPS, Facts, History, weight
+from engine.incremental.duration_model import SKIPS, DurationModel, Facts, weight
 from engine.incremental.view import View
 from engine.system import private_bytes
 
@@ -18,7 +18,7 @@ SWITCH = 0.2
 """The share of the last bootstrap's time that an update may take: the paper's switching parameter (§5.2)."""
 
 
-class GivenUp(Exception):
+class Abandoned(Exception):
     """Work in progress is abandoned."""
 
 
@@ -37,7 +37,7 @@ class Outcome:
     planned_s: float = 0.0
 
 
-class Policy(Protocol):
+class UpdatePolicy(Protocol):
     """Brings a maintainer's view to its next state."""
 
     name: str
@@ -50,16 +50,16 @@ class Maintainer:
     """A view, the history of its evaluations, and the policy of update or bootstrap. `clock` returns seconds."""
 
     view: View
-    policy: Policy
-    history: History = field(default_factory=History)
+    policy: UpdatePolicy
+    durations: DurationModel = field(default_factory=DurationModel)
     clock: Callable[[], float] = perf_counter
 
     def bootstrap(self, facts: Facts) -> float:
         """Evaluate from scratch. Return the elapsed seconds."""
         begin = self.clock()
         self.view.bootstrap(facts)
-        self.history.bootstrap_s = self.clock() - begin
-        return self.history.bootstrap_s
+        self.durations.bootstrap_s = self.clock() - begin
+        return self.durations.bootstrap_s
 
     def apply(self, inserted: Facts, deleted: Facts) -> Outcome:
         """Apply inserted and deleted facts as the policy decides."""
@@ -75,18 +75,18 @@ class Maintainer:
 
         def watch() -> None:
             if self.clock() - begin > budget_s and worked_s() > budget_s:
-                raise GivenUp
+                raise Abandoned
 
         try:
             with view.watched(watch):
                 changes = view.update(inserted, deleted)
-        except GivenUp:
+        except Abandoned:
             # As long again, for all that is known: that is what half of all things that have lasted so long do.
-            self.history.remember(size, 2 * budget_s)
+            self.durations.remember(size, 2 * budget_s)
             return self.restart(inserted, deleted, f"an update took longer than {budget_s:.2f} s", self.clock() - begin)
         except CannotUpdate as error:
             return self.restart(inserted, deleted, str(error), self.clock() - begin)
-        self.history.remember(size, max(0.0, worked_s()))
+        self.durations.remember(size, max(0.0, worked_s()))
         return Outcome("update", reason, self.clock() - begin, changes, planned_s=view.planned_s - planned_s)
 
     def restart(self, inserted: Facts, deleted: Facts, reason: str, wasted_s: float = 0.0) -> Outcome:
@@ -124,7 +124,7 @@ class Elastic:
     name = "elastic"
 
     def apply(self, maintainer: Maintainer, inserted: Facts, deleted: Facts) -> Outcome:
-        budget_s = self.switch * maintainer.history.bootstrap_s
+        budget_s = self.switch * maintainer.durations.bootstrap_s
         reason = f"within {budget_s:.2f} s, {self.switch:.0%} of the last bootstrap"
         return maintainer.attempt(inserted, deleted, reason, budget_s)
 
@@ -145,22 +145,22 @@ class Predicted:
     name = "predicted"
 
     def apply(self, maintainer: Maintainer, inserted: Facts, deleted: Facts) -> Outcome:
-        history = maintainer.history
-        bound_s = history.bootstrap_s
-        expected_s = history.expected_s(weight(maintainer.view, inserted, deleted))
-        told = f"expected to take {expected_s:.2f} s, the last bootstrap took {bound_s:.2f} s"
-        if expected_s > bound_s and history.skips >= 1:
-            history.skips -= 1
-            return maintainer.restart(inserted, deleted, f"an update was {told}")
-        if not history.updates:
-            told = f"the first one; the last bootstrap took {bound_s:.2f} s"
+        durations = maintainer.durations
+        bound_s = durations.bootstrap_s
+        expected_s = durations.expected_s(weight(maintainer.view, inserted, deleted))
+        reason = f"expected to take {expected_s:.2f} s, the last bootstrap took {bound_s:.2f} s"
+        if expected_s > bound_s and durations.skips >= 1:
+            durations.skips -= 1
+            return maintainer.restart(inserted, deleted, f"an update was {reason}")
+        if not durations.updates:
+            reason = f"the first one; the last bootstrap took {bound_s:.2f} s"
         elif expected_s > bound_s:
-            told = f"tried again, though {told}"
-        outcome = maintainer.attempt(inserted, deleted, told, bound_s)
+            reason = f"tried again, though {reason}"
+        outcome = maintainer.attempt(inserted, deleted, reason, bound_s)
         share = 1.0
         if outcome.strategy == "update" and bound_s:
             share = (outcome.elapsed_s - outcome.planned_s) / bound_s
-        history.skips = min(SKIPS, history.skips + SKIPS * share)
+        durations.skips = min(SKIPS, durations.skips + SKIPS * share)
         return outcome
 
 
@@ -185,7 +185,7 @@ class Raced:
                 try:
                     fresh.bootstrap(facts)
                     won.set()
-                except GivenUp:
+                except Abandoned:
                     return
                 except BaseException as error:
                     found.append(error)
@@ -199,7 +199,7 @@ class Raced:
                 changes = old.update(inserted, deleted)
             outcome = Outcome("update", reason, maintainer.clock() - begin, changes)
             won.set()
-        except GivenUp:
+        except Abandoned:
             pass
         except CannotUpdate as error:
             reason = str(error)
@@ -212,7 +212,7 @@ class Raced:
             raise found[0]
         if outcome is not None:
             return outcome
-        maintainer.view, maintainer.history.bootstrap_s = fresh, maintainer.clock() - begin
+        maintainer.view, maintainer.durations.bootstrap_s = fresh, maintainer.clock() - begin
         changes = difference(old, fresh)
         return Outcome("bootstrap", reason, maintainer.clock() - begin, changes)
 
@@ -222,12 +222,12 @@ def giving_up(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
 
     def watch() -> None:
         if won.is_set() or (limit_bytes is not None and private_bytes() > limit_bytes):
-            raise GivenUp
+            raise Abandoned
 
     return watch
 
 
-POLICIES: dict[str, type[Policy]] = {
+POLICIES: dict[str, type[UpdatePolicy]] = {
     policy.name: policy for policy in (Predicted, Elastic, UpdateOnly, BootstrapOnly, Raced)
 }
 DEFAULT = Predicted.name

@@ -10,11 +10,11 @@ from typing import Any
 
 from engine.database import Columns, Database
 from engine.incremental.delta_files import read_delta
-from engine.incremental.duration_model import History
+from engine.incremental.duration_model import DurationModel
 from engine.incremental.mapped_file import DamagedFile
 from engine.incremental.saved_state import NoState, State, StateError
 from engine.incremental.update_policy import DEFAULT as DEFAULT_POLICY
-from engine.incremental.update_policy import POLICIES, Maintainer, Policy
+from engine.incremental.update_policy import POLICIES, Maintainer, UpdatePolicy
 from engine.incremental.view import View
 from engine.io import load, store
 from engine.language.checked_program import CheckedProgram
@@ -26,7 +26,7 @@ WAIT_S = 600.0
 
 
 @dataclass
-class Upkeep:
+class UpdateSummary:
     """The outcome of a run: `strategy`, and why; numbers of inserted and deleted tuples by relation; durations.
 
     `elapsed_s` is the time of bootstrap or update, `loaded_s` and `saved_s` that of the state. `damage` is set if the
@@ -43,7 +43,7 @@ class Upkeep:
     lines: list[str] = field(default_factory=list)
 
 
-def keep_up(
+def update_program(
     program: Path,
     state: Path,
     output: Path,
@@ -56,7 +56,7 @@ def keep_up(
     threads: int | None = None,
     wait_s: float = WAIT_S,
     waiting: Callable[[], None] = lambda: None,
-) -> Upkeep:
+) -> UpdateSummary:
     """Apply a delta to the state of a program file, save the state, and write the complete outputs.
 
     Where there is no state that can be used, the program is evaluated on `facts`, which are those before the delta.
@@ -70,16 +70,16 @@ def keep_up(
     place.open(wait_s, waiting)
     options = {"threads": threads, "scheduler": scheduler}
 
-    def go_on(maintainer: Maintainer, upkeep: Upkeep) -> Upkeep:
+    def go_on(maintainer: Maintainer, summary: UpdateSummary) -> UpdateSummary:
         inserted, deleted = read_delta(delta, maintainer.view, unread) if delta else ({}, {})
-        advance(maintainer, inserted, deleted, upkeep)
-        place.notes = maintainer.history.notes()
+        advance(maintainer, inserted, deleted, summary)
+        place.notes = maintainer.durations.notes()
         saving = perf_counter()
         place.save(maintainer.view)
-        upkeep.saved_s = perf_counter() - saving
-        upkeep.lines = store(checked, maintainer.view.result(), output)
-        maintainer.view.close_team()
-        return upkeep
+        summary.saved_s = perf_counter() - saving
+        summary.lines = store(checked, maintainer.view.result(), output)
+        maintainer.view.close()
+        return summary
 
     try:
         try:
@@ -92,20 +92,22 @@ def keep_up(
         place.close()
 
 
-def begin(place: State, facts: Path | None, policy: Policy, options: Mapping[str, Any]) -> tuple[Maintainer, Upkeep]:
+def begin(
+    place: State, facts: Path | None, policy: UpdatePolicy, options: Mapping[str, Any]
+) -> tuple[Maintainer, UpdateSummary]:
     """Load the state, or evaluate from scratch; `options` are those of View."""
     loading = perf_counter()
     try:
         view = place.load(**options)
     except NoState as error:
         return anew(place, facts, policy, options, error)
-    maintainer = Maintainer(view, policy, History.restored(place.notes))
-    return maintainer, Upkeep("update", "nothing to do", 0.0, {}, perf_counter() - loading)
+    maintainer = Maintainer(view, policy, DurationModel.restored(place.notes))
+    return maintainer, UpdateSummary("update", "nothing to do", 0.0, {}, perf_counter() - loading)
 
 
 def anew(
-    place: State, facts: Path | None, policy: Policy, options: Mapping[str, Any], why: NoState
-) -> tuple[Maintainer, Upkeep]:
+    place: State, facts: Path | None, policy: UpdatePolicy, options: Mapping[str, Any], why: NoState
+) -> tuple[Maintainer, UpdateSummary]:
     """Evaluate from scratch. Raises StateError without initial facts."""
     if facts is None:
         raise StateError(f"{why}; give initial facts (-F)") from None
@@ -114,7 +116,7 @@ def anew(
     given = Database(database.symbols, database.records)
     maintainer = Maintainer(View(place.program, given, exact=place.exact, **options), policy)
     elapsed_s = maintainer.bootstrap(database.relations)
-    return maintainer, Upkeep("bootstrap", str(why), elapsed_s, whole(maintainer.view), damage=why.damage)
+    return maintainer, UpdateSummary("bootstrap", str(why), elapsed_s, whole(maintainer.view), damage=why.damage)
 
 
 def whole(view: View) -> dict[str, tuple[int, int]]:
@@ -122,17 +124,19 @@ def whole(view: View) -> dict[str, tuple[int, int]]:
     return {name: (len(relation.present()), 0) for name, relation in view.relations.items()}
 
 
-def advance(maintainer: Maintainer, inserted: dict[str, Columns], deleted: dict[str, Columns], upkeep: Upkeep) -> None:
-    """Apply a delta. After a bootstrap, `upkeep` counts the tuples that there are in the end."""
+def advance(
+    maintainer: Maintainer, inserted: dict[str, Columns], deleted: dict[str, Columns], summary: UpdateSummary
+) -> None:
+    """Apply a delta. After a bootstrap, `summary` counts the tuples that there are in the end."""
     if not inserted and not deleted:
         return
     outcome = maintainer.apply(inserted, deleted)
-    upkeep.elapsed_s += outcome.elapsed_s
-    if upkeep.strategy == "bootstrap":
-        upkeep.changes = whole(maintainer.view)
+    summary.elapsed_s += outcome.elapsed_s
+    if summary.strategy == "bootstrap":
+        summary.changes = whole(maintainer.view)
         return
-    upkeep.strategy, upkeep.reason = outcome.strategy, outcome.reason
-    upkeep.changes = {
+    summary.strategy, summary.reason = outcome.strategy, outcome.reason
+    summary.changes = {
         name: (change.inserted.shape[1], change.deleted.shape[1]) for name, change in outcome.changes.items()
     }
 

@@ -16,13 +16,13 @@ from engine.evaluation.evaluator import RelationColumns, record_table
 from engine.evaluation.execution import Options
 from engine.evaluation.insert_facts import fitting_columns
 from engine.evaluation.vectorized_functors import Functors
-from engine.incremental.bounded_recursion import Bound, Widened
+from engine.incremental.bounded_recursion import Bound, BoundedRecursion
 from engine.incremental.changes import Change, change_of
-from engine.incremental.maintained_relation import Classes, Tracked
-from engine.incremental.maintained_stratum import Maintained
-from engine.incremental.prepared_program import Component, Facts, Prepared, Shape, prepared
-from engine.incremental.recomputed_stratum import Recomputed
-from engine.incremental.shared_worker_pool import Crew
+from engine.incremental.maintained_relation import MaintainedEquivalence, MaintainedRelation
+from engine.incremental.maintained_stratum import MaintainedStratum
+from engine.incremental.prepared_program import Component, Facts, PreparedProgram, Shape, prepare_program
+from engine.incremental.recomputed_stratum import RecomputedStratum
+from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.kernels.ranks import ABSENT
 from engine.language.checked_program import CheckedProgram
 from engine.plan.rule import Rule
@@ -59,7 +59,7 @@ class View:
 
     def __init__(
         self,
-        program: CheckedProgram | Prepared,
+        program: CheckedProgram | PreparedProgram,
         database: Database,
         *,
         threads: int | None = None,
@@ -69,9 +69,9 @@ class View:
         bound: Bound | None = None,
         budget: Budget | None = None,
     ) -> None:
-        self.prepared, self.symbols = prepared(program), database.symbols
+        self.prepared, self.symbols = prepare_program(program), database.symbols
         self.threads, self.options = threads or n_cores(), options or Options()
-        self.crew = Crew(self.threads, self.options)
+        self.pool = SharedWorkerPool(self.threads, self.options)
         declared = self.prepared.records
         self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
@@ -80,7 +80,7 @@ class View:
         joined: dict[str, Relation] = {**self.relations, **empty(self.prepared.projections)}
         sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
         self.bindings = Bindings(joined, self.records, Functors(self.prepared.number_bits, self.symbols), sizes)
-        self.strata: list[Maintained | Recomputed | Widened] = []
+        self.strata: list[MaintainedStratum | RecomputedStratum | BoundedRecursion] = []
         for component in self.prepared.components:
             self.strata.append(self.recomputed(component) if component.reason else self.maintained(component))
         self.graph = strata_of(
@@ -94,14 +94,14 @@ class View:
 
     # ---- strata
 
-    def held(self, names: Iterable[str]) -> list[Tracked]:
+    def held(self, names: Iterable[str]) -> list[MaintainedRelation]:
         return [self.bindings.relations[name] for name in names]
 
-    def recomputed(self, component: Component) -> Recomputed:
+    def recomputed(self, component: Component) -> RecomputedStratum:
         shared = (self.symbols, self.records, self.threads, self.options, component.reason, self.budget)
-        return Recomputed(self.held(component.relations), self.held(component.reads), component.program, *shared)
+        return RecomputedStratum(self.held(component.relations), self.held(component.reads), component.program, *shared)
 
-    def maintained(self, component: Component) -> Maintained | Widened:
+    def maintained(self, component: Component) -> MaintainedStratum | BoundedRecursion:
         """Return what keeps a component up to date, within its bound if it has one."""
         stored = (partial(component.rules, self.symbols), partial(component.facts, self.symbols))
         kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored)
@@ -109,24 +109,24 @@ class View:
             return self.bounded(kept, self.bound)
         return kept
 
-    def bounded(self, kept: Maintained, bound: Bound) -> Widened:
+    def bounded(self, kept: MaintainedStratum, bound: Bound) -> BoundedRecursion:
         """Let what keeps a stratum up to date keep it within a bound, too; the facts chosen become part of it."""
         (source,) = [s for s in self.strata if bound.into in {relation.name for relation in s.relations}]
         self.strata.remove(source)
-        return Widened(kept, source, bound, self.declare, self.keeping)
+        return BoundedRecursion(kept, source, bound, self.declare, self.keeping)
 
-    def declare(self, name: str, like: Tracked) -> Tracked:
+    def declare(self, name: str, like: MaintainedRelation) -> MaintainedRelation:
         """Make a relation beside those of the program."""
-        made = self.bindings.relations[name] = Tracked(name, like.width, like.dtype)
+        made = self.bindings.relations[name] = MaintainedRelation(name, like.width, like.dtype)
         return made
 
     def keeping(
         self,
-        relations: list[Tracked],
-        inputs: list[Tracked],
+        relations: list[MaintainedRelation],
+        inputs: list[MaintainedRelation],
         rules: Callable[[], Sequence[Rule]],
         own: Callable[[], Facts] = dict,
-    ) -> Maintained:
+    ) -> MaintainedStratum:
         """Return what maintains relations by rules that read inputs, and by facts of their own."""
         meter = Meter(self.budget, self.symbols)
 
@@ -134,14 +134,14 @@ class View:
             self.watch()
             meter.watch()
 
-        return Maintained(relations, inputs, rules, own, self.bindings, self.crew, self.exact, watch, meter)
+        return MaintainedStratum(relations, inputs, rules, own, self.bindings, self.pool, self.exact, watch, meter)
 
     # ---- evaluation
 
     @property
     def planned_s(self) -> float:
         """The seconds spent on plans so far. Plans are reused by later updates."""
-        return sum(stratum.planned_s for stratum in self.strata if not isinstance(stratum, Recomputed))
+        return sum(stratum.planned_s for stratum in self.strata if not isinstance(stratum, RecomputedStratum))
 
     def bootstrap(self, facts: Mapping[str, Columns], nodes: Sequence[int] | None = None) -> None:
         """Evaluate all strata, or some that are empty, from scratch. Raises EvaluationError for invalid facts."""
@@ -169,7 +169,7 @@ class View:
                 relation.close_stratum()
             raise
         changes = {name: change_of(relation) for name, relation in self.relations.items() if len(relation.changed)}
-        self.close()
+        self.close_update()
         return changes
 
     def propagate(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> int:
@@ -185,7 +185,7 @@ class View:
 
         given = {self.graph.writer[name] for name in (*inserted, *deleted)}
         # A bound may be another one now.
-        given.update(node for node, stratum in enumerate(self.strata) if isinstance(stratum, Widened))
+        given.update(node for node, stratum in enumerate(self.strata) if isinstance(stratum, BoundedRecursion))
         return len(self.run(sorted(given), work, rows_read, inserted, deleted))
 
     def run(
@@ -204,7 +204,7 @@ class View:
             stratum = self.strata[node]
             own = (given[r.name].shape[1] for given in facts for r in stratum.relations if r.name in given)
             expected = rows_touched(stratum.inputs, stratum.relations, rows_read(node) + sum(own))
-            return not isinstance(stratum, Recomputed) and expected > self.options.beside_rows
+            return not isinstance(stratum, RecomputedStratum) and expected > self.options.beside_rows
 
         scheduler = SCHEDULERS[self.scheduler](self.graph.dag)
         return run(scheduler, active, work, self.threads, pays, self.stop)
@@ -237,20 +237,20 @@ class View:
         inserted, deleted = self.fitting(inserted), self.fitting(deleted)
         facts = {name: rows for stratum in self.strata for name, rows in stratum.facts().items()}
         for name in {*inserted, *deleted}:
-            held = Tracked(name, self.relations[name].width, self.relations[name].dtype)
+            held = MaintainedRelation(name, self.relations[name].width, self.relations[name].dtype)
             for rows, iteration in ((facts.get(name), 0), (deleted.get(name), ABSENT), (inserted.get(name), 0)):
                 if rows is not None:
                     held.enter(held.add(rows), iteration)
             facts[name] = held.columns()
         return facts
 
-    def close(self) -> None:
+    def close_update(self) -> None:
         for relation in self.tracked():
             relation.close_update()
 
-    def tracked(self) -> list[Tracked]:
+    def tracked(self) -> list[MaintainedRelation]:
         """All relations, projections included."""
-        return [relation for relation in self.bindings.relations.values() if isinstance(relation, Tracked)]
+        return [relation for relation in self.bindings.relations.values() if isinstance(relation, MaintainedRelation)]
 
     def fitting(self, facts: Mapping[str, Columns]) -> dict[str, Columns]:
         """Facts in the form in which relations store them."""
@@ -272,13 +272,13 @@ class View:
         """The tuples of a relation, [arity, n]."""
         return self.relations[name].columns()
 
-    def close_team(self) -> None:
-        self.crew.close()
+    def close(self) -> None:
+        self.pool.close()
 
 
-def empty(shapes: Mapping[str, Shape], equivalences: Collection[str] = ()) -> dict[str, Tracked]:
+def empty(shapes: Mapping[str, Shape], equivalences: Collection[str] = ()) -> dict[str, MaintainedRelation]:
     return {
-        name: (Classes if name in equivalences else Tracked)(name, width, np.dtype(dtype))
+        name: (MaintainedEquivalence if name in equivalences else MaintainedRelation)(name, width, np.dtype(dtype))
         for name, (width, dtype) in shapes.items()
     }
 

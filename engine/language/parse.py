@@ -15,7 +15,7 @@ from engine.language.build_items import Builder
 from engine.language.diagnostics import Report
 from engine.language.surface_syntax import Item
 from engine.language.syntax import Span
-from engine.language.syntax_hints import habit
+from engine.language.syntax_hints import syntax_hint
 
 MAX_SYNTAX_ERRORS = 10
 
@@ -109,7 +109,7 @@ def _report_syntax_error(error: UnexpectedInput, name: str, text: str, report: R
     if found == '"':
         report.error("E002", "string is not closed", span, "close it with '\"'")
         return start
-    report.error("E001", f"unexpected '{found}'", span, habit(text, start) or _expected_help(expected))
+    report.error("E001", f"unexpected '{found}'", span, syntax_hint(text, start) or _expected_help(expected))
     return start
 
 

@@ -10,7 +10,7 @@ from engine.language.signatures import OVERLOADS
 AGGREGATE = r"\b(count|sum|min|max|mean)"
 COMPARISON = r"(!=|<=|>=|=|<|>)"
 
-HABITS = tuple(
+HINTS = tuple(
     (re.compile(before + r"\s*\Z"), re.compile(at), help)
     for before, at, help in (
         ("", r"<-", "a rule is written 'head :- body.'"),
@@ -34,10 +34,10 @@ NEAR = 200
 """A habit shows within so many characters before the error."""
 
 
-def habit(text: str, start: int) -> str:
+def syntax_hint(text: str, start: int) -> str:
     """Return help for a syntax error at `start`, or ""."""
     before = text[max(0, start - NEAR) : start]
-    for pattern, at, help in HABITS:
+    for pattern, at, help in HINTS:
         if at.match(text, start) and pattern.search(before):
             return help
     called = CALL.search(before) if text.startswith("(", start) else None

@@ -36,7 +36,7 @@ class Domains(Sizes, Protocol):
         """Return an upper bound of the number of distinct values in a column."""
 
 
-class ByRows:
+class RowCostModel:
     """Eliminates what saves rows."""
 
     def __init__(self, sizes: Domains) -> None:
@@ -60,13 +60,13 @@ class ByRows:
 
     def enter(self, atom: Match, bucket: Bucket) -> None:
         values = [self.values[t] for t in atom.terms]
-        rows = Even(self.sizes, self.known).results(bucket.parts, None)
+        rows = UniformSizes(self.sizes, self.known).results(bucket.parts, None)
         self.known[atom.relation] = min(rows, prod(values)), values
 
     def of_known_size(
         self, rule: Rule, possible: Sequence[Bucket], values: Mapping[str, float]
     ) -> tuple[Bucket, Expected] | None:
-        even, skewed = Even(self.sizes, self.known), Skewed(self.sizes, self.known)
+        even, skewed = UniformSizes(self.sizes, self.known), SkewedSizes(self.sizes, self.known)
         without = even.derived(rule.body, None, rule.head)
         if without < MIN_ROWS:
             return None
@@ -85,7 +85,7 @@ class ByRows:
         they do not read counts as one value: all rows are then those for each of its values.
         """
         terms = [values.get(t, 1.0) if isinstance(t, str) else 1.0 for t in first.terms]
-        dense = Even(self.sizes, {**self.known, first.relation: (combinations(first.variables, values), terms)})
+        dense = UniformSizes(self.sizes, {**self.known, first.relation: (combinations(first.variables, values), terms)})
         without = dense.derived(rule.body, first, rule.head)
         if without < MIN_ROWS:
             return None
@@ -115,7 +115,7 @@ def combinations(variables: Iterable[str], values: Mapping[str, float]) -> float
     return prod(values.get(v, 1.0) for v in variables)
 
 
-class Even:
+class UniformSizes:
     """Sizes in which all values of a column have equally many rows, in the form that `join_order` asks for."""
 
     def __init__(self, sizes: Domains, assumed: Assumed) -> None:
@@ -163,7 +163,7 @@ class Even:
         return None
 
 
-class Skewed(Even):
+class SkewedSizes(UniformSizes):
     """Sizes in which a key is asked for in proportion to its rows."""
 
     def fan_out(self, relation: str, columns: tuple[int, ...]) -> float:

@@ -26,23 +26,23 @@ NOTHING: Mapping[str, Columns] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
-    """A place where tuples of a relation arrive: partitions by a hash of the columns `key`.
+class ExchangePort:
+    """A place where tuples of a relation arrive: a partitioning by a hash of the columns `key`.
 
-    Ports that differ in nothing but `apart` are different places.
+    Ports that differ in nothing but `copy` are different places.
     """
 
     relation: str
     key: Columns
-    apart: int = 0
+    copy: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """`homes`: the discriminating set of each relation. `joins`: the ports where each rule's recursive atoms arrive."""
+    """`owner_keys`: the discriminating set by relation. `joins`: the ports where each rule's recursive atoms arrive."""
 
-    homes: Mapping[str, Columns]
-    joins: Sequence[tuple[Port, ...]]
+    owner_keys: Mapping[str, Columns]
+    joins: Sequence[tuple[ExchangePort, ...]]
     cost: int
 
 
@@ -52,8 +52,8 @@ def place(
     """Return the placement of least cost; of several, one that spreads tuples by most columns.
 
     `columns` are those that may discriminate, by relation: all, or those that group an aggregated one. Each rule has at
-    most two atoms of these relations; `fixed` are homes that are given. All assignments are tried if they are few, else
-    one choice is improved at a time.
+    most two atoms of these relations; `fixed` are discriminating sets that are given. All assignments are tried if they
+    are few, else one choice is improved at a time.
     """
     search = Search(columns, rules, fixed)
     if prod(len(options) for options in search.options) <= MAX_ASSIGNMENTS:
@@ -76,28 +76,29 @@ class Search:
         keys: dict[str, dict[Columns, None]] = {name: {} for name in columns}
         for port in chain.from_iterable(chain.from_iterable(joins)):
             keys[port.relation][port.key] = None
-        homes = [
+        owner_keys = [
             [fixed[name]]
             if name in fixed
             else list(dict.fromkeys((*subsets(columns[name]), *filter(None, keys[name]))))
             for name in columns
         ]
-        self.options: list[list] = [*homes, *joins]
+        self.options: list[list] = [*owner_keys, *joins]
 
     def cost(self, assignment: Sequence) -> tuple[int, int]:
         """The messages of an assignment and, to prefer sets that spread tuples, minus the columns of its sets."""
-        homes, ports = assignment[: len(self.names)], assignment[len(self.names) :]
-        further = {port for pair in ports for port in pair if port.key != homes[self.at[port.relation]]}
+        owner_keys, ports = assignment[: len(self.names)], assignment[len(self.names) :]
+        further = {port for pair in ports for port in pair if port.key != owner_keys[self.at[port.relation]]}
         total = sum(SEND if port.key else PROBE_ALL for port in further)
         for rule, atoms, pair in zip(self.rules, self.atoms, ports, strict=True):
-            home = homes[self.at[rule.relation]]
+            own_key = owner_keys[self.at[rule.relation]]
             for i, atom in enumerate(atoms):
-                key = pair[i].key if pair else homes[self.at[atom.relation]]
-                stays = len(key) == len(home) and all(
-                    atom.terms[a] is not None and atom.terms[a] == rule.head[b] for a, b in zip(key, home, strict=True)
+                key = pair[i].key if pair else owner_keys[self.at[atom.relation]]
+                stays = len(key) == len(own_key) and all(
+                    atom.terms[a] is not None and atom.terms[a] == rule.head[b]
+                    for a, b in zip(key, own_key, strict=True)
                 )
                 total += OWN if stays else SEND
-        return total, -sum(map(len, homes))
+        return total, -sum(map(len, owner_keys))
 
     def improve(self, assignment: list) -> list:
         """Change one choice after the other for the better, until no single change helps."""
@@ -112,28 +113,32 @@ class Search:
         return assignment
 
     def placement(self, assignment: Sequence) -> Placement:
-        homes = dict(zip(self.names, assignment, strict=False))
-        at_home = home_ports(self.rules, homes)
-        joins = [pair or ports for pair, ports in zip(assignment[len(homes) :], at_home, strict=True)]
-        return Placement(homes, joins, self.cost(assignment)[0])
+        owner_keys = dict(zip(self.names, assignment, strict=False))
+        at_owners = owner_ports(self.rules, owner_keys)
+        joins = [pair or ports for pair, ports in zip(assignment[len(owner_keys) :], at_owners, strict=True)]
+        return Placement(owner_keys, joins, self.cost(assignment)[0])
 
 
-def home_ports(rules: Iterable[Rule], homes: Mapping[str, Columns]) -> list[tuple[Port, ...]]:
-    """The homes of the atoms of each rule that have one."""
-    return [tuple(Port(x.relation, homes[x.relation]) for x in atoms_of(rule, homes)) for rule in rules]
+def owner_ports(rules: Iterable[Rule], owner_keys: Mapping[str, Columns]) -> list[tuple[ExchangePort, ...]]:
+    """The owners' ports of the atoms of each rule."""
+    return [
+        tuple(ExchangePort(x.relation, owner_keys[x.relation]) for x in atoms_of(rule, owner_keys)) for rule in rules
+    ]
 
 
 def atoms_of(rule: Rule, relations: Container[str]) -> list[Match]:
     return [x for x in rule.body if isinstance(x, Match) and x.relation in relations]
 
 
-def join_ports(atoms: Sequence[Match], columns: Mapping[str, Sequence[int]]) -> Iterator[tuple[Port, Port]]:
+def join_ports(
+    atoms: Sequence[Match], columns: Mapping[str, Sequence[int]]
+) -> Iterator[tuple[ExchangePort, ExchangePort]]:
     """The ports at which two atoms can meet: by all variables they share or by one of them, else by nothing."""
     first, second = atoms
     shared = [v for v in dict.fromkeys(first.terms) if isinstance(v, str) and v in second.variables]
     usable = [v for v in shared if all(x.terms.index(v) in columns[x.relation] for x in atoms)]
     for variables in dict.fromkeys((tuple(usable), *((v,) for v in usable))):
-        yield tuple(Port(x.relation, tuple(x.terms.index(v) for v in variables)) for x in atoms)
+        yield tuple(ExchangePort(x.relation, tuple(x.terms.index(v) for v in variables)) for x in atoms)
 
 
 def subsets(columns: Sequence[int]) -> Iterable[Columns]:

@@ -20,7 +20,7 @@ SEPARATOR = "@"
 """Stands in no name that a program declares."""
 
 
-def apart(program: CheckedProgram, sources: Collection[str]) -> CheckedProgram:
+def isolate_sources(program: CheckedProgram, sources: Collection[str]) -> CheckedProgram:
     """Return an equal program in which each relation is written by rules of the others, or of one of the sources.
 
     Relations with aggregates in heads keep the rules they have: what contributes to one group cannot be divided. So do
@@ -46,7 +46,7 @@ def written_by(program: CheckedProgram, sources: Collection[str]) -> dict[str, s
     return found
 
 
-def only(program: CheckedProgram, sources: Collection[str]) -> CheckedProgram:
+def only_sources(program: CheckedProgram, sources: Collection[str]) -> CheckedProgram:
     """Return the program with the clauses of some sources alone; relations that only others write are empty."""
     kept = {*sources, BUILT}
     strata = (

@@ -12,7 +12,7 @@ from engine.language.traverse import all_atoms
 from engine.plan.value_encoding import encode
 
 
-def part_for(
+def slice_for(
     program: CheckedProgram,
     wanted: Collection[str],
     given: Collection[str],
@@ -44,7 +44,7 @@ def part_for(
     )
 
 
-def part_on(program: CheckedProgram, database: Database, wanted: Collection[str]) -> CheckedProgram:
+def slice_on(program: CheckedProgram, database: Database, wanted: Collection[str]) -> CheckedProgram:
     """Return the part of a program that can derive wanted relations from a database.
 
     A clause goes that asks for rows which a relation of facts does not have: any at all, or any with the constants that
@@ -67,7 +67,7 @@ def part_on(program: CheckedProgram, database: Database, wanted: Collection[str]
         return asked[key]
 
     given = {name for name in program.relations if name in database.relations or name not in derived}
-    return part_for(program, wanted, given, has_rows)
+    return slice_for(program, wanted, given, has_rows)
 
 
 def without_barren_clauses(

@@ -19,7 +19,7 @@ from engine.language.traverse import all_atoms, literal_terms, substitute, varia
 NUMERIC = ("number", "unsigned", "float")
 
 
-def transfer_constraints(program: CheckedProgram) -> CheckedProgram:
+def push_extrema(program: CheckedProgram) -> CheckedProgram:
     """Return the program with extrema taken into the recursions that they alone read.
 
     What is given out must not change: relations that are outputs are left alone, and programs without outputs.

@@ -17,7 +17,7 @@ NUMBER = "#number"
 
 
 @dataclass(frozen=True)
-class Revaluation:
+class StableMatches:
     """A rule in two parts.
 
     `matches` derives for the number of a group each contribution's group and contributor, and then the values of
@@ -31,9 +31,9 @@ class Revaluation:
     result: str
 
 
-def revaluation(
+def stable_matches(
     rule: Rule, delta: int, source: Set[int], target: int, head_columns: tuple[int, ...], recursive: Set[str]
-) -> Revaluation | None:
+) -> StableMatches | None:
     """Return a rule in two parts, if it can be divided.
 
     `source` are the aggregated columns of the atom at position `delta`, `target` is that of the head, whose
@@ -62,7 +62,7 @@ def revaluation(
         rule.text,
         rule.clause,
     )
-    return Revaluation(matches, operands, values, computations, rule.head[target])
+    return StableMatches(matches, operands, values, computations, rule.head[target])
 
 
 def is_operand(argument: Operand, changing: Set[str]) -> bool:

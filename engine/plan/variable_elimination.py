@@ -53,7 +53,7 @@ class SubJoin:
 
 
 @dataclass
-class Wide:
+class Elimination:
     """The rules of a component after wide bodies have been cut.
 
     `prior` are the rules of auxiliary relations that read no relation of the component: they are evaluated before it,
@@ -90,15 +90,15 @@ class Always:
         pass
 
 
-def cut_wide(
+def eliminate_variables(
     rules: Iterable[Rule],
     component: Collection[str],
     barred: Collection[str],
     auxiliaries: Auxiliaries,
     choice: Choice,
-) -> Wide:
+) -> Elimination:
     """Cut the rules of a component. `barred` are relations that no auxiliary relation may read."""
-    found, names = Wide(), set(component)
+    found, names = Elimination(), set(component)
     for rule in rules:
         while possible := [b for b in buckets(rule) if not any(x.relation in barred for x in b.atoms)]:
             chosen = choice.choose(rule, possible, names)

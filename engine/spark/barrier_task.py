@@ -14,7 +14,7 @@ from pyspark import BarrierTaskContext
 
 from engine.cluster import member as evaluation
 from engine.cluster.checkpoint import Checkpoints
-from engine.cluster.communicator import of_first
+from engine.cluster.communicator import broadcast
 from engine.cluster.member import Member
 from engine.cluster.message_codec import Failure
 from engine.cluster.symbol_dictionary import Dictionary
@@ -26,7 +26,7 @@ from engine.language.checked_program import CheckedProgram
 from engine.result import StratumStatistics
 from engine.spark import member_facts, member_results
 from engine.spark.executor_memory import ExecutorMemory
-from engine.spark.socket_communicator import Access, Mesh
+from engine.spark.socket_communicator import Credentials, SocketCommunicator
 from engine.storage.memory import LEDGER
 from engine.symbols import Symbols
 
@@ -40,16 +40,16 @@ class Job:
 
     program: CheckedProgram
     sources: dict[str, member_facts.Source]
-    access: Access
+    access: Credentials
     memory: ExecutorMemory
-    complete_rows: int
+    replicated_rows: int
     checkpoints: str | None = None
     interval_s: float = 60.0
     options: Options = Options()
-    homes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    partition_by: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     memory_limit: int | None = None
 
-    def limited(self, group: Mesh) -> AbstractContextManager[None]:
+    def limited(self, group: SocketCommunicator) -> AbstractContextManager[None]:
         """Hold this process to the limit of a member: by default its part of the memory of where it runs."""
         return LEDGER.limited(self.memory_limit or self.memory.share(group.n_here))
 
@@ -68,7 +68,7 @@ class Files:
 
 @dataclass
 class Report:
-    """The final report of a member: `error` is for the user, `n_derived` the rows whose home it was.
+    """The final report of a member: `error` is for the user, `n_derived` the rows that it owned.
 
     `damage` lists the damaged checkpoints.
     """
@@ -97,7 +97,7 @@ def write(job: Job, files: Files, batches: Iterable[pyarrow.RecordBatch]) -> Ite
         with job.limited(group):
             member, dictionary = evaluate(job, tables, group, report)
             begin = perf_counter()
-            report.token = of_first(group, token_hex(4))
+            report.token = broadcast(group, token_hex(4))
             for name in files.relations:
                 content = member_results.FORMATS[files.format](member_results.rows_of(member, dictionary, name))
                 save(content, files, f"{report.token}/{name}", group.rank)
@@ -126,22 +126,26 @@ def answer(job: Job, name: str, batches: Iterable[pyarrow.RecordBatch]) -> Itera
         group.close()
 
 
-def joined(job: Job) -> Mesh:
+def joined(job: Job) -> SocketCommunicator:
     """Meet the other tasks of the stage."""
     context = BarrierTaskContext.get()
     tasks = context.getTaskInfos()
     rank = context.partitionId()
     host = tasks[rank].address.rpartition(":")[0] or tasks[rank].address
-    return Mesh(rank, len(tasks), host, job.access, context.allGather)
+    return SocketCommunicator(rank, len(tasks), host, job.access, context.allGather)
 
 
-def evaluate(job: Job, tables: member_facts.Tables, group: Mesh, report: Report) -> tuple[Member, Dictionary]:
+def evaluate(
+    job: Job, tables: member_facts.Tables, group: SocketCommunicator, report: Report
+) -> tuple[Member, Dictionary]:
     begin = perf_counter()
     checkpoints = None if job.checkpoints is None else Checkpoints(job.checkpoints, group, job.interval_s)
     database, dictionary = read(job, tables, group, checkpoints)
     report.seconds["facts"] = perf_counter() - begin
     begin = perf_counter()
-    member = evaluation.evaluate(job.program, database, group, job.options, job.complete_rows, checkpoints, job.homes)
+    member = evaluation.evaluate(
+        job.program, database, group, job.options, job.replicated_rows, checkpoints, job.partition_by
+    )
     report.seconds["evaluation"] = perf_counter() - begin
     report.damage = [] if checkpoints is None else checkpoints.damage
     report.n_derived = member.n_derived
@@ -150,7 +154,7 @@ def evaluate(job: Job, tables: member_facts.Tables, group: Mesh, report: Report)
 
 
 def read(
-    job: Job, tables: member_facts.Tables, group: Mesh, checkpoints: Checkpoints | None
+    job: Job, tables: member_facts.Tables, group: SocketCommunicator, checkpoints: Checkpoints | None
 ) -> tuple[Database, Dictionary]:
     """Return this member's share of the facts, from a checkpoint if there is one: then ids are as they were."""
     saved = None if checkpoints is None else checkpoints.load("facts")

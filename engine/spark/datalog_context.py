@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, lit
 
-from engine.cluster.member import COMPLETE_ROWS
+from engine.cluster.member import REPLICATED_ROWS
 from engine.language.compiler import compile
 from engine.language.parse_query import read_query
 from engine.language.syntax import Constant, Variable
@@ -22,13 +22,13 @@ from engine.spark.driver import query
 class DatalogContext:
     """A program with its data sources; each method returns a new context.
 
-    `members` tasks evaluate it, as many as the cluster has cores if that is None. Relations up to `complete_rows` rows
-    are broadcast, larger ones partitioned.
+    `members` tasks evaluate it, as many as the cluster has cores if that is None. Relations up to `replicated_rows`
+    rows are broadcast, larger ones partitioned.
     """
 
     spark: SparkSession
     members: int | None = None
-    complete_rows: int = COMPLETE_ROWS
+    replicated_rows: int = REPLICATED_ROWS
     number_bits: int = 32
     texts: tuple[str, ...] = ()
     sources: Mapping[str, DataFrame] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class DatalogContext:
             self.sources,
             goal.relation,
             members=self.members,
-            complete_rows=self.complete_rows,
+            replicated_rows=self.replicated_rows,
         )
         first: dict[str, str] = {}
         for column, term in zip(declared.columns, goal.arguments, strict=True):

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
-from engine.cluster.member import COMPLETE_ROWS
+from engine.cluster.member import REPLICATED_ROWS
 from engine.database import EvaluationError
 from engine.evaluation.execution import Options
 from engine.incremental.state_identity import digest_of, format_name
@@ -42,11 +42,11 @@ def write(
     *,
     sources: Mapping[str, Source] | None = None,
     members: int | None = None,
-    complete_rows: int = COMPLETE_ROWS,
+    replicated_rows: int = REPLICATED_ROWS,
     checkpoints: str | None = None,
     interval_s: float = 60.0,
     options: Options | None = None,
-    homes: Mapping[str, tuple[int, ...]] | None = None,
+    partition_by: Mapping[str, tuple[int, ...]] | None = None,
     memory_limit: int | None = None,
 ) -> list[barrier_task.Report]:
     """Evaluate a program and write its results; return what the members report, in their order.
@@ -56,9 +56,13 @@ def write(
     is wrong with the program, and where Spark gives up.
     """
     n = members_of(spark, members)
-    job, rows = prepared(program, spark, facts, sources, complete_rows)
+    job, rows = prepared(program, spark, facts, sources, replicated_rows)
     job = replace(
-        job, options=options or Options(), interval_s=interval_s, homes=homes or {}, memory_limit=memory_limit
+        job,
+        options=options or Options(),
+        interval_s=interval_s,
+        partition_by=partition_by or {},
+        memory_limit=memory_limit,
     )
     if checkpoints is not None:
         job = replace(job, checkpoints=f"{checkpoints.rstrip('/')}/{fingerprint(program, facts, n)}")
@@ -100,10 +104,10 @@ def query(
     relation: str,
     *,
     members: int | None = None,
-    complete_rows: int = COMPLETE_ROWS,
+    replicated_rows: int = REPLICATED_ROWS,
 ) -> DataFrame:
     """Return a relation of a program as a DataFrame, which is evaluated when its rows are asked for."""
-    job, rows = prepared(program, spark, facts, None, complete_rows)
+    job, rows = prepared(program, spark, facts, None, replicated_rows)
     n = members_of(spark, members)
     found = rows.repartition(n).mapInArrow(
         partial(barrier_task.answer, job, relation),
@@ -118,7 +122,7 @@ def prepared(
     spark: SparkSession,
     facts: Mapping[str, DataFrame],
     sources: Mapping[str, Source] | None,
-    complete_rows: int,
+    replicated_rows: int,
 ) -> tuple[barrier_task.Job, DataFrame]:
     """Return the input of members, and all facts as rows of one DataFrame."""
     sources = {name: (sources or {}).get(name, Source(name)) for name in facts}
@@ -127,7 +131,7 @@ def prepared(
         for name, frame in facts.items()
     ]
     none = spark.range(0).select(lit("").alias("relation"), lit(b"").alias("rows"))
-    job = barrier_task.Job(program, sources, access(spark), executor_memory(spark), complete_rows)
+    job = barrier_task.Job(program, sources, access(spark), executor_memory(spark), replicated_rows)
     return job, reduce(DataFrame.unionAll, tagged, none)
 
 

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from engine.budget import Budget
 from engine.cluster import member as evaluation
-from engine.cluster.member import COMPLETE_ROWS
+from engine.cluster.member import REPLICATED_ROWS
 from engine.cluster.message_codec import Failure, pack, unpack
 from engine.database import Columns, Database, EvaluationError, Widening
 from engine.evaluation.execution import Options
@@ -58,7 +58,7 @@ def evaluate(
     shared = spark.sparkContext.broadcast(Shared(texts, dict(database.records)))
     try:
         frame = spark.createDataFrame(tagged(database.relations)).repartition(n)
-        job = Job(program, {}, access(spark), executor_memory(spark), COMPLETE_ROWS)
+        job = Job(program, {}, access(spark), executor_memory(spark), REPLICATED_ROWS)
         work = partial(answer, job, shared, tuple(relations), tuple(widenings), budget)
         rows = collected(frame.mapInArrow(work, TAGGED, barrier=True).repartition(n))
     finally:
@@ -102,7 +102,7 @@ def answer(
         with job.limited(group):
             database = Database(Symbols(given.texts), given.records, relations)
             done = evaluation.evaluate(
-                job.program, database, group, Options(), job.complete_rows, widenings=widenings, budget=budget
+                job.program, database, group, Options(), job.replicated_rows, widenings=widenings, budget=budget
             )
     except EvaluationError as error:
         group.fail(error)

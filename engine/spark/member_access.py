@@ -1,4 +1,4 @@
-"""Access of members by Spark's settings: a secret of the run, ports, and encryption if Spark encrypts."""
+"""Credentials of members by Spark's settings: a secret of the run, ports, and encryption if Spark encrypts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from engine.cluster.tls import certificate
 from engine.database import EvaluationError
-from engine.spark.socket_communicator import Access
+from engine.spark.socket_communicator import Credentials
 
 PORTS = "spark.analyze.ports"
 ENCRYPTING = (
@@ -20,14 +20,14 @@ ENCRYPTING = (
 """If one of these is on, Spark encrypts its own traffic, including the secret and the key of members."""
 
 
-def access(spark: SparkSession) -> Access:
+def access(spark: SparkSession) -> Credentials:
     """Return a new access for the members of a run. Raises EvaluationError."""
     settings = spark.sparkContext.getConf()
     ports = ports_of(settings.get(PORTS, "") or "")
     if not any((settings.get(name, "") or "").lower() == "true" for name in ENCRYPTING):
-        return Access(ports=ports)
+        return Credentials(ports=ports)
     try:
-        return Access(ports=ports, pem=certificate())
+        return Credentials(ports=ports, pem=certificate())
     except ImportError as error:
         message = f"encrypted connections of members need {error.name}: pip install cryptography"
         raise EvaluationError(message) from None

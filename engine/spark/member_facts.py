@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 
-from engine.cluster.communicator import Group, gather
+from engine.cluster.communicator import Communicator, all_gather
 from engine.cluster.symbol_dictionary import TEXT, Dictionary
 from engine.cluster.symbol_needs import constants, needs_texts
 from engine.database import Columns, Database
@@ -45,7 +45,7 @@ def received(batches: Iterable[pyarrow.RecordBatch]) -> Tables:
 
 
 def read(
-    program: CheckedProgram, tables: Tables, sources: Mapping[str, Source], group: Group
+    program: CheckedProgram, tables: Tables, sources: Mapping[str, Source], group: Communicator
 ) -> tuple[Database, Dictionary]:
     """Return this member's share of the facts, and the dictionary of all texts. All members call it together.
 
@@ -92,8 +92,8 @@ def has_records(relation: Relation) -> bool:
     return any(column.type.kind == "record" for column in relation.columns)
 
 
-def all_tables(tables: Tables, group: Group) -> Tables:
-    parts = gather(group, tables)
+def all_tables(tables: Tables, group: Communicator) -> Tables:
+    parts = all_gather(group, tables)
     names = sorted({name for part in parts for name in part})
     return {name: pyarrow.concat_tables([part[name] for part in parts if name in part]) for name in names}
 

@@ -8,7 +8,7 @@ from secrets import token_hex
 
 from pyarrow import fs
 
-from engine.cluster.member import COMPLETE_ROWS
+from engine.cluster.member import REPLICATED_ROWS
 from engine.database import EvaluationError
 from engine.io.facts_error import FactsError
 from engine.language.checked_program import CheckedProgram
@@ -26,7 +26,7 @@ def run(
     *,
     format: str = "parquet",
     members: int | None = None,
-    complete_rows: int = COMPLETE_ROWS,
+    replicated_rows: int = REPLICATED_ROWS,
     checkpoints: str | None = None,
     partition: Mapping[str, Sequence[str]] | None = None,
     number_bits: int = 32,
@@ -39,7 +39,7 @@ def run(
     FactsError or EvaluationError, and OSError where the program itself cannot be read.
     """
     checked = compile_file(program, number_bits)
-    homes = homes_of(checked, partition or {})
+    partition_by = partition_keys(checked, partition or {})
     outputs = tuple(dict.fromkeys(directive.relation for directive in checked.outputs))
     system, root = opened(output)
     refuse_present(system, root, [f"{name}.{format}" for name in outputs])
@@ -55,9 +55,9 @@ def run(
                 Files(outputs, within(absolute(output), hidden), format),
                 sources=sources,
                 members=members,
-                complete_rows=complete_rows,
+                replicated_rows=replicated_rows,
                 checkpoints=None if checkpoints is None else absolute(checkpoints),
-                homes=homes,
+                partition_by=partition_by,
                 memory_limit=memory_limit,
             )
             complete = f"{unfinished}/{reports[0].token}"
@@ -75,9 +75,9 @@ def sizes(program: CheckedProgram, reports: Iterable[Report]) -> list[str]:
     return [f"{directive.relation}\t{n_rows[directive.relation]}" for directive in program.printsizes]
 
 
-def homes_of(program: CheckedProgram, partition: Mapping[str, Sequence[str]]) -> dict[str, tuple[int, ...]]:
+def partition_keys(program: CheckedProgram, partition: Mapping[str, Sequence[str]]) -> dict[str, tuple[int, ...]]:
     """Return the columns to partition relations by as positions. Raises EvaluationError for one that cannot be."""
-    homes = {}
+    partition_by = {}
     for name, columns in partition.items():
         if name not in program.relations:
             raise EvaluationError(f"--partition {name}: the program declares no relation '{name}'")
@@ -88,8 +88,8 @@ def homes_of(program: CheckedProgram, partition: Mapping[str, Sequence[str]]) ->
                 raise EvaluationError(
                     f"--partition {name}: '{column}' is not a column to partition by; known: {', '.join(known)}"
                 )
-        homes[name] = tuple(sorted(known[column] for column in columns))
-    return homes
+        partition_by[name] = tuple(sorted(known[column] for column in columns))
+    return partition_by
 
 
 def absolute(place: str) -> str:

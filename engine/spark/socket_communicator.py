@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from queue import Empty, Queue
 from time import monotonic
 
-from engine.cluster.communicator import Parcel
-from engine.cluster.connection import Link, Stranger, admit, greet, made_prompt
-from engine.cluster.listener import HANDSHAKE_S, Door, NoPort, listening
+from engine.cluster.communicator import Payload
+from engine.cluster.connection import Connection, NotAMember, admit, greet, made_prompt
+from engine.cluster.listener import HANDSHAKE_S, Listener, NoPort, listening
 from engine.cluster.message_codec import Failure, pack, unpack
 from engine.codec import Damaged
 from engine.database import EvaluationError
@@ -28,7 +28,7 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Access:
+class Credentials:
     """The credentials that the driver gives only to members: `key` authenticates them.
 
     Members listen on the first free one of `ports`; with `pem`, a certificate and its key, connections are encrypted.
@@ -39,16 +39,18 @@ class Access:
     pem: bytes = field(default=b"", repr=False)
 
 
-class Mesh:
+class SocketCommunicator:
     """Member `rank` of `size`, connected with all others; `n_here` of them are on this machine.
 
     `meet` is given the address of this member and returns those of all, in their order. A member that ends without a
     word ends the others: their next exchange raises ConnectionError. Connections of others are dropped.
     """
 
-    def __init__(self, rank: int, size: int, host: str, access: Access, meet: Callable[[str], Sequence[str]]) -> None:
+    def __init__(
+        self, rank: int, size: int, host: str, access: Credentials, meet: Callable[[str], Sequence[str]]
+    ) -> None:
         self.rank, self.size, self.host, self.access = rank, size, host, access
-        self.peers: dict[int, Link] = {}
+        self.peers: dict[int, Connection] = {}
         self._sender = ThreadPoolExecutor(1)
         try:
             with listening(host, access.ports) as listener:
@@ -61,19 +63,19 @@ class Mesh:
     def _connect(self, listener: socket.socket, addresses: Sequence[str], meeting: bytes) -> None:
         """Connect to the members before this one, admit those behind it."""
         ends_s = monotonic() + MEETING_S
-        arrived: Queue[Link] = Queue()
+        arrived: Queue[Connection] = Queue()
         expected = set(range(self.rank + 1, self.size))
 
-        def welcome(link: Link) -> bool:
+        def welcome(link: Connection) -> bool:
             if is_expected := link.other in expected:
                 expected.remove(link.other)
                 arrived.put(link)
             return is_expected
 
-        def admitted(connection: socket.socket) -> Link:
+        def admitted(connection: socket.socket) -> Connection:
             return admit(connection, self.access.key, meeting, self.rank, self.access.pem)
 
-        with Door(listener, admitted, welcome):
+        with Listener(listener, admitted, welcome):
             for other in range(self.rank):
                 self.peers[other] = self._joined(addresses[other].partition("/")[0], other, meeting)
             while len(self.peers) < self.size - 1:
@@ -84,7 +86,7 @@ class Mesh:
                     raise ConnectionError(f"{missing} did not connect to {addresses[self.rank]} in time") from None
                 self.peers[link.other] = link
 
-    def _joined(self, address: str, other: int, meeting: bytes) -> Link:
+    def _joined(self, address: str, other: int, meeting: bytes) -> Connection:
         """Connect to another member, again if that is cut off."""
         host, _, port = address.rpartition(":")
         for _ in range(ATTEMPTS):
@@ -93,14 +95,14 @@ class Mesh:
                 link = greet(connection, self.access.key, meeting, self.rank, other, self.access.pem)
                 connection.settimeout(None)
                 return link
-            except Stranger as error:
+            except NotAMember as error:
                 reason = error
                 connection.close()
         raise ConnectionError(f"{address} is not a member of this run: {reason}")
 
-    def exchange(self, parcels: Sequence[Parcel]) -> list[Parcel]:
-        sent = self._sender.submit(self._send, parcels)
-        found = list(parcels)
+    def exchange(self, payloads: Sequence[Payload]) -> list[Payload]:
+        sent = self._sender.submit(self._send, payloads)
+        found = list(payloads)
         try:
             for other, link in self.peers.items():
                 found[other] = unpack(link.receive())
@@ -120,9 +122,9 @@ class Mesh:
             sent.result(timeout=PATIENCE_S)
             self.fail(failure.error)
 
-    def _send(self, parcels: Sequence[Parcel]) -> None:
+    def _send(self, payloads: Sequence[Payload]) -> None:
         for other, link in self.peers.items():
-            link.send(pack(parcels[other]))
+            link.send(pack(payloads[other]))
 
     def fail(self, error: EvaluationError | FactsError) -> None:
         """Tell the others why this member cannot go on: their next exchange raises the same."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.database import Columns
-from engine.storage.changed_groups import FIRST_GROUPS, Changes, grown
+from engine.storage.changed_groups import FIRST_GROUPS, ChangedGroups, grown
 
 NATIVE = {"float": np.float64, "unsigned": np.uint64}
 Order = Callable[[Columns], np.ndarray]
@@ -74,7 +74,7 @@ class Accumulator:
             self.shown = grown(self.shown, n)
 
     def add(
-        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: Changes
+        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: ChangedGroups
     ) -> None:
         """Take the contributions `rows[take, lo:hi]` to `groups`, of which `known` were there before."""
         raise NotImplementedError

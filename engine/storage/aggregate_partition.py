@@ -14,7 +14,7 @@ from engine.kernels.extrema import OUTSIDE, improve_joined
 from engine.kernels.hashing import partition_of
 from engine.storage import memory
 from engine.storage.accumulator import Accumulator, AggregatedColumn
-from engine.storage.changed_groups import Changes
+from engine.storage.changed_groups import ChangedGroups
 from engine.storage.extremum_accumulator import Extremum
 from engine.storage.float_sum_accumulator import FloatSum
 from engine.storage.hash_tables import Joined
@@ -53,7 +53,7 @@ def accumulator(spec: AggregatedColumn) -> Accumulator:
     return FloatSum(spec) if spec.of == "float" else IntegerSum(spec)
 
 
-class Groups:
+class AggregatePartition:
     """Groups in order of arrival, with a table on the columns of the group: by value where it is one and dense, or two.
 
     `major` is the one of two columns that joins mostly keep while the other changes, `checked` the number of groups at
@@ -71,7 +71,7 @@ class Groups:
         self.keys = ValueKeys(shape.dtype) if by_value else HashedKeys(len(shape.group), shape.dtype)
         self.major, self.checked = 0, FIRST_PAIRS
         self.accumulators: list[Accumulator] = [accumulator(column) for column in shape.aggregated]
-        self.changes, self.n_shown, self.lock = Changes(), 0, Lock()
+        self.changes, self.n_shown, self.lock = ChangedGroups(), 0, Lock()
         self.numbers = np.empty(0, shape.dtype)
 
     paired = False
@@ -193,7 +193,7 @@ class Groups:
         n = self.n_shown
         return self._rows(self.keys.columns[:, :n], [each.shown[:n] for each in self.accumulators])
 
-    def divide(self, by: np.ndarray, bits: int, n_parts: int) -> list[Groups]:
+    def divide(self, by: np.ndarray, bits: int, n_parts: int) -> list[AggregatePartition]:
         """Return the groups in n_parts, by the last of `bits` bits of a hash of the group's columns at positions `by`.
 
         Each part keeps the order of arrival, and the numbers of its groups.
@@ -206,8 +206,8 @@ class Groups:
         divided = zip(*(each.parts(chosen) for each in self.accumulators), strict=True)
         return [self._part(groups, list(each)) for groups, each in zip(chosen, divided, strict=True)]
 
-    def _part(self, chosen: np.ndarray, accumulators: Sequence[Accumulator]) -> Groups:
-        part = Groups(self.shape)
+    def _part(self, chosen: np.ndarray, accumulators: Sequence[Accumulator]) -> AggregatePartition:
+        part = AggregatePartition(self.shape)
         part.major = self.major
         columns = np.ascontiguousarray(self.keys.columns[:, chosen])
         part._intern(columns, 0, len(chosen), np.arange(len(columns)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.database import Columns, EvaluationError
 from engine.kernels.aggregation import publish
-from engine.storage.aggregate_partition import Groups, Shape
+from engine.storage.aggregate_partition import AggregatePartition, Shape
 from engine.storage.arrangement import Arrangement
 from engine.storage.changed_groups import grown
 from engine.storage.key_tables import HashedKeys
@@ -17,7 +17,7 @@ from engine.storage.partition import Block, Partition
 from engine.storage.relation import GATHERED_ROWS, RAGGED, Relation
 
 
-class Aggregation(Relation):
+class AggregateRelation(Relation):
     """A relation whose rows change in place while its recursion is evaluated; later strata read it `finished`.
 
     What is inserted are contributions (see `Shape`). The delta of an iteration is the groups that changed in it, with
@@ -35,9 +35,9 @@ class Aggregation(Relation):
 
     def clear(self) -> None:
         super().clear()
-        self.taken: dict[Groups, np.ndarray] = {}
+        self.taken: dict[AggregatePartition, np.ndarray] = {}
         self.discriminating = self.shape.group
-        self.partitions: list[Groups] = [Groups(self.shape)]
+        self.partitions: list[AggregatePartition] = [AggregatePartition(self.shape)]
         self.present: dict[int, np.ndarray] = {}
         self.n_numbered, self.is_numbered = 0, False
 
@@ -67,7 +67,7 @@ class Aggregation(Relation):
             return []
         return [partial(self._take, partition) for partition in self.partitions if partition.changes.n]
 
-    def _take(self, partition: Groups) -> None:
+    def _take(self, partition: AggregatePartition) -> None:
         self.taken[partition] = partition.take_changes()
 
     def advance(self) -> list[Callable[[], None]]:
@@ -105,7 +105,7 @@ class Aggregation(Relation):
         self.delta, self.n_delta = [], 0
 
     def hold_at_most(self, n_rows: int) -> None:
-        """Groups are fewer than what contributes to them: they are counted between chunks."""
+        """AggregatePartition are fewer than what contributes to them: they are counted between chunks."""
 
     def finish(self) -> Relation:
         """Return the rows as a relation of their own."""
@@ -168,19 +168,19 @@ class Aggregation(Relation):
             )
         return new
 
-    def _numbered_rows(self, partition: Groups, lo: int) -> Block:
+    def _numbered_rows(self, partition: AggregatePartition, lo: int) -> Block:
         rows = partition.rows(np.arange(lo, len(partition.numbers)))
         for column in self.shape.aggregated:
             rows[column.column] = partition.numbers[lo:]
         return Block(rows, 0, rows.shape[1])
 
-    def _write_present(self, partition: Groups, groups: np.ndarray) -> None:
+    def _write_present(self, partition: AggregatePartition, groups: np.ndarray) -> None:
         """Write the values of some groups to where arrangements read them, by the number of the group."""
         for at, column in enumerate(self.shape.aggregated):
             shown = partition.accumulators[at].shown.view(self.dtype)
             publish(shown, groups, partition.numbers, self.present[column.column])
 
-    def arranged_apart(self, key: Sequence[int]) -> Arrangement:
+    def private_arrangement(self, key: Sequence[int]) -> Arrangement:
         return ArrivedValues(self.shape, key)
 
     # ---- writing
@@ -206,7 +206,7 @@ class Aggregation(Relation):
     def position(self, columns: np.ndarray) -> np.ndarray:
         return np.array([self.group.index(column) for column in columns], np.int64)
 
-    def replace(self, partitions: Sequence[Groups], bits: int = RAGGED) -> None:
+    def replace(self, partitions: Sequence[AggregatePartition], bits: int = RAGGED) -> None:
         self.partitions, self.arrangements = list(partitions), {}
         self.bits = 0 if len(partitions) == 1 else bits
         self.n, self.delta, self.n_delta = sum(partition.n_shown for partition in partitions), [], 0

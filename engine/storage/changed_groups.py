@@ -9,7 +9,7 @@ from engine.kernels.aggregation import take_listed
 FIRST_GROUPS = 64
 
 
-class Changes:
+class ChangedGroups:
     """Groups listed once each, until the list is taken."""
 
     def __init__(self) -> None:
@@ -27,9 +27,9 @@ class Changes:
     def list_all(self, n: int) -> None:
         self.dirty[:n], self.listed[:n], self.n = True, np.arange(n), n
 
-    def part(self, chosen: np.ndarray) -> Changes:
+    def part(self, chosen: np.ndarray) -> ChangedGroups:
         """Return the list of those of the chosen groups that are listed, numbered by position."""
-        part = Changes()
+        part = ChangedGroups()
         part.reserve(len(chosen))
         listed = np.flatnonzero(self.dirty[chosen])
         part.n = len(listed)

@@ -9,7 +9,7 @@ import numpy as np
 from engine.database import Columns
 from engine.kernels.aggregation import lift, lower
 from engine.storage.accumulator import Accumulator, AggregatedColumn
-from engine.storage.changed_groups import Changes, grown
+from engine.storage.changed_groups import ChangedGroups, grown
 
 
 class Extremum(Accumulator):
@@ -25,7 +25,7 @@ class Extremum(Accumulator):
             self.best = grown(self.best, n)
 
     def add(
-        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: Changes
+        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: ChangedGroups
     ) -> None:
         values = self.values(rows, lo, hi, take)
         to.n = self.improve(values, self.best, groups, hi - lo, known, to.dirty, to.listed, to.n)

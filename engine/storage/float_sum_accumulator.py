@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.kernels.aggregation import add_runs, distinct, lift_contributors, order_by
 from engine.storage.accumulator import AggregatedColumn
-from engine.storage.changed_groups import FIRST_GROUPS, Changes, grown
+from engine.storage.changed_groups import FIRST_GROUPS, ChangedGroups, grown
 from engine.storage.sum_accumulator import Sum
 
 
@@ -31,7 +31,9 @@ class FloatSum(Sum):
             self.seen = grown(self.seen, n)
             self.lengths[known:] = 0
 
-    def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
+    def lift(
+        self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: ChangedGroups
+    ) -> None:
         args = (values, self.best, contributors, groups, len(values), known)
         to.n = lift_contributors(*args, to.dirty, to.listed, to.n)
 

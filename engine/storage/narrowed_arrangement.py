@@ -11,7 +11,7 @@ from engine.kernels.runs import START, expand, keep_matches, narrow
 from engine.storage.arrangement import Arrangement
 
 
-class Narrowed:
+class NarrowedArrangement:
     """An arrangement read by its own key and some columns of its payload, by which its runs are in order.
 
     A key is found in O(log of the length of its run). Joins read it through `pairs` and `keep`; `locate` and `runs` are
@@ -61,7 +61,7 @@ class Narrowed:
         return runs
 
 
-def narrowed(arrangement: Arrangement, columns: Sequence[int]) -> Narrowed | None:
+def narrowed(arrangement: Arrangement, columns: Sequence[int]) -> NarrowedArrangement | None:
     """Return an arrangement as read by more columns of its payload, or None if its runs are in another order.
 
     The arrangement must not grow any more, and nobody may read it meanwhile: its runs are put in order where they have
@@ -69,8 +69,8 @@ def narrowed(arrangement: Arrangement, columns: Sequence[int]) -> Narrowed | Non
     """
     order, wanted = arrangement.order, tuple(columns)
     if set(order[: len(wanted)]) == set(wanted):
-        return Narrowed(arrangement, order[: len(wanted)])
+        return NarrowedArrangement(arrangement, order[: len(wanted)])
     if order != wanted[: len(order)]:
         return None
     arrangement.sort(wanted)
-    return Narrowed(arrangement, wanted)
+    return NarrowedArrangement(arrangement, wanted)

@@ -144,7 +144,7 @@ class Relation:
             found.rest()
         return found
 
-    def arranged_apart(self, key: Sequence[int]) -> Arrangement:
+    def private_arrangement(self, key: Sequence[int]) -> Arrangement:
         """Return an empty arrangement by the columns `key`, for rows of this relation that come together elsewhere."""
         return Arrangement(key, self.arity, self.dtype)
 

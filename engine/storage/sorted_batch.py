@@ -29,7 +29,7 @@ from engine.storage import memory
 NONE = np.empty(0, np.int32)
 
 
-class Batch:
+class SortedBatch:
     """Rows in the order of the hash of their key, then of the key, then of the other columns; CSR by key.
 
     The rows came in with version `since`; where that differs from row to row, or where some have been removed, they
@@ -64,12 +64,12 @@ class Batch:
         """Return True if all rows are visible at a version."""
         return self.last <= version and not self.n_dead
 
-    def arranged(self, key: Sequence[int]) -> Batch:
+    def arranged(self, key: Sequence[int]) -> SortedBatch:
         """The same rows with the same history, by another key."""
         if not len(self.born):
             return batch_of(self.rows[:, : self.n], key, self.since)
         rows = np.concatenate([self.rows[:, : self.n], self.born[None, :]], axis=0)
-        batch = Batch(*columns_by(key, len(self.rows)), rows.dtype, self.n, self.since)
+        batch = SortedBatch(*columns_by(key, len(self.rows)), rows.dtype, self.n, self.since)
         order = in_order(rows, batch.key, np.append(batch.rest, len(self.rows)))
         np.take(self.rows[:, : self.n], order, axis=1, out=batch.rows)
         batch.index(self.n)
@@ -145,10 +145,10 @@ class Batch:
             mark_matched(ids, n, self.runs, self.born, self.died, version, mask)
 
 
-def batch_of(rows: Columns, key: Sequence[int], since: int) -> Batch:
+def batch_of(rows: Columns, key: Sequence[int], since: int) -> SortedBatch:
     """Return a batch of rows [arity, n] that come in with a version; of equal rows one is kept."""
     arity, n = rows.shape
-    batch = Batch(*columns_by(key, arity), rows.dtype, n, since)
+    batch = SortedBatch(*columns_by(key, arity), rows.dtype, n, since)
     np.take(rows, in_order(rows, batch.key, batch.rest), axis=1, out=batch.rows)
     batch.index(drop_repeated(batch.rows, n, np.arange(arity)))
     return batch
@@ -186,18 +186,18 @@ class Merge:
     Rows that no reader from version `frontier` on can see are left out.
     """
 
-    def __init__(self, first: Batch, second: Batch, frontier: int) -> None:
+    def __init__(self, first: SortedBatch, second: SortedBatch, frontier: int) -> None:
         self.first, self.second, self.frontier = first, second, frontier
         self.size, self.moved = first.n + second.n, 0
         since = max(first.last, second.last)
-        out = self.out = Batch(first.key, first.rest, first.rows.dtype, self.size, since)
+        out = self.out = SortedBatch(first.key, first.rest, first.rows.dtype, self.size, since)
         self.state = np.zeros(8, np.int64)
         self.removed: list[tuple[Columns, int]] = []
         self.has_history = since > frontier or first.n_dead > 0 or second.n_dead > 0
         if self.has_history:
             out.born, out.died = np.empty(self.size, np.int32), np.empty(self.size, np.int32)
 
-    def step(self, fuel: int) -> Batch | None:
+    def step(self, fuel: int) -> SortedBatch | None:
         """Move about `fuel` rows on; return the merged batch when that was the end."""
         out, sides = self.out, []
         for side in (self.first, self.second):
@@ -210,7 +210,7 @@ class Merge:
         self.moved += taken
         return None if taken == fuel else self._finish()
 
-    def _finish(self) -> Batch:
+    def _finish(self) -> SortedBatch:
         out = self.out
         close_directory(out.directory, self.state)
         out.n, out.n_keys = int(self.state[AT]), int(self.state[N_KEYS])

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.columns import compress
-from engine.storage.sorted_batch import Batch, Merge, batch_of
+from engine.storage.sorted_batch import Merge, SortedBatch, batch_of
 
 LAZY, DEFAULT, EAGER = 2, 8, None
 """Number of rows that each merge in progress moves per arriving row; None: all of them, at once.
@@ -32,17 +32,17 @@ class Spine:
 
     key: tuple[int, ...]
     effort: int | None = DEFAULT
-    batches: list[Batch] = field(default_factory=list)
+    batches: list[SortedBatch] = field(default_factory=list)
     merges: list[Merge] = field(default_factory=list)
     moved_rows: int = 0
     most_moved: int = 0
 
-    def all(self) -> list[Batch]:
+    def all(self) -> list[SortedBatch]:
         """All batches, those that are being merged included."""
         merging = [side for merge in self.merges for side in (merge.first, merge.second)]
         return sorted([*self.batches, *merging], key=lambda batch: -batch.n)
 
-    def push(self, batch: Batch, frontier: int) -> None:
+    def push(self, batch: SortedBatch, frontier: int) -> None:
         """Add a batch, and go on with merges in proportion to its size.
 
         Rows that no reader from version `frontier` on can see may be dropped.
@@ -115,7 +115,9 @@ class Spine:
 class Layers:
     """A spine as of a version: what an arrangement is to its readers. Safe to share between threads."""
 
-    def __init__(self, key: Sequence[int], arity: int, dtype: np.dtype, batches: Sequence[Batch], version: int) -> None:
+    def __init__(
+        self, key: Sequence[int], arity: int, dtype: np.dtype, batches: Sequence[SortedBatch], version: int
+    ) -> None:
         self.key, self.dtype, self.version = tuple(key), dtype, version
         self.payload = np.arange(arity)
         self.batches = [batch for batch in batches if batch.n] or [batch_of(np.empty((arity, 0), dtype), key, 0)]

@@ -9,7 +9,7 @@ import numpy as np
 from engine.database import Columns, EvaluationError
 from engine.kernels.aggregation import contribute, order_by
 from engine.storage.accumulator import Accumulator, AggregatedColumn
-from engine.storage.changed_groups import FIRST_GROUPS, Changes, grown
+from engine.storage.changed_groups import FIRST_GROUPS, ChangedGroups, grown
 from engine.storage.key_tables import HashedKeys
 
 
@@ -49,12 +49,14 @@ class Sum(Accumulator):
             self.best = grown(self.best, self.contributors.n)
         return found
 
-    def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
+    def lift(
+        self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: ChangedGroups
+    ) -> None:
         """Let contributors of groups count with values, if these are greater; those from `known` on are new."""
         raise NotImplementedError
 
     def add(
-        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: Changes
+        self, rows: Columns, lo: int, hi: int, take: np.ndarray, groups: np.ndarray, known: int, to: ChangedGroups
     ) -> None:
         known, found = self.contributors.n, self.intern(rows, lo, hi, take, groups)
         self.lift(self.values(rows, lo, hi, take), found, groups, known, to)
@@ -109,7 +111,9 @@ class IntegerSum(Sum):
             self.totals = grown(self.totals, n)
             self.totals[known:] = 0
 
-    def lift(self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: Changes) -> None:
+    def lift(
+        self, values: np.ndarray, contributors: np.ndarray, groups: np.ndarray, known: int, to: ChangedGroups
+    ) -> None:
         args = (values.view(self.best.dtype), self.best, self.totals, contributors, groups, len(values), known)
         to.n = contribute(*args, to.dirty, to.listed, to.n)
 

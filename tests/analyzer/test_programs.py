@@ -13,7 +13,7 @@ from analyzer.evaluation.rulebook import build_rulebook
 from analyzer.state_directory import save_entry
 from engine.language.compiler import check_sources
 from engine.language.program_codec import UNITS
-from engine.plan.program_slice import part_for
+from engine.plan.program_slice import slice_for
 
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
 
@@ -96,7 +96,7 @@ def test_bundled_rules_are_read_once_for_all_programs_with_them(small_bundle, re
 def test_bundled_rules_that_lack_others_are_compiled_with_all(small_bundle, tmp_path):
     own = engine.Source("own.dl", ".decl a(x: number)\na(1).\n")
     sources = [small_bundle[0], *small_bundle[2:], own]
-    assert compile_cached(sources, tmp_path, ("c",), ("fact",)) == part_for(engine.compile(sources), ("c",), ("fact",))
+    assert compile_cached(sources, tmp_path, ("c",), ("fact",)) == slice_for(engine.compile(sources), ("c",), ("fact",))
 
 
 def test_units_that_are_damaged_are_told_and_made_again(small_bundle, tmp_path):

@@ -100,12 +100,12 @@ class Walk:
         name = follower.maintainer.policy.name
         old, new = self.tree(self.at[name]), self.tree(commit)
         gc.collect()
-        gc.freeze()  # So that nobody's update pays for looking through the relations of all.
+        gc.serialize()  # So that nobody's update pays for looking through the relations of all.
         move = follower.move(old, new, self.reader)
         old.close()
         new.close()
         self.at[name] = commit
-        outcome, updates = move.outcome, follower.maintainer.history.updates
+        outcome, updates = move.outcome, follower.maintainer.durations.updates
         return {
             "strategy": outcome.strategy,
             "elapsed_s": outcome.elapsed_s,

@@ -153,13 +153,13 @@ def epochs_table(program, database, options):
     first = maintainer(program, database, UpdateOnly(), options)  # It loads the kernels.
     for _, inserted, deleted, _ in planned[:2]:
         first.apply(inserted, deleted)
-    first.view.close_team()
+    first.view.close()
     kept = {name: maintainer(program, database, POLICIES[name](), options) for name in RUN}
     evaluated(program, database, database.relations, options)
     table = {
         "from scratch": [(seconds(lambda: evaluated(program, database, database.relations, options), options)[0], "")]
     }
-    table |= {name: [(held.history.bootstrap_s, "")] for name, held in kept.items()}
+    table |= {name: [(held.durations.bootstrap_s, "")] for name, held in kept.items()}
     for _, inserted, deleted, relations in planned:
         elapsed_s, _ = seconds(lambda r=relations: evaluated(program, database, r, options), options)
         table["from scratch"].append((elapsed_s, ""))
@@ -167,7 +167,7 @@ def epochs_table(program, database, options):
             _, outcome = seconds(lambda h=held, i=inserted, d=deleted: h.apply(i, d), options)
             table[name].append((outcome.elapsed_s, "B" if outcome.strategy == "bootstrap" else ""))
     for held in kept.values():
-        held.view.close_team()
+        held.view.close()
     print("epoch       " + "".join(f"{name:>15}" for name in table))
     for at, kind in enumerate(("all", *EPOCHS)):
         cells = (f"{column[at][0]:.3f} {column[at][1]:1}" for column in table.values())
@@ -212,7 +212,7 @@ def sizes_table(program, database, options):
                 f"{size:>11,} {sign:<9}{min(elapsed):>9.4f} {statistics.median(elapsed):>9.4f} {max(elapsed):>9.4f}  "
                 f"{changed:>10,.0f} {moved:>10,.0f} {scratch_s:>12.3f}"
             )
-    kept.view.close_team()
+    kept.view.close()
     print("memory, MB             least   average  greatest")
     for name, found in (("plain relations", plain), ("kept state", states)):
         cells = (min(found), statistics.mean(found), max(found))
@@ -240,7 +240,7 @@ def single_table(program, database, options):
                 taken[sign].append(1000 * outcome.elapsed_s)
     for sign, found in taken.items():
         print(f"one fact {sign}: median {statistics.median(found):.2f} ms, worst {max(found):.1f} ms of {len(found)}")
-    kept.view.close_team()
+    kept.view.close()
 
 
 def state_table(program, database, options):
@@ -251,9 +251,9 @@ def state_table(program, database, options):
         n_tuples = sum(result.relations.stored(name).n for name in program.relations)
         del result
         kept = maintainer(program, database, UpdateOnly(), options)
-        ratios.append((kept.history.bootstrap_s / plain_s, kept.history.bootstrap_s, plain_s))
+        ratios.append((kept.durations.bootstrap_s / plain_s, kept.durations.bootstrap_s, plain_s))
         state = state_bytes(kept.view)
-        kept.view.close_team()
+        kept.view.close()
         del kept
     ratio, bootstrap_s, plain_s = sorted(ratios[1:])[len(ratios[1:]) // 2]
     print(f"{n_tuples:,} tuples; evaluation {plain_s:.3f} s, bootstrap {bootstrap_s:.3f} s: {ratio:.2f} times")

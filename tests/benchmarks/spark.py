@@ -106,11 +106,11 @@ def hub(spark, options):
     facts, folder = {"arc": arcs}, tempfile.TemporaryDirectory()
     with folder:
         program, frame = engine.compile([HEAD + TWO]), frame_of(spark, arcs)
-        _, reports = on_spark(spark, program, {"arc": frame}, folder.name, complete_rows=n)
+        _, reports = on_spark(spark, program, {"arc": frame}, folder.name, replicated_rows=n)
     shares = [sum(r.produced for s in report.statistics for r in s.rules if r.relation == "tc") for report in reports]
     if sum(shares) != pairs.sum():
         raise SystemExit(f"hub: {sum(shares)} pairs of arcs joined, there are {pairs.sum()}")
-    compare(spark, "hub, two arcs", HEAD + TWO, facts, options, complete_rows=n)
+    compare(spark, "hub, two arcs", HEAD + TWO, facts, options, replicated_rows=n)
     told = [line for s in reports[0].statistics for line in s.divided]
     hub_share, busiest = pairs.max() / pairs.sum(), max(shares) / sum(shares)
     print(f"hub: {hub_share:.0%} of the pairs of arcs meet there; the busiest member joins {busiest:.0%} of all pairs")

@@ -18,10 +18,10 @@ class Seat:
     def __init__(self, table, rank):
         self.table, self.rank, self.size = table, rank, table.size
 
-    def exchange(self, parcels):
-        self.table.laid[self.rank] = [pack(parcel) for parcel in parcels]
+    def exchange(self, payloads):
+        self.table.laid[self.rank] = [pack(parcel) for parcel in payloads]
         self.table.barrier.wait()
-        taken = [unpack(parcels[self.rank]) for parcels in self.table.laid]
+        taken = [unpack(payloads[self.rank]) for payloads in self.table.laid]
         self.table.barrier.wait()
         return taken
 

@@ -77,11 +77,11 @@ weights = st.sets(st.tuples(number, number, st.sampled_from([0.5, 1.25, 3.0])), 
 @settings(max_examples=settings.default.max_examples // 2)
 @given(st.sets(st.sampled_from(RULES)), edges, names, weights, st.integers(1, 4), st.sampled_from([0, 1000]))
 @example(frozenset(RULES) - {RULES[-1]}, {(1, 2), (2, 3), (3, 1), (3, 4)}, {(1, "a")}, {(1, 2, 0.5)}, 3, 0)
-def test_members_answer_as_the_oracle(rules, edges, names, weights, size, complete_rows):
+def test_members_answer_as_the_oracle(rules, edges, names, weights, size, replicated_rows):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
     facts = {"edge": edges, "name": names, "weight": weights}
     expected = reference.evaluate(program, facts)
-    members = run(program, tuples.encode(program, facts), size, options=TINY, complete_rows=complete_rows)
+    members = run(program, tuples.encode(program, facts), size, options=TINY, replicated_rows=replicated_rows)
     found = {name: set() for name in program.relations}
     for result in results(program, members):
         for name, rows in tuples.decode(program, result, program.relations).items():
@@ -132,11 +132,11 @@ def test_a_limit_widens_as_on_one_machine():
 
 def test_columns_to_partition_by_can_be_given():
     program = engine.compile([CLOSURE + "tc(x, z) :- tc(x, y), edge(y, z).\n"])
-    for homes, local in (({"tc": (0,)}, True), ({"tc": (1,)}, False), ({"tc": (0, 1)}, False), ({}, True)):
-        members = run(program, tuples.encode(program, {"edge": CHAIN}), 3, options=TINY, homes=homes)
+    for partition_by, local in (({"tc": (0,)}, True), ({"tc": (1,)}, False), ({"tc": (0, 1)}, False), ({}, True)):
+        members = run(program, tuples.encode(program, {"edge": CHAIN}), 3, options=TINY, partition_by=partition_by)
         done = members[0].statistics[-1]
         assert done.local == local
-        assert done.homes["tc"] == homes.get("tc", (0,))
+        assert done.partition_by["tc"] == partition_by.get("tc", (0,))
         assert rows_of(program, members, "tc") == {(x, y) for x in range(60) for y in range(x + 1, 61)}
 
 
@@ -166,19 +166,19 @@ def cut_off(monkeypatch):
     return begun, fail_at
 
 
-@pytest.mark.parametrize("complete_rows", [0, 1000])
+@pytest.mark.parametrize("replicated_rows", [0, 1000])
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.8, 1])
-def test_a_run_that_is_cut_off_goes_on_from_its_checkpoint(fraction, complete_rows, tmp_path, cut_off):
+def test_a_run_that_is_cut_off_goes_on_from_its_checkpoint(fraction, replicated_rows, tmp_path, cut_off):
     begun, fail_at = cut_off
     program = engine.compile([NON_LINEAR])
     database = tuples.encode(program, {"edge": CHAIN})
-    run(program, database, 3, options=TINY, complete_rows=complete_rows)
+    run(program, database, 3, options=TINY, replicated_rows=replicated_rows)
     n_exchanges = len(begun)
     begun.clear()
     fail_at.append(max(2, int(fraction * n_exchanges)))
     options = {
         "options": TINY,
-        "complete_rows": complete_rows,
+        "replicated_rows": replicated_rows,
         "checkpoints": lambda seat: Checkpoints(str(tmp_path / "state"), seat, 0),
     }
     with pytest.raises(ConnectionError):
@@ -203,7 +203,7 @@ def test_a_damaged_checkpoint_counts_for_no_member(seed, tmp_path, cut_off):
         made.append(Checkpoints(str(tmp_path / "state"), seat, 0))
         return made[-1]
 
-    options = {"options": TINY, "complete_rows": 0, "checkpoints": checkpoints}
+    options = {"options": TINY, "replicated_rows": 0, "checkpoints": checkpoints}
     fail_at.append(6)
     with pytest.raises(ConnectionError):
         run(program, database, 3, **options)

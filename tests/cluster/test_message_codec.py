@@ -14,7 +14,7 @@ from engine.io.facts_error import FactsError
 from engine.result import IterationCosts, RuleStatistics, StratumStatistics
 
 RULE = RuleStatistics(rule="r", iterations={3: IterationCosts(0.5, 1, 2, 3, 4)})
-STATISTICS = StratumStatistics(("a", "b"), True, rules=[RULE], homes={"a": (0,)})
+STATISTICS = StratumStatistics(("a", "b"), True, rules=[RULE], partition_by={"a": (0,)})
 
 
 @pytest.mark.parametrize(

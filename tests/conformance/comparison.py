@@ -16,7 +16,7 @@ import numpy as np
 
 import engine
 from engine import reference, tuples
-from engine.evaluation.coordination_policy import GLOBAL, Dws, Policy, Ssp
+from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy, Dws, Ssp
 from engine.evaluation.execution import Options
 from engine.io import parquet_file
 from engine.io.directive_files import Input
@@ -34,7 +34,7 @@ import meeting  # noqa: E402
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-POLICIES: dict[str, Policy] = {"global": GLOBAL, "ssp": Ssp(1), "dws": Dws()}
+POLICIES: dict[str, CoordinationPolicy] = {"global": GLOBAL, "ssp": Ssp(1), "dws": Dws()}
 Rows = dict[str, set[tuple]]
 
 
@@ -64,7 +64,7 @@ class Configuration:
     name: str
     threads: int
     options: Options = Options()
-    policy: Policy = GLOBAL
+    policy: CoordinationPolicy = GLOBAL
 
     def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
         if self.threads:
@@ -108,13 +108,15 @@ def partitioned(partitions: int) -> Options:
 
 @dataclass(frozen=True)
 class Members(Configuration):
-    """By so many members of a group (`threads`), relations of more than `complete_rows` rows spread over them."""
+    """By so many members of a group (`threads`), relations of more than `replicated_rows` rows spread over them."""
 
-    complete_rows: int = 0
+    replicated_rows: int = 0
 
     def evaluate(self, program: CheckedProgram, facts: Path) -> engine.Result:
         database = engine.load(program, facts)
-        members = meeting.run(program, database, self.threads, options=self.options, complete_rows=self.complete_rows)
+        members = meeting.run(
+            program, database, self.threads, options=self.options, replicated_rows=self.replicated_rows
+        )
         parts = list(meeting.results(program, members))
         rows = {name: np.concatenate([part.relations[name] for part in parts], axis=1) for name in program.relations}
         return engine.Result(parts[0].symbols, parts[0].records, rows)
@@ -159,7 +161,7 @@ class OnSpark(Configuration):
         }
         with tempfile.TemporaryDirectory() as directory:
             files = Files(tuple(program.relations), directory, "parquet")
-            reports = driver.write(program, self.session, frames, files, members=self.threads, complete_rows=0)
+            reports = driver.write(program, self.session, frames, files, members=self.threads, replicated_rows=0)
             complete = Path(directory) / reports[0].token
             interner = Interner(program.records, Symbols(), program.number_bits)
             found = {
@@ -183,7 +185,7 @@ CONFIGURATIONS = (
     Configuration("dws, 64 partitions, 2 threads", 2, partitioned(64), Dws()),
     Configuration("dws, 1 thread", 1, Options(), Dws()),
     Members("3 members", 3),
-    Members("2 members, small relations complete", 2, partitioned(16), complete_rows=1000),
+    Members("2 members, small relations complete", 2, partitioned(16), replicated_rows=1000),
 )
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import engine
 from engine import reference, tuples
-from engine.evaluation.coordination_policy import GLOBAL, Dws, Policy, Ssp
+from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy, Dws, Ssp
 from engine.evaluation.execution import Options
 
 TINY = Options(
@@ -24,7 +24,7 @@ FULL_QUEUES = replace(TINY, exchange_bits=3, queue_batches=1)
 
 class Backend(NamedTuple):
     threads: int
-    policy: Policy
+    policy: CoordinationPolicy
     options: Options
 
     def evaluate(self, program, facts, **options):

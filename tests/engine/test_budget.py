@@ -7,7 +7,7 @@ import pytest
 from engine import Database, Source, compile, evaluate, tuples
 from engine.budget import Budget, BudgetExceeded
 from engine.incremental.view import View
-from engine.plan.isolate_sources import apart, written_by
+from engine.plan.isolate_sources import isolate_sources, written_by
 from engine.system import resident_bytes
 
 THREADS = [1, 3]
@@ -40,7 +40,7 @@ def bootstrap(program, limit):
     try:
         view.bootstrap({})
     finally:
-        view.close_team()
+        view.close()
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -128,14 +128,14 @@ OTHER = Source("other.dl", "path(x, x) :- mine(x).")
 
 def test_rules_of_other_sources_get_relations_of_their_own_and_change_nothing():
     program = compile([LIBRARY, USER, OTHER])
-    parts = apart(program, {"user.dl", "other.dl"})
+    parts = isolate_sources(program, {"user.dl", "other.dl"})
     assert written_by(parts, {"user.dl", "other.dl"}) == {
         "path@user.dl": {"user.dl"}, "mine": {"user.dl"}, "edge@user.dl": {"user.dl"}, "path@other.dl": {"other.dl"},
     }  # fmt: skip
     expected, found = (evaluate(p, Database(), threads=1) for p in (program, parts))
     for name in ("edge", "path", "far", "mine"):
         assert sorted(found.relation(name).T.tolist()) == sorted(expected.relation(name).T.tolist())
-    assert apart(program, {"lib.dl"}) is program
+    assert isolate_sources(program, {"lib.dl"}) is program
 
 
 # ---- evaluations that end

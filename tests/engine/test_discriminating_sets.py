@@ -5,7 +5,7 @@ import pytest
 import engine
 from engine.plan.auxiliary_relations import Auxiliaries
 from engine.plan.binarise import binarise
-from engine.plan.discriminating_sets import MAX_ASSIGNMENTS, Port, Search, place
+from engine.plan.discriminating_sets import MAX_ASSIGNMENTS, ExchangePort, Search, place
 from engine.plan.flatten import flatten
 
 HEADER = ".decl arc(x: number, y: number)\n"
@@ -37,14 +37,14 @@ def placement(text: str, *names: str):
 def test_linear_closure_sends_nothing(step, home):
     """Paper 003, Examples 10 and 13: the pivot set is the argument that the recursion leaves alone."""
     found = placement(CLOSURE + step, "tc")
-    assert (found.homes, found.cost) == ({"tc": home}, 0)
+    assert (found.owner_keys, found.cost) == ({"tc": home}, 0)
 
 
 def test_non_linear_closure_has_two_ports_and_lives_at_one():
     """DCDatalog, §4.3: one copy by each argument; both variants derive tuples that belong elsewhere."""
     found = placement(CLOSURE + "tc(x, z) :- tc(x, y), tc(y, z).", "tc")
-    assert found.joins[1] == (Port("tc", (1,)), Port("tc", (0,)))
-    assert found.homes["tc"] in ((0,), (1,))
+    assert found.joins[1] == (ExchangePort("tc", (1,)), ExchangePort("tc", (0,)))
+    assert found.owner_keys["tc"] in ((0,), (1,))
     assert found.cost == 1 + 2
 
 
@@ -58,7 +58,7 @@ def test_same_generation_sends_what_it_derives():
     """
     )
     found = placement(text, "sg")
-    assert (found.homes, found.cost) == ({"sg": (0, 1)}, 1)
+    assert (found.owner_keys, found.cost) == ({"sg": (0, 1)}, 1)
 
 
 def test_shortest_paths_are_placed_by_what_groups_them():
@@ -70,10 +70,10 @@ def test_shortest_paths_are_placed_by_what_groups_them():
         path(x, y, d + e) :- path(x, z, d), warc(z, y, e), d < 100.
     """
     rules, _ = recursive_rules(text, "path")
-    assert place({"path": (0, 1)}, rules).homes == {"path": (0,)}
+    assert place({"path": (0, 1)}, rules).owner_keys == {"path": (0,)}
     rules, _ = recursive_rules(text.replace("warc(z, y, e), d", "path(z, y, e), d"), "path")
     found = place({"path": (0, 1)}, rules)
-    assert found.joins[1] == (Port("path", (1,)), Port("path", (0,))) and found.cost == 3
+    assert found.joins[1] == (ExchangePort("path", (1,)), ExchangePort("path", (0,))) and found.cost == 3
 
 
 def test_mutual_recursion_is_placed_together():
@@ -87,12 +87,12 @@ def test_mutual_recursion_is_placed_together():
         told(x) :- hears(x, n), n > 0.
     """
     found = placement(text, "told")
-    assert (found.homes, found.cost) == ({"told": (0,), "hears": (0,)}, 1)
+    assert (found.owner_keys, found.cost) == ({"told": (0,), "hears": (0,)}, 1)
 
 
 def test_atoms_that_share_nothing_meet_at_one_place():
     found = placement(CLOSURE + "tc(x, w) :- tc(x, y), tc(z, w), y < z.", "tc")
-    assert found.joins[1] == (Port("tc", ()), Port("tc", ()))
+    assert found.joins[1] == (ExchangePort("tc", ()), ExchangePort("tc", ()))
 
 
 def test_improvement_finds_what_the_enumeration_finds():

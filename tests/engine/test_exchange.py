@@ -10,7 +10,7 @@ import engine
 from engine import reference, tuples
 from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
 from engine.evaluation.execution import Options
-from engine.evaluation.partition_owner import Owner
+from engine.evaluation.partition_owner import PartitionOwner
 
 POLICIES = [Ssp(0), Ssp(2), Dws()]
 HEADER = ".decl arc(x: number, y: number)\n"
@@ -168,13 +168,13 @@ def test_a_limit_on_rows_runs_under_barriers():
 @pytest.mark.parametrize("error", [engine.EvaluationError("no value"), KeyboardInterrupt()], ids=repr)
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_what_stops_one_worker_stops_all(policy, error, failing, monkeypatch):
-    iterate, runs = Owner.iterate, count()
+    iterate, runs = PartitionOwner.iterate, count()
 
     def fail(owner):
         iterate(owner)
         if owner.number == failing and next(runs) == 1:
             raise error
 
-    monkeypatch.setattr(Owner, "iterate", fail)
+    monkeypatch.setattr(PartitionOwner, "iterate", fail)
     with pytest.raises(type(error)):
         run(SAME_GENERATION, random_arcs(30, 60), policy, 2)

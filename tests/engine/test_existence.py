@@ -170,7 +170,7 @@ def test_any_way_of_evaluating_answers_as_the_oracle(clauses, facts):
 def test_members_answer_as_the_oracle(clauses, facts):
     program = engine.compile([DECLARED + MORE + "\n".join(clauses)])
     expected = reference.evaluate(program, facts)
-    members = meeting.run(program, tuples.encode(program, facts), 2, complete_rows=0)
+    members = meeting.run(program, tuples.encode(program, facts), 2, replicated_rows=0)
     found = {name: set() for name in program.relations}
     for result in meeting.results(program, members):
         for name, rows in tuples.decode(program, result, program.relations).items():

@@ -79,7 +79,7 @@ def ports_of(plan):
     assert readers <= {relation.name for relation in stratum.relations} | {
         aux.split("(")[0] for aux in found.auxiliaries
     }
-    return {(port.relation, port.columns, port.is_home) for port in found.ports}, found.cost
+    return {(port.relation, port.columns, port.is_owner) for port in found.ports}, found.cost
 
 
 def test_a_linear_closure_lives_by_its_first_column_and_sends_nothing():
@@ -115,7 +115,7 @@ def test_a_rule_of_three_recursive_atoms_names_the_relation_that_cuts_it(policy)
     (found,) = [stratum.partitioning for stratum in plan.strata if stratum.recursive]
     assert found.auxiliaries == ("path&0(x, b) :- path(x, a), path(a, b).",)
     (home,) = [port for port in found.ports if port.relation == "path&0"]
-    assert home.is_home and home.columns == ("b",), "it joins path by b"
+    assert home.is_owner and home.columns == ("b",), "it joins path by b"
 
 
 def test_what_cannot_be_divided_has_no_ports():

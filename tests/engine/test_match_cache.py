@@ -10,7 +10,7 @@ import engine
 from engine import reference, tuples
 from engine.evaluation.coordination_policy import GLOBAL
 from engine.evaluation.execution import Options
-from engine.evaluation.match_cache import RevaluedRule
+from engine.evaluation.match_cache import CachedMatchRule
 
 EAGER = Options(matched_reads=0)
 SOON = with_options(matched_reads=1)
@@ -85,7 +85,7 @@ KEPT = {
 def test_matches_are_kept_where_values_are_only_computed_with(rule, monkeypatch):
     runs = []
     monkeypatch.setattr(
-        RevaluedRule, "run", lambda self, *rest, run=RevaluedRule.run: [runs.append(self), run(self, *rest)]
+        CachedMatchRule, "run", lambda self, *rest, run=CachedMatchRule.run: [runs.append(self), run(self, *rest)]
     )
     text = f"""
         .decl arc(x: number, y: number, d: float)

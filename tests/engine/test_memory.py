@@ -128,13 +128,13 @@ def room(n_bytes):
     return int((system.resident_bytes() + n_bytes) / (1 - memory.RESERVE))
 
 
-class Owner:
+class PartitionOwner:
     def __init__(self, n_bytes):
         self.rows = np.arange(n_bytes // 4, dtype=np.int32)
 
 
 def test_the_oldest_offers_are_spilled_first_and_no_more_than_needed():
-    ledger, owners = Ledger(), [Owner(1 << 24) for _ in range(4)]
+    ledger, owners = Ledger(), [PartitionOwner(1 << 24) for _ in range(4)]
     ledger._measure = lambda: None
     with ledger.limited(None):
         ledger.limit_bytes, ledger.held_bytes, ledger.other_bytes = 100 << 20, 4 << 24, 36 << 20
@@ -179,7 +179,7 @@ def test_what_is_spilled_to_memory_counts_as_memory(tmp_path, monkeypatch):
     told = system.proc_text
     monkeypatch.setattr(system, "proc_text", lambda name: mounts.read_text() if name == mounts.name else told(name))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    ledger, owner = Ledger(), Owner(1 << 24)
+    ledger, owner = Ledger(), PartitionOwner(1 << 24)
     with ledger.limited(room(1 << 25)):
         ledger.offer(owner, "rows")
         with pytest.raises(MemoryLimitReached):

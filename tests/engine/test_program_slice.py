@@ -6,7 +6,7 @@ import pytest
 
 import engine
 from engine import tuples
-from engine.plan.program_slice import part_for, part_on
+from engine.plan.program_slice import slice_for, slice_on
 from engine.reference import evaluate
 
 PROGRAM = engine.compile(
@@ -41,23 +41,23 @@ ARCS = {"arc": {(1, 2), (2, 3), (3, 4), (5, 1)}}
 
 
 def test_what_a_relation_needs_through_negation_and_aggregates_is_kept():
-    assert part_for(PROGRAM, ["leaf"], ["arc"]).relations.keys() == {"arc", "inner", "leaf"}
-    assert part_for(PROGRAM, ["busy"], ["arc"]).relations.keys() == {"arc", "inner", "tc", "degree", "busy"}
+    assert slice_for(PROGRAM, ["leaf"], ["arc"]).relations.keys() == {"arc", "inner", "leaf"}
+    assert slice_for(PROGRAM, ["busy"], ["arc"]).relations.keys() == {"arc", "inner", "tc", "degree", "busy"}
 
 
 def test_directives_of_what_is_cut_are_cut():
-    assert [directive.relation for directive in part_for(PROGRAM, ["busy"], ["arc"]).outputs] == ["degree"]
-    assert part_for(PROGRAM, ["leaf"], ["arc"]).outputs == ()
+    assert [directive.relation for directive in slice_for(PROGRAM, ["busy"], ["arc"]).outputs] == ["degree"]
+    assert slice_for(PROGRAM, ["leaf"], ["arc"]).outputs == ()
 
 
 def test_what_reads_relations_without_rows_is_cut_and_what_denies_them_stays():
-    assert part_for(PROGRAM, ["busy"], ["leaf"]).relations.keys() == {"busy", "leaf"}
-    assert part_for(PROGRAM, ["odd", "leaf"], ["arc"]).relations.keys() == {"arc", "inner", "leaf", "odd", "never"}
+    assert slice_for(PROGRAM, ["busy"], ["leaf"]).relations.keys() == {"busy", "leaf"}
+    assert slice_for(PROGRAM, ["odd", "leaf"], ["arc"]).relations.keys() == {"arc", "inner", "leaf", "odd", "never"}
 
 
 def test_a_part_derives_what_the_whole_program_does():
     for wanted in ("leaf", "busy", "tc", "odd"):
-        part = part_for(PROGRAM, [wanted], ["arc"])
+        part = slice_for(PROGRAM, [wanted], ["arc"])
         result = engine.evaluate(part, tuples.encode(part, ARCS), threads=1)
         assert tuples.decode(part, result, [wanted])[wanted] == evaluate(PROGRAM, ARCS)[wanted]
 
@@ -90,7 +90,7 @@ ROWS = {
 def test_a_part_on_facts_derives_what_the_whole_program_does(rows):
     facts = dict(zip(ROWS, rows, strict=True))
     database = tuples.encode(SPOKEN, facts)
-    part = part_on(SPOKEN, database, ["flow", "quiet"])
+    part = slice_on(SPOKEN, database, ["flow", "quiet"])
     found = tuples.decode(part, engine.evaluate(part, database, threads=1), ["flow", "quiet"])
     expected = evaluate(SPOKEN, facts)
     assert found == {name: expected[name] for name in found}

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.evaluation import send_cache
-from engine.evaluation.send_buffer import Outbox
+from engine.evaluation.send_buffer import SendBuffer
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregate_partition import Shape
-from engine.storage.aggregate_relation import Aggregation
+from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.relation import Relation
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -23,7 +23,7 @@ def relation_with(kind, of="number", dtype=INT32, n_group=1, n_keys=0):
     bits = 64 if dtype == INT64 else 32
     keys = tuple(range(n_group + 1, n_group + 1 + n_keys))
     column = AggregatedColumn("best", n_group, kind, of, dtype, bits, keys)
-    return Aggregation("best", Shape(n_group + 1, dtype, np.arange(n_group), (column,), n_keys))
+    return AggregateRelation("best", Shape(n_group + 1, dtype, np.arange(n_group), (column,), n_keys))
 
 
 def delivered(relation, chunks, room=3, bits=2):
@@ -31,7 +31,9 @@ def delivered(relation, chunks, room=3, bits=2):
     left = []
     width = len(relation.every)
     channel = SimpleNamespace(relation=relation, width=width, key=np.array([0]))
-    outbox = Outbox(7, channel, bits, room, lambda number, fragment, rows: left.append((number, fragment, rows.copy())))
+    outbox = SendBuffer(
+        7, channel, bits, room, lambda number, fragment, rows: left.append((number, fragment, rows.copy()))
+    )
     for chunk in chunks:
         outbox.offer(chunk, chunk.shape[1], np.arange(width))
     outbox.flush()

@@ -1,4 +1,4 @@
-"""Wide bodies cut by auxiliary relations: when they are, and that the answer stays the same."""
+"""Elimination bodies cut by auxiliary relations: when they are, and that the answer stays the same."""
 
 from dataclasses import replace
 
@@ -13,10 +13,10 @@ from engine.evaluation.execution import Options
 from engine.plan.auxiliary_relations import Auxiliaries
 from engine.plan.flatten import flatten
 from engine.plan.rule_text import Texts
-from engine.plan.variable_elimination import Always, cut_wide
+from engine.plan.variable_elimination import Always, eliminate_variables
 
-ALWAYS = Options(cut_always=True)
-BACKENDS = with_options(cut_always=True)
+ALWAYS = Options(always_eliminate=True)
+BACKENDS = with_options(always_eliminate=True)
 DECLARED = """
 .decl e(x: number, y: number)
 .decl f(x: number, s: symbol, y: number)
@@ -97,7 +97,7 @@ def cut(text, *barred):
     stratum = next(s for s in program.strata if "r" in s.relations)
     rules = [flatten(clause, program, lambda constant: int(constant.value)) for clause in stratum.clauses[1:]]
     auxiliaries = Auxiliaries({name: False for name in program.relations})
-    wide = cut_wide(rules, stratum.relations, barred, auxiliaries, Always())
+    wide = eliminate_variables(rules, stratum.relations, barred, auxiliaries, Always())
     texts = Texts(program, engine.Symbols())
     written = [texts.rule(replace(rule, clause=None)) for rule in wide.rules]
     return written, [texts.rule(rule) for rule in wide.prior]

@@ -18,7 +18,7 @@ from engine.cluster.connection import (
     NONCE_BYTES,
     RECORD_BYTES,
     SEAL_BYTES,
-    Link,
+    Connection,
     admit,
     exactly,
     greet,
@@ -26,7 +26,7 @@ from engine.cluster.connection import (
     seal,
 )
 from engine.cluster.tls import Encrypted, certificate
-from engine.spark.socket_communicator import Access, Mesh
+from engine.spark.socket_communicator import Credentials, SocketCommunicator
 
 HOST = "127.0.0.1"
 KEY = b"k" * 32
@@ -50,7 +50,7 @@ class Meeting:
             self.parties.wait()
             return self.addresses
 
-        mesh = Mesh(rank, 2, HOST, access, meet)
+        mesh = SocketCommunicator(rank, 2, HOST, access, meet)
         try:
             return mesh.exchange([rank] * 2)
         finally:
@@ -114,7 +114,7 @@ def answer_wrongly(connection, greeting, key):
 @pytest.mark.parametrize("pem", [b"", certificate()], ids=["plain", "encrypted"])
 def test_strangers_do_not_disturb(stranger, pem, attack):
     """They stand in line before the members, and are still there when these have met."""
-    meeting = Meeting(Access(pem=pem))
+    meeting = Meeting(Credentials(pem=pem))
     with ExitStack() as stack:
         for _ in range(3):
             stranger(meeting, stack)
@@ -126,7 +126,7 @@ def test_strangers_do_not_disturb(stranger, pem, attack):
 
 def test_more_silent_strangers_than_may_wait(monkeypatch, attack):
     monkeypatch.setattr(listener, "AT_ONCE", 8)
-    meeting = Meeting(Access())
+    meeting = Meeting(Credentials())
     with ExitStack() as stack:
         held = [stack.enter_context(meeting.connect()) for _ in range(40)]
         meeting.begin()
@@ -140,7 +140,7 @@ def test_a_stranger_is_dropped_when_its_time_is_over(monkeypatch, attack):
     monkeypatch.setattr(listener, "HANDSHAKE_S", 0.0)
     dropped = threading.Event()
     with listener.listening(HOST, [0]) as opened:
-        with listener.Door(opened, lambda connection: admit(connection, KEY, b"", 0, b""), lambda link: True):
+        with listener.Listener(opened, lambda connection: admit(connection, KEY, b"", 0, b""), lambda link: True):
             with socket.create_connection(opened.getsockname(), timeout=60) as stranger:
                 if stranger.recv(1) == b"":
                     dropped.set()
@@ -191,7 +191,7 @@ def test_records_are_of_the_member_or_refused(title, sent, expected, attack):
     with here, there:
         there.sendall(sent)
         there.shutdown(socket.SHUT_WR)
-        link = Link(here, 1, KEY, KEY)
+        link = Connection(here, 1, KEY, KEY)
         try:
             got = bytes(link.receive()).decode()
             if len(sent) > len(sealed(b"abc")):

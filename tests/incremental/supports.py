@@ -3,7 +3,7 @@
 from collections import Counter
 
 from engine.evaluation.execution import Options
-from engine.incremental.maintained_stratum import Maintained
+from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.kernels.ranks import ABSENT
 from engine.plan.rule import Absent, Compare, Match
 
@@ -63,7 +63,7 @@ def check(view, exact):
     """Assert that what a view stores is a fixpoint, with the iterations and counts that it must have."""
     tables = {relation.name: stored(relation) for relation in view.tracked()}
     for stratum in view.strata:
-        if not isinstance(stratum, Maintained):
+        if not isinstance(stratum, MaintainedStratum):
             continue
         supports = {name: Counter() for name in stratum.names}
         for rule in stratum.rules:

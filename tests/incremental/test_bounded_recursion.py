@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 import engine
 from engine.database import Database
-from engine.incremental.bounded_recursion import Bound, Widened
+from engine.incremental.bounded_recursion import Bound, BoundedRecursion
 from engine.incremental.provenance import supports
 from engine.incremental.saved_state import State
 from engine.incremental.update_policy import Elastic, Maintainer
@@ -88,7 +88,7 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
     bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
     maintainer = Maintainer(View(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
     maintainer.bootstrap(columns(ring))
-    (stratum,) = [s for s in maintainer.view.strata if isinstance(s, Widened)]
+    (stratum,) = [s for s in maintainer.view.strata if isinstance(s, BoundedRecursion)]
     assert [level.last for level in stratum.levels] == [9]
     outcome = maintainer.apply({"arc": np.array([[101], [102]], np.int32)}, {})
     assert outcome.strategy == "update"

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from engine.incremental.saved_state import State, StateError
-from engine.incremental.update_program import compile_file, keep_up, needed_part
+from engine.incremental.update_program import compile_file, needed_part, update_program
 
 PROGRAM = """
 .decl edge(x: symbol, y: symbol)
@@ -53,9 +53,9 @@ def place(tmp_path_factory):
         (top / name).mkdir()
         (top / name / "edge.insert.facts").write_text(lines(edges))
     program, state = top / "program.dl", top / "state"
-    keep_up(program, state, top / "out", facts=top / "before", threads=1)
-    keep_up(program, state, top / "out", delta=top / "first", threads=1)
-    keep_up(program, top / "fresh", top / "expected", facts=top / "after", threads=1)
+    update_program(program, state, top / "out", facts=top / "before", threads=1)
+    update_program(program, state, top / "out", delta=top / "first", threads=1)
+    update_program(program, top / "fresh", top / "expected", facts=top / "after", threads=1)
     assert sorted(path.suffix for path in state.iterdir()) == ["", ".base", ".log", ".sqlite"]
     return top
 
@@ -82,11 +82,11 @@ def test_flipped_bits_are_told_and_the_results_are_right(place, tmp_path, suffix
         at = choose.choice([at for at, byte in enumerate(content) if byte] if number % 2 else range(len(content)))
         flip(path, at, choose.randrange(8))
         given = {"delta": place / "delta", "facts": place / "facts", "policy": "update", "threads": 1}
-        done = keep_up(place / "program.dl", state, tmp_path / "out", **given)
+        done = update_program(place / "program.dl", state, tmp_path / "out", **given)
         assert outputs(tmp_path / "out") == expected, (number, at)
         assert done.damage == ("damaged" in done.reason) == (done.strategy == "bootstrap"), (number, at, done.reason)
         told.append(done.damage)
-        again = keep_up(place / "program.dl", state, tmp_path / "out", threads=1)
+        again = update_program(place / "program.dl", state, tmp_path / "out", threads=1)
         assert outputs(tmp_path / "out") == expected and not again.damage
     assert sum(told) >= 10
 
@@ -101,7 +101,7 @@ def test_without_facts_the_damage_is_an_error_and_the_state_is_gone(place, tmp_p
     base.write_bytes(content)
     for said in ("is damaged: .* give initial facts", "there is no state|is damaged"):
         with pytest.raises(StateError, match=said):
-            keep_up(place / "program.dl", state, tmp_path / "out", delta=place / "delta", threads=1)
+            update_program(place / "program.dl", state, tmp_path / "out", delta=place / "delta", threads=1)
 
 
 def test_what_an_update_does_not_touch_is_not_verified(place, tmp_path):
@@ -110,10 +110,10 @@ def test_what_an_update_does_not_touch_is_not_verified(place, tmp_path):
     state.open(0)
     view = state.load(threads=1)
     view.update({"alone": view.symbols.intern(["c"]).reshape(1, 1)}, {})
-    asleep = {name for name, relation in view.relations.items() if relation.asleep}
-    assert asleep == set(view.relations) - {"alone", "kept"}
+    lazy = {name for name, relation in view.relations.items() if relation.lazy}
+    assert lazy == set(view.relations) - {"alone", "kept"}
     state.save(view)
-    assert {name for name, relation in view.relations.items() if relation.asleep} == asleep
+    assert {name for name, relation in view.relations.items() if relation.lazy} == lazy
     state.close()
     view = State(tmp_path / "state", state.program).load(threads=1)
     assert sorted(view.symbols.texts(view.columns("kept")[0])) == ["a", "b", "c"]

@@ -5,7 +5,7 @@ import numpy as np
 import engine
 from engine import reference
 from engine.database import Database
-from engine.incremental.prepared_program import PREPARED, prepared
+from engine.incremental.prepared_program import PREPARED, prepare_program
 from engine.incremental.saved_state import State
 from engine.incremental.view import View
 from engine.symbols import Symbols
@@ -33,7 +33,7 @@ EXPECTED = reference.evaluate(PROGRAM, {"arc": ARCS})
 
 
 def stored():
-    return PREPARED.unpack(PREPARED.pack(prepared(PROGRAM)))
+    return PREPARED.unpack(PREPARED.pack(prepare_program(PROGRAM)))
 
 
 def tuples(view):

@@ -6,7 +6,7 @@ from hypothesis import given
 from supports import atoms_first, instantiations, stored
 
 import engine
-from engine.incremental.maintained_stratum import Maintained
+from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.provenance import supports
 from engine.incremental.view import View
 from engine.plan.rule import Absent
@@ -37,7 +37,7 @@ def by_brute_force(view):
     tables = {relation.name: stored(relation) for relation in view.tracked()}
     found = {}
     for stratum in view.strata:
-        for rule in stratum.rules if isinstance(stratum, Maintained) else ():
+        for rule in stratum.rules if isinstance(stratum, MaintainedStratum) else ():
             for bindings, used in instantiations(atoms_first(rule.body), tables, {}):
                 head = tuple(t if isinstance(t, int) else bindings[t] for t in rule.head)
                 iterations = [tables[name][row][0] if name in stratum.names else 0 for name, row in used]

@@ -12,9 +12,9 @@ from engine import reference, tuples
 from engine.database import Database
 from engine.incremental import saved_state as saving
 from engine.incremental import view_serialization
-from engine.incremental.mapped_file import DataFile, Part, write
+from engine.incremental.mapped_file import MappedFile, Part, write
 from engine.incremental.saved_state import State
-from engine.incremental.update_program import keep_up
+from engine.incremental.update_program import update_program
 from engine.incremental.view import View
 from engine.incremental.view_serialization import held_by
 
@@ -170,7 +170,7 @@ def test_words_that_were_written_are_found(tmp_path, monkeypatch, told):
     random = np.random.default_rng(7)
     numbers, token = random.integers(0, 1 << 60, 100_000), bytes(16)
     places = write(tmp_path / "x", token, {"numbers": Part(numbers, len(numbers))})
-    file = DataFile(tmp_path / "x", token, (tmp_path / "x").stat().st_size, places)
+    file = MappedFile(tmp_path / "x", token, (tmp_path / "x").stat().st_size, places)
     mine = file.arrays()["numbers"]
     assert (mine[: len(numbers)] == numbers).all() and not mine[len(numbers) :].any()
     changed = np.unique(random.integers(0, len(numbers), 50))
@@ -189,7 +189,7 @@ def test_pages_of_zeros_take_no_room(tmp_path):
     places = write(tmp_path / "x", bytes(16), {"sparse": Part(sparse, len(sparse), room=False)})
     status = (tmp_path / "x").stat()
     assert status.st_size > sparse.nbytes and status.st_blocks * 512 < 100_000
-    found = DataFile(tmp_path / "x", bytes(16), status.st_size, places).arrays()["sparse"]
+    found = MappedFile(tmp_path / "x", bytes(16), status.st_size, places).arrays()["sparse"]
     assert (found == sparse).all()
 
 
@@ -210,8 +210,8 @@ def test_a_delta_of_an_input_that_no_output_needs_is_not_read(tmp_path):
     (tmp_path / "a.facts").write_text("1\n")
     (delta / "a.insert.facts").write_text("2\n")
     (delta / "unused.insert.facts").write_text("7\n")
-    keep_up(program, tmp_path / "state", tmp_path, delta=delta, facts=tmp_path, threads=1)
+    update_program(program, tmp_path / "state", tmp_path, delta=delta, facts=tmp_path, threads=1)
     assert (tmp_path / "b.csv").read_text() == "1\n2\n"
     (delta / "other.insert.facts").write_text("7\n")
     with pytest.raises(engine.FactsError, match="no input 'other'"):
-        keep_up(program, tmp_path / "state", tmp_path, delta=delta, threads=1)
+        update_program(program, tmp_path / "state", tmp_path, delta=delta, threads=1)

@@ -15,7 +15,7 @@ import engine
 from engine import reference, tuples
 from engine.database import Database
 from engine.evaluation.execution import Options
-from engine.incremental.maintained_stratum import Maintained
+from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.view import View
 from engine.kernels.ranks import ABSENT
 from engine.schedule.executor import SCHEDULERS
@@ -56,7 +56,7 @@ def test_iterations_and_counts_are_those_of_one_thread(scheduler, rules, facts, 
         assert state(several) == state(alone)
         assert several.n_updated == alone.n_updated
         check(several, exact)
-    several.close_team()
+    several.close()
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -70,7 +70,7 @@ def test_the_whole_language_is_what_it_means(scheduler, rules, facts, updates):
         view.update(columns(program, inserted), columns(program, deleted))
         facts = applied(facts, inserted, deleted)
     assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
-    view.close_team()
+    view.close()
 
 
 def edges(*pairs):
@@ -84,7 +84,7 @@ def cycle(n):
 @pytest.fixture
 def together(monkeypatch):
     """Lets the recursions of APART begin updates in groups of so many: each waits until all of its group have begun."""
-    update = Maintained.update
+    update = MaintainedStratum.update
 
     def begin(n):
         barrier = threading.Barrier(n, timeout=20)
@@ -94,7 +94,7 @@ def together(monkeypatch):
                 barrier.wait()
             update(stratum, *facts)
 
-        monkeypatch.setattr(Maintained, "update", waiting)
+        monkeypatch.setattr(MaintainedStratum, "update", waiting)
 
     return begin
 
@@ -102,14 +102,14 @@ def together(monkeypatch):
 @pytest.fixture
 def one_at_a_time(monkeypatch):
     """Lets no update begin while another one is under way."""
-    update, alone = Maintained.update, threading.Lock()
+    update, alone = MaintainedStratum.update, threading.Lock()
 
     def only(stratum, *facts):
         assert alone.acquire(blocking=False)
         update(stratum, *facts)
         alone.release()
 
-    monkeypatch.setattr(Maintained, "update", only)
+    monkeypatch.setattr(MaintainedStratum, "update", only)
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -143,15 +143,15 @@ def test_others_run_one_after_the_other(one_at_a_time, options):
     assert view.n_updated == N_APART + 1
 
 
-class GivenUp(Exception):
+class Abandoned(Exception):
     pass
 
 
-@pytest.mark.parametrize("error", [GivenUp, KeyboardInterrupt])
+@pytest.mark.parametrize("error", [Abandoned, KeyboardInterrupt])
 def test_what_one_stratum_raises_ends_those_beside_it(monkeypatch, error):
     """Of two that have begun the one on the calling thread fails; the other one ends within an iteration."""
     together, failed, ended = threading.Barrier(2, timeout=20), threading.Event(), []
-    propagate, stop = Maintained.propagate, View.stop
+    propagate, stop = MaintainedStratum.propagate, View.stop
 
     def telling(view):
         stop(view)
@@ -171,7 +171,7 @@ def test_what_one_stratum_raises_ends_those_beside_it(monkeypatch, error):
     view = View(APART, Database(), threads=2, options=TINY)
     view.bootstrap(cycle(60))
     monkeypatch.setattr(View, "stop", telling)
-    monkeypatch.setattr(Maintained, "propagate", failing)
+    monkeypatch.setattr(MaintainedStratum, "propagate", failing)
     before = state(view)
     with pytest.raises(error):
         view.update(edges((3, 10)), edges((5, 6)))

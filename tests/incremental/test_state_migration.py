@@ -12,7 +12,7 @@ import engine
 from engine import reference, tuples
 from engine.database import Database
 from engine.incremental.bounded_recursion import Bound
-from engine.incremental.prepared_program import prepared
+from engine.incremental.prepared_program import prepare_program
 from engine.incremental.saved_state import NoState, State
 from engine.incremental.view import View
 
@@ -51,7 +51,7 @@ def test_what_another_program_adopts_is_what_a_bootstrap_makes(tmp_path_factory,
         program = compiled(chosen, anew)
         saved = opened(directory, program, exact=exact)
         if number:
-            view = saved.adopt(threads=1, options=TINY)
+            view = saved.migrate(threads=1, options=TINY)
         for change in (({}, {}), (inserted, deleted)):
             view.update(*(columns(program, rows) for rows in change))
             facts = applied(facts, *change) if change[0] else facts
@@ -101,7 +101,7 @@ def test_only_what_depends_on_the_edit_is_evaluated(tmp_path, monkeypatch, edite
 
     monkeypatch.setattr(View, "bootstrap", seen)
     place = opened(tmp_path, program)
-    view = place.adopt(threads=1, options=TINY)
+    view = place.migrate(threads=1, options=TINY)
     assert (ran, place.anew) == (anew, len(anew))
     monkeypatch.undo()
     assert state(view) == state(made(program, EDGES))
@@ -115,7 +115,7 @@ def test_what_is_adopted_stays_where_it_was_saved(tmp_path):
     saved.close()
     edited = engine.compile([CHAIN + CHECKS[0]])
     reader, other = opened(tmp_path / "one", edited), opened(tmp_path / "two", edited)
-    view = reader.adopt(threads=1, options=TINY)
+    view = reader.migrate(threads=1, options=TINY)
     other.base = reader.base
     other.save(view)
     (base,), (log,) = (tmp_path / "two").glob("*.base"), (tmp_path / "two").glob("*.log")
@@ -129,11 +129,11 @@ def test_what_has_another_form_is_not_adopted(tmp_path):
     saved = opened(tmp_path, engine.compile([CHAIN]))
     saved.save(made(engine.compile([CHAIN]), EDGES))
     with pytest.raises(NoState, match="are others"):
-        State(tmp_path, engine.compile([CHAIN], number_bits=64)).adopt()
+        State(tmp_path, engine.compile([CHAIN], number_bits=64)).migrate()
     with pytest.raises(NoState, match="are others"):
-        State(tmp_path, engine.compile([CHAIN]), exact=False).adopt()
+        State(tmp_path, engine.compile([CHAIN]), exact=False).migrate()
     with pytest.raises(NoState, match="the columns of edge are others"):
-        State(tmp_path, engine.compile([CHAIN.replace(": number", ": unsigned")])).adopt()
+        State(tmp_path, engine.compile([CHAIN.replace(": number", ": unsigned")])).migrate()
 
 
 BOUNDED = """
@@ -163,8 +163,8 @@ def test_a_bounded_recursion_is_adopted_with_its_beginnings(tmp_path, edit, limi
     saved = opened(tmp_path, first)
     saved.save(view)
     saved.close()
-    adopted = opened(tmp_path, second).adopt(threads=1, bound=bound(0))
-    expected = View(prepared(second), Database(), threads=1, bound=bound(limit))
+    adopted = opened(tmp_path, second).migrate(threads=1, bound=bound(0))
+    expected = View(prepare_program(second), Database(), threads=1, bound=bound(limit))
     expected.bootstrap(ring)
     for arc in ((101, 102), (5, 7)):
         assert state(adopted) == state(expected)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from engine.incremental import update_policy
 from engine.incremental.bounded_recursion import CannotUpdate
-from engine.incremental.duration_model import SKIPS, History
+from engine.incremental.duration_model import SKIPS, DurationModel
 from engine.incremental.update_policy import Elastic, Maintainer, Predicted, UpdateOnly
 
 TICK_S = 0.01
@@ -147,11 +147,11 @@ def test_small_and_large_deltas_are_told_apart():
 
 def test_what_an_update_always_takes_is_not_taken_for_weight():
     """Each update takes 0.05 s and 1 ms for a fact: after one of 0 facts, one of 500 is not expected to take hours."""
-    history = History(1.0)
+    durations = DurationModel(1.0)
     for n_facts in (0, 1, 0, 2, 5, 0, 1, 100, 3, 0):
-        history.remember(n_facts, 0.05 + 0.001 * n_facts)
-    assert 0.05 <= history.expected_s(500) <= 0.55
-    assert history.expected_s(0) == pytest.approx(0.05, rel=0.1)
+        durations.remember(n_facts, 0.05 + 0.001 * n_facts)
+    assert 0.05 <= durations.expected_s(500) <= 0.55
+    assert durations.expected_s(0) == pytest.approx(0.05, rel=0.1)
 
 
 def test_a_large_delta_is_not_called_slow_because_small_ones_grow_with_their_weight():
@@ -160,7 +160,7 @@ def test_a_large_delta_is_not_called_slow_because_small_ones_grow_with_their_wei
     for n_facts in (2, 4, 6, 8, 10):
         epoch(machine, maintainer, 0.005 * n_facts, n_facts)
     assert epoch(machine, maintainer, 0.3, 100_000)[1].strategy == "update"
-    assert maintainer.history.expected_s(100_000) == pytest.approx(0.3, rel=0.5)
+    assert maintainer.durations.expected_s(100_000) == pytest.approx(0.3, rel=0.5)
 
 
 def test_what_is_heavier_than_all_so_far_is_tried():
@@ -177,7 +177,7 @@ def test_plans_are_not_taken_for_the_cost_of_updates():
     taken = [epoch(machine, maintainer, 0.1) for _ in range(3)]
     assert [outcome.strategy for _, outcome in taken] == ["update"] * 3
     assert [seconds for seconds, _ in taken] == pytest.approx([3.1, 0.1, 0.1])
-    assert maintainer.history.expected_s(10) == pytest.approx(0.1)
+    assert maintainer.durations.expected_s(10) == pytest.approx(0.1)
 
 
 def test_an_update_that_is_not_possible_is_no_slow_update():
@@ -193,8 +193,8 @@ def test_a_history_goes_on_in_another_process():
     machine, maintainer = begun(Predicted())
     epoch(machine, maintainer, 3.0)
     epoch(machine, maintainer, 3.0)
-    again = History.restored(maintainer.history.notes())
-    assert again == maintainer.history and again.skips == SKIPS - 1
+    again = DurationModel.restored(maintainer.durations.notes())
+    assert again == maintainer.durations and again.skips == SKIPS - 1
 
 
 def test_the_reasons_say_what_was_expected():

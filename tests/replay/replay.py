@@ -117,7 +117,7 @@ class Replay:
     def begin(self, program, tree: GitTree, reader: Reader, row: Row) -> None:
         policy = POLICIES[self.policy]() if self.policy else None
         self.follower = Follower.begin(program, tree, reader, policy)
-        row.strategy, row.update_s = "begin", self.follower.maintainer.history.bootstrap_s
+        row.strategy, row.update_s = "begin", self.follower.maintainer.durations.bootstrap_s
 
     def move(self, before: str, tree: GitTree, reader: Reader, row: Row) -> None:
         old = GitTree.at(self.path, before)

@@ -11,7 +11,7 @@ from analyzer.evaluation.program import compile_cached
 from analyzer.extraction.collect import silent
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
-from engine.plan.program_slice import part_on
+from engine.plan.program_slice import slice_on
 from facts import extract, mount, schema_text
 from facts.languages import language_of
 from rules import library
@@ -24,7 +24,7 @@ def evaluate():
     def evaluate(program, files, wanted=None):
         mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
         database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-        return engine.evaluate(part_on(program, database, wanted or program.relations), database, threads=1)
+        return engine.evaluate(slice_on(program, database, wanted or program.relations), database, threads=1)
 
     return evaluate
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import engine
 from analyzer.evaluation.program import GIVEN
-from engine.plan.program_slice import part_for
+from engine.plan.program_slice import slice_for
 from facts import extract, mount, schema_text
 from facts.languages import language_of
 from rules import catalogue
@@ -271,7 +271,7 @@ found(n, l, u) :- use(_, n, a, b), range_in(a, b, l, u).
 @pytest.fixture(scope="module")
 def program():
     sources = [schema_text(), *(file.text for file in (*catalogue.library(), *catalogue.models())), ASKED]
-    return part_for(engine.compile(sources), ["found"], GIVEN)
+    return slice_for(engine.compile(sources), ["found"], GIVEN)
 
 
 def ranges(program, name, code):

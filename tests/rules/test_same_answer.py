@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import engine
 from engine import tuples
 from engine.evaluation.execution import Options
-from engine.plan.program_slice import part_on
+from engine.plan.program_slice import slice_on
 from facts import extract, mount
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def answer(analysis):
 
     def evaluate(**how):
         database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-        program = part_on(analysis(*WANTED), database, WANTED)
+        program = slice_on(analysis(*WANTED), database, WANTED)
         return tuples.decode(program, engine.evaluate(program, database, **how), program.relations)
 
     return evaluate

@@ -8,7 +8,7 @@ from engine.language.compiler import compile
 from engine.spark import executor_memory
 from engine.spark.barrier_task import Job
 from engine.spark.executor_memory import ExecutorMemory
-from engine.spark.socket_communicator import Access
+from engine.spark.socket_communicator import Credentials
 from engine.storage.memory import LEDGER
 
 GB = 1 << 30
@@ -42,6 +42,6 @@ def test_a_task_takes_its_part_of_the_machine_that_it_runs_on(monkeypatch):
 
 def test_members_of_a_group_share_the_memory_of_their_machine(monkeypatch):
     monkeypatch.setattr(executor_memory, "machine_bytes", lambda: 9 * GB)
-    job = Job(compile([".decl a(x: number)"]), {}, Access(), ExecutorMemory(GB, None, 1), 0)
+    job = Job(compile([".decl a(x: number)"]), {}, Credentials(), ExecutorMemory(GB, None, 1), 0)
     with job.limited(SimpleNamespace(n_here=2)):
         assert LEDGER.limit_bytes == int(0.8 * 4 * GB)

@@ -8,7 +8,7 @@ import pytest
 from engine import EvaluationError
 from engine.cluster.listener import NoPort, listening
 from engine.spark.member_access import access, ports_of
-from engine.spark.socket_communicator import Access, Mesh
+from engine.spark.socket_communicator import Credentials, SocketCommunicator
 
 HOST = "127.0.0.1"
 
@@ -45,4 +45,4 @@ def test_a_member_listens_on_the_first_port_that_is_free():
         with pytest.raises(NoPort), listening(HOST, taken):
             pass
         with pytest.raises(EvaluationError, match="give spark.analyze.ports more of them"):
-            Mesh(0, 2, HOST, Access(ports=range(taken[0], taken[0] + 1)), lambda address: [address])
+            SocketCommunicator(0, 2, HOST, Credentials(ports=range(taken[0], taken[0] + 1)), lambda address: [address])

@@ -9,12 +9,12 @@ import pytest
 
 from engine import FactsError
 from engine.cluster.tls import certificate
-from engine.spark.socket_communicator import Access, Mesh
+from engine.spark.socket_communicator import Credentials, SocketCommunicator
 
 
 def meshes(size, work, access=None):
     """Run `work(mesh)` for each of so many members on threads; return the futures."""
-    addresses, barrier, access = [None] * size, threading.Barrier(size), access or Access()
+    addresses, barrier, access = [None] * size, threading.Barrier(size), access or Credentials()
 
     def member(rank):
         def meet(address):
@@ -22,7 +22,7 @@ def meshes(size, work, access=None):
             barrier.wait()
             return addresses
 
-        mesh = Mesh(rank, size, "127.0.0.1", access, meet)
+        mesh = SocketCommunicator(rank, size, "127.0.0.1", access, meet)
         try:
             return work(mesh)
         finally:
@@ -42,7 +42,7 @@ def test_parcels_arrive_in_the_order_of_members(pem):
         second = mesh.exchange([np.full(3_000_000, mesh.rank)] * mesh.size)
         return first, [part[0] for part in second]
 
-    for rank, future in enumerate(meshes(4, work, Access(pem=pem))):
+    for rank, future in enumerate(meshes(4, work, Credentials(pem=pem))):
         assert future.result() == ([f"{other} to {rank}" for other in range(4)], [0, 1, 2, 3])
 
 

@@ -148,12 +148,12 @@ FACTS = {
 }
 
 
-@pytest.mark.parametrize("complete_rows", [0, 1 << 22])
-def test_the_whole_language_answers_as_the_oracle(complete_rows, spark, tmp_path):
+@pytest.mark.parametrize("replicated_rows", [0, 1 << 22])
+def test_the_whole_language_answers_as_the_oracle(replicated_rows, spark, tmp_path):
     program = engine.compile([EVERYTHING])
     read = {name: spark.createDataFrame(sorted(rows)) for name, rows in FACTS.items()}
     outputs = tuple(directive.relation for directive in program.outputs)
-    write(program, spark, read, Files(outputs, str(tmp_path), "tsv"), complete_rows=complete_rows)
+    write(program, spark, read, Files(outputs, str(tmp_path), "tsv"), replicated_rows=replicated_rows)
     expected = engine.evaluate(program, tuples.encode(program, FACTS))
     assert tuples.decode(program, expected, outputs) == {
         name: rows for name, rows in reference.evaluate(program, FACTS).items() if name in outputs
