@@ -13,7 +13,7 @@ from analyzer.report import SEVERITIES
 from cli.terminal import console
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
+    from rich.console import Console, Group, JustifyMethod
     from rich.live import Live
     from rich.table import Table
     from rich.text import Text
@@ -134,14 +134,14 @@ def time_line(summary: Summary) -> str:
     return f"{text}, {run['slots']} at once, {busy:.0%} busy"
 
 
-def titled(title: str, *columns: tuple[str, str]) -> Table:
+def titled(title: str, *columns: tuple[str, JustifyMethod]) -> Table:
     """Return an empty table; columns are (name, "left" or "right")."""
     from rich import box
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, header_style="dim")
     for name, justify in columns:
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, overflow="fold")
     return table
 
 
@@ -158,7 +158,7 @@ def rule_table(summary: Summary) -> Table:
 
 
 def repository_table(summary: Summary) -> Table:
-    counts = [(f"{name.capitalize()}s", "right") for name in reversed(SEVERITIES)]
+    counts: list[tuple[str, JustifyMethod]] = [(f"{name.capitalize()}s", "right") for name in reversed(SEVERITIES)]
     table = titled("Findings by repository", ("Repository", "left"), ("Lines", "right"), *counts, ("", "left"))
     ordered = sorted(summary.repositories, key=lambda item: (-item.error, -item.warning, -item.note, item.name))
     for item in ordered[:MAX_ROWS]:

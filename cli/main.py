@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -53,7 +54,8 @@ def main() -> None:
     # A scan allocates much that lives to its end: collections of young objects would only walk it again and again.
     gc.set_threshold(200_000)
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         cli()
     except SystemExit as exit:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from facts.grammar import is_broken
+from facts.grammar import is_broken, part
 from facts.instructions import operation
 from facts.walk import Walk
 
@@ -21,7 +21,7 @@ class Binary:
 
     def operator_of(self, node: Node) -> str:
         """Return the text of an operator."""
-        return node.child_by_field_id(self.operator).type
+        return part(node, self.operator).type
 
     def is_whole(self, node: Node) -> bool:
         """Return True if a node is such an operator, without a syntax error of its own."""
@@ -31,7 +31,7 @@ class Binary:
         """Return the operands of a chain of one operator: a && b && c."""
         operator = self.operator_of(node)
         links = self._chain(node, lambda inner: self.operator_of(inner) == operator)
-        return [links[0].child_by_field_id(self.left), *(link.child_by_field_id(self.right) for link in links)]
+        return [part(links[0], self.left), *(part(link, self.right) for link in links)]
 
     def evaluate(self, walk: Walk, node: Node, but: frozenset[str] = frozenset()) -> int:
         """Return the value of a chain of operators, `but` some that are evaluated in another way."""
@@ -45,6 +45,6 @@ class Binary:
     def _chain(self, node: Node, goes_on: Callable[[Node], bool]) -> list[Node]:
         """Return the operators of a chain, the inmost first: no level of calls for each."""
         links = [node]
-        while self.is_whole(inner := links[-1].child_by_field_id(self.left)) and goes_on(inner):
+        while self.is_whole(inner := part(links[-1], self.left)) and goes_on(inner):
             links.append(inner)
         return links[::-1]

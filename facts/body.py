@@ -1,6 +1,6 @@
 """One body under construction: a function, a class's or module's top level. Language-neutral."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from facts.builder import Builder
@@ -89,7 +89,7 @@ class Body(Graph):
 
     def instruction(self, entity: int) -> int:
         """Add an instruction, which may raise, to the current block; return it."""
-        block = self.block
+        block = self.here
         block.instructions.append(entity)
         if not block.raises:
             self.may_raise(block)
@@ -97,7 +97,7 @@ class Body(Graph):
 
     def allocation(self, entity: int) -> int:
         """Add an instruction that cannot raise: the making of a new object."""
-        self.block.instructions.append(entity)
+        self.here.instructions.append(entity)
         return entity
 
     def running(self, entity: int) -> int:
@@ -107,7 +107,7 @@ class Body(Graph):
 
     def other_code(self) -> None:
         """State that code of other bodies may run here: it may read shared variables and rebind some."""
-        block = self.block
+        block = self.here
         if block.exposed:
             self._store_all(block.exposed)
         if block.fresh:
@@ -121,33 +121,33 @@ class Body(Graph):
         if variable.shared or variable.rebound:
             self._bind_shared(variable, value)
         if not self._foreign(variable):
-            self.variables.write(self.block, variable, value)
+            self.variables.write(self.here, variable, value)
 
     def _bind_shared(self, variable: Variable, value: int) -> None:
         if self._foreign(variable):
-            self.block.fresh[variable] = value
+            self.here.fresh[variable] = value
             self._store(variable, value)
         else:
             # In a loop, what captures the variable may stand further down.
             exposed = variable.captured or self.loops
-            (self.block.exposed if exposed else self.block.unstored)[variable] = value
+            (self.here.exposed if exposed else self.here.unstored)[variable] = value
 
     def read(self, variable: Variable) -> int:
         """Return the value of `variable` here."""
         if not self._foreign(variable):
-            value = self.variables.read(self.block, variable)
+            value = self.variables.read(self.here, variable)
             return value if value != UNDEFINED else self._nothing(variable)
         if not variable.rebound:
             return self.load_once(variable, variable.name, "load_cell", self.cell_of(variable))
-        value = self.block.fresh.get(variable)
-        if value is None:
-            value = self.facts.entity(self.entity, variable.name)
-            self.facts.emit("load_cell", value, self.cell_of(variable))
-            self.block.instructions.append(value)
-            self.block.fresh[variable] = value
-        return value
+        known = self.here.fresh.get(variable)
+        if known is None:
+            known = self.facts.entity(self.entity, variable.name)
+            self.facts.emit("load_cell", known, self.cell_of(variable))
+            self.here.instructions.append(known)
+            self.here.fresh[variable] = known
+        return known
 
-    def load_once(self, key: object, name: str, relation: str, *row) -> int:
+    def load_once(self, key: object, name: str, relation: str, *row: int | str) -> int:
         """Return the value that the body loads once, on entry: what `relation` states of it stands in `row`."""
         value = self._loads.get(key)
         if value is None:
@@ -170,11 +170,11 @@ class Body(Graph):
             self.facts.emit("cell", variable.cell, variable.owner, variable.name)
         return variable.cell
 
-    def capture(self, variables) -> None:
+    def capture(self, variables: Iterable[Variable]) -> None:
         """State that a body which reads `variables` may run from here on."""
         for variable in variables:
             variable.captured = True
-            for pending in (self.block.unstored, self.block.exposed):
+            for pending in (self.here.unstored, self.here.exposed):
                 if variable in pending:
                     self._store(variable, pending.pop(variable))
 
@@ -183,7 +183,7 @@ class Body(Graph):
         self.instruction(delete)
         self._split(variable)
         if not self._foreign(variable):
-            self.variables.write(self.block, variable, UNDEFINED)
+            self.variables.write(self.here, variable, UNDEFINED)
 
     def stop(self) -> None:
         """End the current block: control goes nowhere from here, but for exceptions."""
@@ -210,7 +210,7 @@ class Body(Graph):
         else:
             self.stop()
 
-    def abandon(self, block: Block, frames: int) -> None:
+    def abandon(self, block: Block | None, frames: int) -> None:
         """Go on behind code that was given up: from `block`, where it began, with the outer `frames` only."""
         while len(self.frames) > frames:
             self.leave()
@@ -231,11 +231,11 @@ class Body(Graph):
 
     def _store(self, variable: Variable, value: int) -> None:
         self.facts.emit("store_cell", value, self.cell_of(variable), value)
-        self.block.instructions.append(value)
+        self.here.instructions.append(value)
 
     def _store_pending(self) -> None:
-        self._store_all(self.block.unstored)
-        self._store_all(self.block.exposed)
+        self._store_all(self.here.unstored)
+        self._store_all(self.here.exposed)
 
     def _store_all(self, pending: dict[Variable, int]) -> None:
         for variable, value in pending.items():
@@ -244,7 +244,7 @@ class Body(Graph):
 
     def _split(self, variable: Variable) -> None:
         """Start a new block if handlers have to see the old value from what raised before the binding."""
-        if not (self.block.raises and self.catchers):
+        if not (self.here.raises and self.catchers):
             return
         following = self.new_block("from " + variable.name)
         self.goto(following)

@@ -1,6 +1,7 @@
 """Collects the entities and rows of one file and turns them into integer columns."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Symbols(dict):
         number = self[text] = len(self)
         return number
 
-    def numbers(self, texts) -> np.ndarray:
+    def numbers(self, texts: Iterable[str]) -> np.ndarray:
         """Return the numbers of an iterable of texts."""
         return np.fromiter(map(self.__getitem__, texts), np.int32)
 
@@ -63,7 +64,7 @@ class Builder:
         self._ends.append(end)
         return len(self.labels) - 1
 
-    def emit(self, relation: str, *row) -> None:
+    def emit(self, relation: str, *row: int | str) -> None:
         """Add a row to a relation."""
         self._rows[relation].append(row)
 

@@ -88,6 +88,13 @@ class Graph:
         self.entry = self.new_block("entry")
         self.block: Block | None = self.entry
 
+    @property
+    def here(self) -> Block:
+        """The block that code is added to. Raises ValueError where no code can follow."""
+        if self.block is None:
+            raise ValueError("no code can follow here")
+        return self.block
+
     def new_block(self, label: str) -> Block:
         """Return a new block, to which nothing leads yet."""
         block = Block(len(self.blocks), self.facts.entity(self.entity, "block " + tail(label)))

@@ -30,12 +30,12 @@ def short_circuit(
     entering = []
     for part in parts[1:]:
         following = body.new_block(f"{operator} {walk.label(value)}")
-        block = body.block
+        block = body.here
         decide(value, following, after)
         entering.append((value, block))
         body.start(following)
         value = part()
-    entering.append((value, body.block))
+    entering.append((value, body.here))
     body.goto(after)
     body.start(after)
     return merged(walk, operator, entering, node)
@@ -59,7 +59,7 @@ def either(
         body.start(block)
         value = evaluate()
         walk.revive()
-        entering.append((value, body.block))
+        entering.append((value, body.here))
         body.goto(after)
     body.start(after)
     return merged(walk, label, entering, node)

@@ -88,7 +88,8 @@ class DominatorTree:
         for node, parent in enumerate(self.parent):
             children[parent].append(node)
         self.first, self.last, level = ([0] * (self.root + 1) for _ in range(3))
-        order, work = [], [self.root]
+        order: list[int] = []
+        work = [self.root]
         while work:
             node = work.pop()
             self.first[node] = len(order)

@@ -17,9 +17,11 @@ class Grammar:
         """Return the names of the named kinds that stand in trees."""
         language = self.language
         return {
-            language.node_kind_for_id(index)
+            name
             for index in range(language.node_kind_count)
-            if language.node_kind_is_named(index) and language.node_kind_is_visible(index)
+            if language.node_kind_is_named(index)
+            and language.node_kind_is_visible(index)
+            and (name := language.node_kind_for_id(index)) is not None
         }
 
     def kind_ids(self, *names: str) -> frozenset[int]:
@@ -73,12 +75,20 @@ class Handlers(dict):
 
     def names(self) -> set[str]:
         """Return the names of all handled kinds."""
-        return {self.grammar.language.node_kind_for_id(kind) for kind in self}
+        name_of = self.grammar.language.node_kind_for_id
+        return {name for kind in self if (name := name_of(kind)) is not None}
 
 
 def is_broken(node: Node) -> bool:
     """Return True if a syntax error stands directly in `node`, so that its fields may be missing."""
     return node.has_error and (node.is_error or any(child.is_error or child.is_missing for child in node.children))
+
+
+def part(node: Node, field: int) -> Node:
+    """Return the child in a field that every node without a syntax error has."""
+    found = node.child_by_field_id(field)
+    assert found is not None
+    return found
 
 
 def has_token(node: Node, token: str) -> bool:

@@ -57,7 +57,7 @@ def operation(walk: Walk, operator: str, operands: list[int], node: Node) -> int
 def merged(walk: Walk, label: str, entering: list[tuple[int, Block]], node: Node) -> int:
     """Return the value that opens the current block: one of `entering`, by the block that control comes from."""
     value = walk.entity(label, node)
-    walk.emit("in_block", value, walk.body.block.entity)
+    walk.emit("in_block", value, walk.body.here.entity)
     for source, block in entering:
         walk.emit("merge", value, source, block.entity)
     return value
@@ -88,7 +88,7 @@ def assertion(walk: Walk, condition: Node, message: Node | None, node: Node) -> 
         body.branch(value, holds, fails)
         body.start(fails)
         walk.value(message)
-        body.may_raise(body.block)
+        body.may_raise(body.here)
         body.stop()
     else:
         body.branch(value, holds, body.failure())

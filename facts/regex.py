@@ -13,7 +13,9 @@ import re._constants as sre
 import re._parser as parser
 import warnings
 from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 MAX_POSITIONS = 160
 MAX_COPIES = 4
@@ -31,6 +33,10 @@ CATEGORIES = {
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT)
 LOOKS = (sre.ASSERT, sre.ASSERT_NOT)
 END_ANCHORS = (sre.AT_END, sre.AT_END_STRING, sre.AT_END_LINE)
+
+Node = TypeVar("Node", bound=Hashable)
+Items = Iterable[tuple[int, Any]]
+"""A pattern as the standard library parses it: operators, each with an argument of its own shape."""
 
 
 class TooLarge(Exception):
@@ -111,14 +117,14 @@ def exponential(pattern: str) -> bool:
     return any(not component & whole.last.keys() for component in ambiguous_components(automaton))
 
 
-def build(automaton: Automaton, items: list) -> Fragment:
+def build(automaton: Automaton, items: Items) -> Fragment:
     whole = Fragment()
     for operator, argument in items:
         whole = automaton.concatenate(whole, fragment(automaton, operator, argument))
     return whole
 
 
-def fragment(automaton: Automaton, operator, argument) -> Fragment:
+def fragment(automaton: Automaton, operator: int, argument: Any) -> Fragment:
     if operator in REPEATS:
         return repeat(automaton, *argument)
     if operator is sre.SUBPATTERN:
@@ -147,7 +153,7 @@ def alternatives(options: list[Fragment]) -> Fragment:
     return Fragment(first, last, sum(option.nullable for option in options))
 
 
-def repeat(automaton: Automaton, low: int, high: int, body) -> Fragment:
+def repeat(automaton: Automaton, low: int, high: int, body: Items) -> Fragment:
     """Unroll `body{low,high}`; a bound above MAX_COPIES is read as none, since ambiguity grows with it all the same."""
     unbounded = high is sre.MAXREPEAT or high > MAX_COPIES
     needed = min(low, MAX_COPIES)
@@ -167,7 +173,7 @@ def optional(body: Fragment) -> Fragment:
     return Fragment(body.first, body.last, 1)
 
 
-def characters_of(operator, argument) -> int:
+def characters_of(operator: int, argument: Any) -> int:
     if operator is sre.ANY:
         return EVERY & ~(1 << ord("\n"))
     if operator is sre.LITERAL:
@@ -193,7 +199,7 @@ def bit(code_point: int) -> int:
     return 1 << min(code_point, LATIN_BITS)
 
 
-def category(name) -> int:
+def category(name: int) -> int:
     shorthand = CATEGORIES.get(name)
     if shorthand is None:
         return EVERY
@@ -237,12 +243,12 @@ def diverging(automaton: Automaton, inner: dict[int, list[int]]) -> bool:
     return False
 
 
-def strong_components(graph: dict, nodes) -> list[set]:
+def strong_components(graph: Mapping[Node, Collection[Node]], nodes: Iterable[Node]) -> list[set[Node]]:
     """Tarjan's strongly connected components, iteratively; those without an edge inside are left out."""
-    index: dict = {}
-    low: dict = {}
-    stack: list = []
-    waiting: set = set()
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    stack: list[Node] = []
+    waiting: set[Node] = set()
     found = []
     for root in nodes:
         if root in index:
@@ -270,7 +276,7 @@ def strong_components(graph: dict, nodes) -> list[set]:
     return [c for c in found if len(c) > 1 or any(n in graph.get(n, ()) for n in c)]
 
 
-def popped(stack: list, waiting: set, root) -> set:
+def popped(stack: list[Node], waiting: set[Node], root: Node) -> set[Node]:
     component = set()
     while True:
         node = stack.pop()

@@ -9,10 +9,13 @@ or blocks stand around a read.
 """
 
 from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
 from facts.builder import Builder
 from facts.cfg import Block
 from facts.dominators import DominatorTree, Nearest
+
+Name = TypeVar("Name", bound=Hashable)
 
 UNDEFINED = -1
 """The value of a variable that has none. It enters no φ: reading it raises."""
@@ -31,25 +34,25 @@ class Phi:
         self.operands: list[int] = []
 
 
-class Variables:
+class Variables(Generic[Name]):
     """The values of a body's variables at every block.
 
     `initial` gives a variable's value where the body is entered (UNDEFINED if it has none).
     """
 
-    def __init__(self, facts: Builder, body: int, initial: Callable[[Hashable], int]) -> None:
+    def __init__(self, facts: Builder, body: int, initial: Callable[[Name], int]) -> None:
         self._facts, self._body, self._initial = facts, body, initial
-        self._writes: dict[Hashable, dict[int, int]] = {}
-        self._asked: dict[Hashable, list[Phi]] = {}
+        self._writes: dict[Name, dict[int, int]] = {}
+        self._asked: dict[Name, list[Phi]] = {}
         self._phis: list[Phi] = []
         self._replaced: dict[int, int] = {}
 
-    def write(self, block: Block, variable: Hashable, value: int) -> None:
+    def write(self, block: Block, variable: Name, value: int) -> None:
         """Let `variable` have `value` from here to the end of `block`."""
         block.definitions[variable] = value
         self._writes.setdefault(variable, {})[block.number] = value
 
-    def read(self, block: Block, variable: Hashable) -> int:
+    def read(self, block: Block, variable: Name) -> int:
         """Return the value of `variable` at the end of `block`, as far as the block is built; maybe UNDEFINED."""
         end, left = block, REACH
         while (value := block.definitions.get(variable)) is None:
@@ -64,13 +67,13 @@ class Variables:
         end.definitions[variable] = value
         return value
 
-    def _ask(self, block: Block, variable: Hashable) -> int:
+    def _ask(self, block: Block, variable: Name) -> int:
         """Return a φ that stands for the value of `variable` at the start of `block`."""
         phi = self._phi(block, variable)
         self._asked.setdefault(variable, []).append(phi)
         return phi.entity
 
-    def _phi(self, block: Block, variable: Hashable) -> Phi:
+    def _phi(self, block: Block, variable: Name) -> Phi:
         return Phi(self._facts.entity(self._body, f"φ {variable}"), block)
 
     def resolve(self, blocks: list[Block], flow: list[list[int]]) -> None:
@@ -84,7 +87,7 @@ class Variables:
         for entity in self._replaced:
             self._facts.replace(entity, _follow(self._replaced, entity))
 
-    def _fill(self, variable: Hashable, asked: list[Phi], blocks: list[Block], tree: DominatorTree) -> None:
+    def _fill(self, variable: Name, asked: list[Phi], blocks: list[Block], tree: DominatorTree) -> None:
         """Place the φs of a variable, and fill those that some read may see."""
         writes = self._writes.get(variable, {})
         top = tree.above_all([*writes, *(phi.block.number for phi in asked)])

@@ -103,7 +103,9 @@ class Walk:
 
     def value(self, node: Node | None) -> int:
         """Evaluate an expression; return its value."""
-        handler = self.EXPRESSIONS.get(node.kind_id) if node is not None else None
+        if node is None:
+            return self.unknown(None)
+        handler = self.EXPRESSIONS.get(node.kind_id)
         if handler is None or (self.broken and is_broken(node)):
             return self.unknown(node)
         return handler(self, node)
@@ -128,7 +130,7 @@ class Walk:
         if self.deep and is_deeper(node, MAX_DEPTH):
             return self.facts.unparsed(node.start_byte, node.end_byte)
         self.revive()
-        self.facts.place(self.body.block.entity, node.start_byte, node.end_byte)
+        self.facts.place(self.body.here.entity, node.start_byte, node.end_byte)
         handler = self.STATEMENTS.get(node.kind_id)
         if handler is None or (self.broken and is_broken(node) and not self._is_whole(node)):
             handler = Walk.sound_parts

@@ -175,7 +175,7 @@ class Pool:
         busy = {worker.pipe: worker for worker in self._workers if worker.batch}
         patience_s = min(worker.left_s(self._limit_s) for worker in busy.values())
         for pipe in wait(list(busy), min(patience_s, max(0.0, self._ends_s - time.monotonic()))):
-            yield from self._receive(busy[pipe])  # type: ignore[index]
+            yield from self._receive(busy[pipe])  # type: ignore[index]  # It is given pipes alone.
         for worker in [worker for worker in self._workers if worker.batch]:
             if not worker.left_s(self._limit_s) and not worker.pipe.poll():
                 yield from self._end(worker)
