@@ -1,6 +1,6 @@
 """The C extractor: the whole grammar of tree-sitter-c, and what its preprocessor leaves to it.
 
-`prepare` finds a text that parses, byte for byte in the file's places; `scopes` finds out what names mean; then one
+`parse` finds a text that parses, byte for byte in the file's places; `scopes` finds out what names mean; then one
 walk over the tree makes the facts. The walk is split by concern; each module enters its handlers into the tables of
 `tree` by node kind. `unit` holds the walk's state, `places` tells what can be stored to, `macros` reads the text of
 macros.
@@ -20,7 +20,7 @@ from facts.c import (  # noqa: F401
     statements,
     type_values,
 )
-from facts.c.prepare import parse
+from facts.c.parse import parse
 from facts.c.unit import Unit
 from facts.filefacts import FileFacts
 from facts.text import SourceText

@@ -8,8 +8,8 @@ from tree_sitter import Node
 from facts.body import MODULE, Body
 from facts.cfg import Block
 from facts.go import tree
+from facts.go.captures import Usage
 from facts.go.scopes import VARIABLE, FileScope, Name, Scope
-from facts.go.usage import Usage
 from facts.ssa import UNDEFINED
 from facts.text import SourceText
 from facts.walk import Walk

@@ -2,13 +2,14 @@
 
 `extract` parses, `captures` finds out which variables lambdas and classes share, then one walk over the tree makes
 the facts. The walk is split by concern; each module enters its handlers into the tables of `tree` by node kind. `unit`
-holds the walk's state, `names` says what a name means.
+holds the walk's state, `scopes` says what a name means.
 """
 
 from facts.filefacts import FileFacts
 from facts.java import (  # noqa: F401
     annotations,
     assignments,
+    calls,
     classes,
     control,
     exceptions,

@@ -7,9 +7,9 @@ from facts.builder import tail
 from facts.filefacts import NIL
 from facts.java import tree
 from facts.java.annotations import state_modifiers
-from facts.java.expressions import construct, evaluate_arguments
+from facts.java.calls import construct, evaluate_arguments
 from facts.java.members import build_initializer, collect_members, run_members, state_components
-from facts.java.names import STATIC, Scope
+from facts.java.scopes import STATIC, Scope
 from facts.java.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.java.type_values import bind_type_parameters
 from facts.java.unit import Unit

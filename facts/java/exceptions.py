@@ -8,8 +8,8 @@ from facts.builder import tail
 from facts.cfg import Block, Finally, Guard
 from facts.instructions import load_attribute
 from facts.java import tree
+from facts.java.calls import call
 from facts.java.control import execute
-from facts.java.expressions import call
 from facts.java.tree import STATEMENTS, children, only_child
 from facts.java.type_values import declared_type
 from facts.java.unit import Unit

@@ -10,7 +10,7 @@ from facts.filefacts import NIL
 from facts.instructions import returned
 from facts.java import tree
 from facts.java.annotations import decorate, modifiers_of, state_modifiers
-from facts.java.names import STATIC
+from facts.java.scopes import STATIC
 from facts.java.tree import EXPRESSIONS, STATEMENTS, children
 from facts.java.type_values import array, array_of, bind_type_parameters, declared_type
 from facts.java.unit import THIS, Unit

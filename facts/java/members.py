@@ -6,7 +6,7 @@ from facts.java import tree
 from facts.java.annotations import state_modifiers
 from facts.java.control import execute
 from facts.java.functions import Parameter, method_value, parameter_type, receiver, state_parameter, store_components
-from facts.java.names import INSTANCE, STATIC, Scope
+from facts.java.scopes import INSTANCE, STATIC, Scope
 from facts.java.tree import STATEMENTS, children, only_child, with_fields
 from facts.java.type_values import declared_type
 from facts.java.unit import Unit

@@ -8,7 +8,7 @@ from facts.body import MODULE, Body
 from facts.filefacts import NIL
 from facts.java import tree
 from facts.java.captures import Captures
-from facts.java.names import INSTANCE, STATIC, Environment, Local, Scope
+from facts.java.scopes import INSTANCE, STATIC, Environment, Local, Scope
 from facts.text import SourceText
 from facts.walk import Walk
 

@@ -1,6 +1,6 @@
 """The extractor of JavaScript, TypeScript and TSX: the whole grammars of tree-sitter-javascript and -typescript.
 
-`extract` parses, `declarations` finds out what every scope declares, then one walk over the tree makes the facts. The
+`extract` parses, `declared_names` finds out what every scope declares, then one walk over the tree makes the facts. The
 walk is split by concern; each module enters its handlers into the tables of `tree` by node kind, in all grammars that
 have it. `unit` holds the walk's state. The packages of the dialects name their class of it.
 """
@@ -9,22 +9,22 @@ from facts.filefacts import FileFacts
 from facts.javascript import (  # noqa: F401
     assignments,
     bodies,
-    chains,
+    calls,
     classes,
     control,
     declared_types,
     exceptions,
     expressions,
     functions,
+    imports,
     literals,
     markup,
-    modules,
     names,
     namespaces,
     operators,
     type_values,
 )
-from facts.javascript.mending import parse
+from facts.javascript.parse import parse
 from facts.javascript.unit import Unit
 from facts.text import SourceText
 from facts.walk import deep_recursion
@@ -41,9 +41,9 @@ def extract_with(dialect: type[Unit], data: bytes) -> FileFacts:
     root = parse(dialect.LANGUAGE, text.utf8)
     with deep_recursion():
         unit = dialect(root, text)
-        modules.directives(unit, root)
+        imports.directives(unit, root)
         unit.statements(root)
-        modules.state_exports(unit)
+        imports.state_exports(unit)
         unit.body.finish()
         while unit.waiting:
             bodies.build_next(unit)

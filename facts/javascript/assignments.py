@@ -7,7 +7,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.cfg import Block
 from facts.instructions import allocate, load_attribute, load_index, merged, operation, store_attribute, store_index
-from facts.javascript.chains import subscript_key
+from facts.javascript.calls import subscript_key
 from facts.javascript.expressions import property_index
 from facts.javascript.literals import undefined
 from facts.javascript.names import evaluate_named

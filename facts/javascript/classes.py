@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.instructions import load_attribute, store_index
 from facts.javascript.bodies import store_field
-from facts.javascript.chains import with_type_arguments
+from facts.javascript.calls import with_type_arguments
 from facts.javascript.declared_types import is_constructor, is_static
 from facts.javascript.expressions import accessor_kind, property_index
 from facts.javascript.functions import (

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from facts.javascript.declarations import COLLECT, Collector, collect_method, type_scope
+from facts.javascript.declared_names import COLLECT, Collector, collect_method, type_scope
 from facts.javascript.scopes import BLOCK, FUNCTION, Name, Scope
 from facts.javascript.tables import children, field, tokens
 

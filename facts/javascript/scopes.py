@@ -111,7 +111,7 @@ class Scope:
 
 
 class Scopes:
-    """The scopes of a file by the node that opens each; `facts.javascript.declarations` fills them."""
+    """The scopes of a file by the node that opens each; `facts.javascript.declared_names` fills them."""
 
     def __init__(self) -> None:
         self.module = Scope(MODULE, None)

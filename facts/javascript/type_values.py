@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.body import MODULE
 from facts.builder import tail
 from facts.instructions import allocate
-from facts.javascript.chains import with_type_arguments
+from facts.javascript.calls import with_type_arguments
 from facts.javascript.classes import state_attribute
 from facts.javascript.functions import define_function, type_scope
 from facts.javascript.literals import property_label, property_name

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from facts.body import MODULE, Body, Variable
 from facts.javascript import tables
-from facts.javascript.declarations import collect
+from facts.javascript.declared_names import collect
 from facts.javascript.scopes import BLOCK, Name, Scope
 from facts.javascript.tables import children, field
 from facts.ssa import UNDEFINED

@@ -7,6 +7,7 @@ split by concern; each module enters its handlers into the tables of `tree` by n
 from facts.filefacts import FileFacts
 from facts.python import (  # noqa: F401
     assignments,
+    calls,
     classes,
     comprehensions,
     control,

@@ -5,9 +5,9 @@ from tree_sitter import Node
 from facts.builder import tail
 from facts.instructions import load_attribute, load_index, operation, store_attribute, store_index
 from facts.python import tree
-from facts.python.annotations import annotate
 from facts.python.expressions import attribute_name, index_of
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
+from facts.python.type_annotations import annotate
 from facts.python.unit import Unit
 
 _UNPACKING = tree.kind_ids("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list")

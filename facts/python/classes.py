@@ -3,7 +3,7 @@
 from tree_sitter import Node
 
 from facts.python import tree
-from facts.python.expressions import evaluate_arguments
+from facts.python.calls import evaluate_arguments
 from facts.python.functions import apply_decorators, define_function, evaluate_decorators, type_scope
 from facts.python.scopes import CLASS
 from facts.python.tree import STATEMENTS

@@ -11,7 +11,7 @@ from facts.grammar import has_token
 from facts.instructions import awaited, store_attribute
 from facts.python import tree
 from facts.python.assignments import assign_target
-from facts.python.expressions import call
+from facts.python.calls import call
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 

@@ -5,12 +5,12 @@ from tree_sitter import Node
 from facts.grammar import has_token
 from facts.instructions import returned
 from facts.python import tree
-from facts.python.annotations import bind_type_parameters
 from facts.python.assignments import assign_target
-from facts.python.expressions import call
+from facts.python.calls import call
 from facts.python.literals import constant
 from facts.python.scopes import COMPREHENSION, FUNCTION, Scope
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
+from facts.python.type_annotations import bind_type_parameters
 from facts.python.unit import Unit
 
 

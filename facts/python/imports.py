@@ -7,7 +7,7 @@ from tree_sitter import Node
 from facts.body import MODULE
 from facts.directives import Comments
 from facts.python import tree
-from facts.python.expressions import call
+from facts.python.calls import call
 from facts.python.literals import unescape
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import facts
-from facts.c import attributes, prepare, tree
+from facts.c import attributes, tree
+from facts.c.parse import parse
 from facts.c.unit import Unit
 from facts.render import render
 from facts.text import SourceText
@@ -257,5 +258,5 @@ def test_damaged_code(seed, monkeypatch):
         )
         data = data[:at] + put + data[at + source.choice([0, 1, 20]) :]
     found = extract(data)
-    damaged = prepare.parse(SourceText(data).utf8).root.has_error
+    damaged = parse(SourceText(data).utf8).root.has_error
     assert damaged <= bool(found.unparsed_lines)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import facts
-from facts.javascript.mending import parse
+from facts.javascript.parse import parse
 from facts.javascript.tables import EXPRESSIONS, GRAMMARS
 from facts.javascript.unit import Unit
 from facts.render import render

@@ -1,4 +1,4 @@
-"""Chains of members, calls and indices; `new`, `require` and `import()`."""
+"""Calls, members and indices, which form chains; `new`, `require` and `import()`."""
 
 from tree_sitter import Node
 

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from facts.body import MODULE
 from facts.builder import tail
 from facts.instructions import store_attribute
-from facts.javascript.chains import import_module
+from facts.javascript.calls import import_module
 from facts.javascript.functions import children_in
 from facts.javascript.literals import string_text
 from facts.javascript.names import evaluate_named
