@@ -35,7 +35,7 @@ from analyzer.extraction.collect import Progress
 from analyzer.state_directory import StateDirectory, write_atomically
 from engine.database import EvaluationError
 from engine.spark.driver import cause
-from engine.spark.executor_memory import ExecutorMemory, executor_memory
+from engine.spark.executor_memory import ExecutorMemory, memory_of_executors
 from engine.spark.spark_session import session
 
 LOOK_EVERY_S = 0.5
@@ -119,7 +119,7 @@ def on_spark(master: str, conf: Mapping[str, str], jobs: Sequence[Job]) -> dict[
     try:
         # In a thread, so that Ctrl-C finds this one waiting, and not in the midst of an answer of Spark's.
         with ThreadPoolExecutor(1) as thread, session(master, conf) as spark:
-            started, work = time.monotonic(), partial(run_job, executor_memory(spark))
+            started, work = time.monotonic(), partial(run_job, memory_of_executors(spark))
 
             def stage(part: Sequence[Job]) -> None:
                 thread.submit(spark.sparkContext.parallelize(part, len(part)).foreach, work).result()

@@ -21,10 +21,10 @@ from analyzer.state_directory import DamagedEntry, load_entry, save_entry
 from engine.budget import Budget, BudgetExceeded
 from engine.codec import Damaged
 from engine.database import OutOfMemory
-from engine.incremental.prepared_program import PREPARED, PreparedProgram, prepare_program
+from engine.incremental.prepared_program import PREPARED_CODEC, PreparedProgram, prepare_program
 from engine.language.compilation_unit import Unit
 from engine.language.compiler import check_sources
-from engine.language.program_codec import PROGRAM, UNITS
+from engine.language.program_codec import PROGRAM_CODEC, UNITS_CODEC
 from engine.plan.isolate_sources import isolate_sources
 from engine.plan.program_slice import slice_for, slice_on
 from facts import schema
@@ -72,7 +72,7 @@ def compile_cached(
         units = _units(_layers(sources), directory, tell)
         return slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given)
 
-    return _cached(directory, name, PROGRAM, make, tell)
+    return _cached(directory, name, PROGRAM_CODEC, make, tell)
 
 
 def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
@@ -99,7 +99,7 @@ def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tel
             return tuple(checked.units[at] for at in new)
 
         try:
-            made = _cached(directory, _fingerprint(layer, (), ("language",)), UNITS, make, tell)
+            made = _cached(directory, _fingerprint(layer, (), ("language",)), UNITS_CODEC, make, tell)
         except engine.ProgramError:
             break
         units.update(zip((layer[at] for at in new), made, strict=True))
@@ -112,7 +112,11 @@ def prepare_cached(
     """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
     name = _fingerprint(sources, wanted, ("language", "plan", "evaluation", "incremental"))
     return _cached(
-        directory, name, PREPARED, lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell)), tell
+        directory,
+        name,
+        PREPARED_CODEC,
+        lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell)),
+        tell,
     )
 
 

@@ -15,11 +15,11 @@ from analyzer.extraction.collect import Progress, silent
 from analyzer.graphs.pointer_graph import pointer_graph
 from analyzer.report import Problem as ReadProblem
 from engine.atomic_file import replaced
+from engine.cfl.edge_output import write_edges, write_solution
 from engine.cfl.edges import Graph, read_edges
 from engine.cfl.grammar import Grammar
-from engine.cfl.parse_grammar import FORMATS, parse_grammar
-from engine.cfl.solve import Solution, program_for, solve, wanted_symbols
-from engine.cfl.write_edges import write_edges, write_solution
+from engine.cfl.grammar_files import FORMATS, parse_grammar
+from engine.cfl.solver import Solution, program_for, solve, wanted_symbols
 from engine.storage.memory import LEDGER
 from rules import library
 

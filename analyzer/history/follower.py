@@ -20,10 +20,10 @@ from analyzer.history.numbering import Columns, Numbering, difference
 from analyzer.history.snapshot import Snapshot, enter, plan
 from analyzer.sources.trees import GitTree
 from engine.budget import Budget
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.prepared_program import PreparedProgram
 from engine.incremental.saved_state import Base
 from engine.incremental.update_policy import Maintainer, Outcome, Predicted, UpdatePolicy
-from engine.incremental.view import View
 from facts import schema
 
 OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)
@@ -88,7 +88,9 @@ class Follower:
         snapshot, change = plan(tree, reader.config, None)
         gathered = reader.read(tree, change.come)
         enter(snapshot, change.come, gathered)
-        view = View(program, engine.Database(), threads=reader.threads, bound=bound(0), budget=reader.budget)
+        view = MaintainedProgram(
+            program, engine.Database(), threads=reader.threads, bound=bound(0), budget=reader.budget
+        )
         follower = cls(Maintainer(view, policy or Predicted()), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
         laid_out = follower.lay_out(snapshot)
@@ -97,7 +99,7 @@ class Follower:
         return follower
 
     @property
-    def view(self) -> View:
+    def view(self) -> MaintainedProgram:
         return self.maintainer.view
 
     @property
@@ -144,7 +146,7 @@ class Follower:
 class GivenFacts(Mapping[str, Columns]):
     """The facts of a view by relation of the schema, assembled on access."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: MaintainedProgram) -> None:
         self._view = view
         self._read: dict[str, Columns] = {}
 

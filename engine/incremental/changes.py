@@ -12,7 +12,7 @@ from engine.incremental.maintained_relation import MaintainedRelation
 from engine.kernels.ranks import ABSENT
 
 if TYPE_CHECKING:
-    from engine.incremental.view import View
+    from engine.incremental.maintained_program import MaintainedProgram
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Change:
     moved: int
 
 
-def difference(old: View, new: View) -> dict[str, Change]:
+def difference(old: MaintainedProgram, new: MaintainedProgram) -> dict[str, Change]:
     """Return what has changed from the last state of a view to that of another one of the same program."""
     changes = {}
     for name, relation in new.relations.items():

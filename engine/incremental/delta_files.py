@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.io.directive_files import Input, device
 from engine.io.facts_error import FactsError
 from engine.io.value_text import Interner
@@ -24,7 +24,7 @@ TEXT_DEVICES = ("file", "stdin")
 class KnownRecords(Interner):
     """Gives records the ids that they have in some tables; those that are new get one there."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: MaintainedProgram) -> None:
         super().__init__(view.program.records, view.symbols, view.program.number_bits)
         self.known: Mapping[str, RecordTable] = view.records
 
@@ -35,7 +35,7 @@ class KnownRecords(Interner):
 
 
 def read_delta(
-    directory: Path, view: View, unread: Collection[str] = ()
+    directory: Path, view: MaintainedProgram, unread: Collection[str] = ()
 ) -> tuple[dict[str, Columns], dict[str, Columns]]:
     """Return the facts that a directory inserts and deletes, by relation. Raises FactsError, and OSError.
 
@@ -59,7 +59,7 @@ def read_delta(
     return found["insert"], found["delete"]
 
 
-def parameters_of(name: str, view: View, path: Path) -> dict[str, str]:
+def parameters_of(name: str, view: MaintainedProgram, path: Path) -> dict[str, str]:
     """Return the format parameters of a relation's text. Raises FactsError if the program does not read it."""
     directives = [directive for directive in view.program.inputs if directive.relation == name]
     if not directives:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 
 Facts = Mapping[str, Columns]
 
@@ -78,7 +78,7 @@ def fixed_weight(weights: np.ndarray, seconds: np.ndarray) -> float:
     return float(FIXED[np.argmin(deviations)])
 
 
-def weight(view: View, inserted: Facts, deleted: Facts) -> float:
+def weight(view: MaintainedProgram, inserted: Facts, deleted: Facts) -> float:
     """Return the weight of a delta: a fact counts for itself and the average number of tuples that share its values.
 
     A deleted fact counts twice: for the tuples derived from it, and for their other derivations.

@@ -21,7 +21,7 @@ from engine.evaluation.evaluator import constant_signatures, is_constant
 from engine.incremental.recomputed_stratum import alone, obstacle
 from engine.incremental.state_identity import digest, digest_of
 from engine.language.checked_program import CheckedProgram, Record, Stratum
-from engine.language.program_codec import PROGRAM
+from engine.language.program_codec import PROGRAM_CODEC
 from engine.language.syntax import Constant
 from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
@@ -51,7 +51,7 @@ class Component:
     digest: str = ""
 
     def program(self) -> CheckedProgram:
-        return PROGRAM.unpack(self.stored)
+        return PROGRAM_CODEC.unpack(self.stored)
 
     def rules(self, symbols: Symbols) -> list[Rule]:
         return RULES.unpack(self.stored, interned(symbols))
@@ -85,7 +85,7 @@ class PreparedProgram:
 
     @cached_property
     def program(self) -> CheckedProgram:
-        return PROGRAM.unpack(self.stored)
+        return PROGRAM_CODEC.unpack(self.stored)
 
 
 def prepare_program(program: CheckedProgram | PreparedProgram) -> PreparedProgram:
@@ -124,7 +124,7 @@ class Preparation:
             {name: digest_of([column.type for column in held.columns]) for name, held in program.relations.items()},
             {name: digest_of(record) for name, record in program.records.items()},
             components,
-            PROGRAM.pack(program),
+            PROGRAM_CODEC.pack(program),
         )
 
     def digested(self, component: Component, stratum: Stratum) -> Component:
@@ -148,7 +148,7 @@ class Preparation:
         if reason:
             program = alone(self.program, stratum)
             reads = tuple(name for inputs in program.strata[:-1] for name in inputs.relations)
-            yield Component(stratum.relations, reads, reason, PROGRAM.pack(program))
+            yield Component(stratum.relations, reads, reason, PROGRAM_CODEC.pack(program))
             return
         made: list[Component] = []
         rules = [self.projected(self.by_class(rule), made) for rule in rules]
@@ -252,4 +252,4 @@ def interned(symbols: Symbols) -> Callable[[int, bytes], int]:
 SYMBOL = 1
 RULES: Codec[list[Rule]] = Codec(list[Rule], lambda owner, field: field.name != "clause")
 FACTS: Codec[Facts] = Codec(Facts)
-PREPARED: Codec[PreparedProgram] = Codec(PreparedProgram)
+PREPARED_CODEC: Codec[PreparedProgram] = Codec(PreparedProgram)

@@ -12,10 +12,10 @@ from engine.evaluation.operators import Operator
 from engine.evaluation.worker_pool import Worker
 from engine.incremental.bounded_recursion import BoundedRecursion
 from engine.incremental.iteration_stamps import AFTER, BEFORE, Stamper, marked
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.update_plans import Feed
-from engine.incremental.view import View
 from engine.kernels.ranks import ABSENT
 from engine.plan.rule import Absent, Match, Rule
 from engine.result import RuleStatistics
@@ -37,7 +37,7 @@ class Keep(Operator):
         return 0
 
 
-def supports(view: View, relation: str, row: tuple[int, ...]) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
+def supports(view: MaintainedProgram, relation: str, row: tuple[int, ...]) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
     """Yield the supports of a tuple that is there: the tuples of a rule's positive atoms, and those it finds absent.
 
     The positive ones of its relation's own recursion are those derived before it. A fact has none, nor has a tuple of a
@@ -57,7 +57,7 @@ def supports(view: View, relation: str, row: tuple[int, ...]) -> Iterator[tuple[
 
 
 def _of_rule(
-    view: View, stratum: MaintainedStratum, rule: Rule, ids: np.ndarray
+    view: MaintainedProgram, stratum: MaintainedStratum, rule: Rule, ids: np.ndarray
 ) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
     rule, head = marked(rule), view.bindings.relations[rule.relation]
     feed = Feed(f"{head.name}!", head)
@@ -81,7 +81,9 @@ def _of_rule(
                 yield _tuples(view, found, absent, values)
 
 
-def _tuples(view: View, found: list[Match], absent: list[Absent], values: list[int]) -> tuple[list[Tuple], list[Tuple]]:
+def _tuples(
+    view: MaintainedProgram, found: list[Match], absent: list[Absent], values: list[int]
+) -> tuple[list[Tuple], list[Tuple]]:
     positive, at = [], len(found)
     for literal, id in zip(found, values, strict=False):
         relation = view.bindings.relations[literal.relation]

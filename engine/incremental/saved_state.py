@@ -27,12 +27,12 @@ from engine import trust
 from engine.database import Database
 from engine.evaluation.evaluator import record_table
 from engine.incremental.file_lock import lock
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.mapped_file import DamagedFile, MappedFile, Part, Verified, checksum, share, write
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.state_identity import format_name, identity
 from engine.incremental.state_manifest import NAME, Manifest, Saved, read_manifest, write_manifest
 from engine.incremental.state_migration import CannotMigrate, form, migrate
-from engine.incremental.view import View
 from engine.incremental.view_serialization import (
     Parts,
     as_stored,
@@ -111,8 +111,8 @@ class State:
 
     # ---- loading
 
-    def load(self, **options: object) -> View:
-        """Return the saved view; `options` are those of View. Raises NoState."""
+    def load(self, **options: object) -> MaintainedProgram:
+        """Return the saved view; `options` are those of MaintainedProgram. Raises NoState."""
         with self._reading() as manifest:
             if manifest.program != self._identity:
                 raise NoState(
@@ -120,7 +120,7 @@ class State:
                 )
             return self._load(manifest, options)
 
-    def migrate(self, **options: object) -> View:
+    def migrate(self, **options: object) -> MaintainedProgram:
         """Return the saved view of any program; strata that differ in this program are bootstrapped.
 
         The facts are those that were saved. `anew` counts these strata. Raises NoState, and EvaluationError.
@@ -146,7 +146,7 @@ class State:
             name = Path(error.filename or "a file").name
             raise NoState(f"the state in {self.directory} is damaged: {name}: {error.strerror}") from None
 
-    def _load(self, manifest: Manifest, options: Mapping[str, Any]) -> View:
+    def _load(self, manifest: Manifest, options: Mapping[str, Any]) -> MaintainedProgram:
         self.base = self._map_base(manifest.base)
         base, changed = self.base.file, {}
         texts = texts_of(Verified(base, {}))
@@ -159,7 +159,7 @@ class State:
         records = {name: record_table(self.program, name, None) for name in self.program.records}
         restore_records(records, manifest.description, arrays)
         database = Database(Symbols(texts), records)
-        view = View(self.program, database, exact=self.exact, **options)
+        view = MaintainedProgram(self.program, database, exact=self.exact, **options)
         self.anew = migrate(view, manifest.description, arrays)
         self.notes = manifest.notes
         return view
@@ -180,7 +180,7 @@ class State:
 
     # ---- saving
 
-    def save(self, view: View) -> None:
+    def save(self, view: MaintainedProgram) -> None:
         """Save a view, and `notes`. Raises StateError, which leaves the previous state valid."""
         if self._lock is None:
             raise StateError(f"{self.directory} is not open")
@@ -195,7 +195,7 @@ class State:
             message = f"cannot save the state in {self.directory}: {why}; the one that was saved before is kept"
             raise StateError(message) from None
 
-    def _save_log(self, view: View) -> bool:
+    def _save_log(self, view: MaintainedProgram) -> bool:
         """Save what has changed since the base was written, if there is one and that is little."""
         if self.base is None:
             return False
@@ -214,7 +214,7 @@ class State:
         self._switch(Manifest(self._format, self._identity, saved, log, description, self.notes))
         return True
 
-    def _save_base(self, view: View) -> None:
+    def _save_base(self, view: MaintainedProgram) -> None:
         """Save all, and let the view go on from what has been saved."""
         parts, description = serialize(view, {relation.name: compacted(relation) for relation in held_by(view)})
         description["form"] = form(view)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from engine.database import Columns
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
-from engine.incremental.view import View
 from engine.incremental.view_serialization import Arrays, Description, restore, restore_lazily
 from engine.kernels.ranks import ABSENT
 
@@ -23,7 +23,7 @@ class CannotMigrate(Exception):
     """The saved state cannot be used; the message is the reason."""
 
 
-def form(view: View) -> Description:
+def form(view: MaintainedProgram) -> Description:
     """Return what tells whether something can be taken over, and which components: to be saved with the view."""
     program, bound = view.prepared, view.bound
     return {
@@ -34,7 +34,7 @@ def form(view: View) -> Description:
     }
 
 
-def migrate(view: View, description: Description, arrays: Arrays) -> int:
+def migrate(view: MaintainedProgram, description: Description, arrays: Arrays) -> int:
     """Let a view without tuples hold what its program makes of the facts that were saved.
 
     Return how many strata have been bootstrapped for that. Raises CannotMigrate.

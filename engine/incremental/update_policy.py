@@ -11,7 +11,7 @@ from typing import Protocol
 from engine.incremental.bounded_recursion import CannotUpdate
 from engine.incremental.changes import Change, difference
 from engine.incremental.duration_model import SKIPS, DurationModel, Facts, weight
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.system import private_bytes
 
 SWITCH = 0.2
@@ -49,7 +49,7 @@ class UpdatePolicy(Protocol):
 class Maintainer:
     """A view, the history of its evaluations, and the policy of update or bootstrap. `clock` returns seconds."""
 
-    view: View
+    view: MaintainedProgram
     policy: UpdatePolicy
     durations: DurationModel = field(default_factory=DurationModel)
     clock: Callable[[], float] = perf_counter

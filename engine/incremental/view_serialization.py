@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from engine.incremental.bounded_recursion import BoundedRecursion
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.mapped_file import Part, Verified
 from engine.incremental.recomputed_stratum import RecomputedStratum
-from engine.incremental.view import View
 from engine.kernels.ranks import ABSENT
 from engine.storage.arrangement import Arrangement
 from engine.storage.key_tables import HashedKeys, ValueKeys
@@ -33,7 +33,7 @@ GONE_SHARE = 0.25
 """Relations in which more of the tuples are gone are compacted."""
 
 
-def held_by(view: View) -> Iterator[MaintainedRelation]:
+def held_by(view: MaintainedProgram) -> Iterator[MaintainedRelation]:
     """All that holds tuples: relations, projections, and the facts of strata that are evaluated anew."""
     for stratum in view.strata:
         yield from held_in(stratum)
@@ -59,7 +59,7 @@ def maintained_in(stratum: Stratum) -> tuple[MaintainedStratum, ...]:
 # ---- saving
 
 
-def serialize(view: View, relations: Mapping[str, MaintainedRelation]) -> tuple[Parts, Description]:
+def serialize(view: MaintainedProgram, relations: Mapping[str, MaintainedRelation]) -> tuple[Parts, Description]:
     """Return what is to be saved of a view; `relations` holds, by name, what stands for its own.
 
     That is a compacted relation, the relation itself, or for one that sleeps its arrays as they are.

@@ -23,7 +23,7 @@ def is_kept(owner: type, field: Field) -> bool:
     return field.name != "span" or owner in PLACED
 
 
-PROGRAM: Codec[CheckedProgram] = Codec(CheckedProgram, is_kept)
+PROGRAM_CODEC: Codec[CheckedProgram] = Codec(CheckedProgram, is_kept)
 ITEMS: Codec[tuple[tuple[Item, ...], ...]] = Codec(tuple[tuple[Item, ...], ...])
 CLAUSES: Codec[tuple[tuple[CheckedClause, ...], ...]] = Codec(tuple[tuple[CheckedClause, ...], ...], is_kept)
 NAMES: Codec[tuple[tuple[str, ...], ...]] = Codec(tuple[tuple[str, ...], ...])
@@ -51,4 +51,4 @@ class Units:
             raise Damaged(str(error)) from None
 
 
-UNITS = Units()
+UNITS_CODEC = Units()

@@ -48,7 +48,7 @@ class ExecutorMemory:
         return int(DEFAULT_SHARE * min(python, whole) / n_tasks)
 
 
-def executor_memory(spark: SparkSession) -> ExecutorMemory:
+def memory_of_executors(spark: SparkSession) -> ExecutorMemory:
     return ExecutorMemory.of(spark.sparkContext.getConf(), spark.sparkContext.master)
 
 

@@ -12,7 +12,7 @@ from analyzer.evaluation.program import compile_cached, prepare_cached
 from analyzer.evaluation.rulebook import build_rulebook
 from analyzer.state_directory import save_entry
 from engine.language.compiler import check_sources
-from engine.language.program_codec import UNITS
+from engine.language.program_codec import UNITS_CODEC
 from engine.plan.program_slice import slice_for
 
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
@@ -134,7 +134,7 @@ def test_rules_beside_the_bundled_ones_make_the_program_that_all_make_together()
             return error.render()
 
     bundled = build_rulebook([], []).sources
-    units = dict(zip(bundled, UNITS.unpack(UNITS.pack(check_sources(bundled).units)), strict=True))
+    units = dict(zip(bundled, UNITS_CODEC.unpack(UNITS_CODEC.pack(check_sources(bundled).units)), strict=True))
     for text, begin in ((RIGHT, None), (WRONG_NAME, "error[E010]"), (CYCLE, "error[E030]")):
         sources = [*bundled, engine.Source(".analyze/rules/shop.dl", text, trusted=False)]
         found = outcome(sources, units)

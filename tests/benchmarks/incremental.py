@@ -31,8 +31,8 @@ import numpy as np
 from workloads import WORKLOADS, crdt, cspa
 
 import engine
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import POLICIES, Maintainer, UpdateOnly
-from engine.incremental.view import View
 
 SMALL, LARGE = 10, 0.1
 """Facts in a small update; the share of all facts in a large one."""
@@ -88,7 +88,7 @@ def seconds(work, options):
 
 def maintainer(program, database, policy, options):
     shared = engine.Database(database.symbols, database.records)
-    view = View(program, shared, threads=options.threads, exact=not options.lazy)
+    view = MaintainedProgram(program, shared, threads=options.threads, exact=not options.lazy)
     made = Maintainer(view, policy, clock=options.clock)
     made.bootstrap(database.relations)
     return made

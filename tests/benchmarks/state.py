@@ -21,8 +21,8 @@ import numpy as np
 
 import engine
 from engine.database import Database
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.saved_state import State
-from engine.incremental.view import View
 
 RECURSIVE = """
 .decl given(x: number, y: number)
@@ -57,7 +57,7 @@ def facts(tuples: int, recursive: bool) -> dict[str, np.ndarray]:
 
 
 def save(state: State, tuples: int, recursive: bool) -> None:
-    view = View(state.program, Database(), threads=1)
+    view = MaintainedProgram(state.program, Database(), threads=1)
     given = facts(tuples, recursive)
     timed("bootstrap", lambda: view.bootstrap(given))
     # The first update builds the indexes that updates need: they are part of the state.

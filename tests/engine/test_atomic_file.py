@@ -16,8 +16,8 @@ from analyzer.state_directory import write_atomically
 from cli.output import write_file
 from engine import tuples
 from engine.atomic_file import replaced
+from engine.cfl.edge_output import write_edges
 from engine.cfl.edges import Graph, Names
-from engine.cfl.write_edges import write_edges
 
 
 def output(parameters):

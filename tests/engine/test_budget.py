@@ -6,7 +6,7 @@ import pytest
 
 from engine import Database, Source, compile, evaluate, tuples
 from engine.budget import Budget, BudgetExceeded
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.plan.isolate_sources import isolate_sources, written_by
 from engine.system import resident_bytes
 
@@ -36,7 +36,7 @@ def budget(*relations, rows=1000, seconds=1e6, **others):
 
 
 def bootstrap(program, limit):
-    view = View(program, Database(), threads=1, budget=limit)
+    view = MaintainedProgram(program, Database(), threads=1, budget=limit)
     try:
         view.bootstrap({})
     finally:

@@ -11,12 +11,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import engine
+from engine.cfl.edge_output import write_solution
 from engine.cfl.edges import read_edges
 from engine.cfl.grammar import with_inverses
+from engine.cfl.grammar_files import parse_grammar
 from engine.cfl.normalise import normalise
-from engine.cfl.parse_grammar import parse_grammar
-from engine.cfl.solve import solve, wanted_symbols
-from engine.cfl.write_edges import write_solution
+from engine.cfl.solver import solve, wanted_symbols
 
 POCR_ALIASES = "M DV d\nDV dbar V\nV Abar V\nV V A\nV FV_i f_i\nV M\nV\nFV_i fbar_i V\nA A A\nA a M\nA a\nA\nAbar Abar Abar\nAbar M abar\nAbar abar\nAbar\nCount:\nV\n"  # noqa: E501
 # Graspan's pointer analysis, with the inverse of a symbol that has productions, -F.

@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine.codec import Codec, Damaged
-from engine.language.program_codec import PROGRAM
+from engine.language.program_codec import PROGRAM_CODEC
 
 TEXT = """
 .type Name <: symbol
@@ -35,18 +35,18 @@ PROGRAM_OF_ALL = engine.compile([engine.Source("all.dl", TEXT)])
 
 
 def test_a_program_is_read_as_it_was_written_with_the_places_of_its_clauses():
-    data = PROGRAM.pack(PROGRAM_OF_ALL)
-    found = PROGRAM.unpack(data)
+    data = PROGRAM_CODEC.pack(PROGRAM_OF_ALL)
+    found = PROGRAM_CODEC.unpack(data)
     assert found == PROGRAM_OF_ALL
     assert [clause.span for clause in found.clauses] == [clause.span for clause in PROGRAM_OF_ALL.clauses]
     assert [repr(c.head) for c in found.clauses] == [repr(c.head) for c in PROGRAM_OF_ALL.clauses]  # -0.0 is not 0.0.
-    assert PROGRAM.pack(found) == data
+    assert PROGRAM_CODEC.pack(found) == data
 
 
 @pytest.mark.parametrize("term", ["cat(" * 190 + '"a"' + ', "b")' * 190, "cat(" + ", ".join(['"a"'] * 5000) + ")"])
 def test_terms_as_deep_and_as_wide_as_the_compiler_takes_are_kept(term):
     program = engine.compile([f".decl p(x: symbol)\np({term})."])
-    assert PROGRAM.unpack(PROGRAM.pack(program)) == program
+    assert PROGRAM_CODEC.unpack(PROGRAM_CODEC.pack(program)) == program
 
 
 class Mischief:
@@ -61,7 +61,7 @@ class Mischief:
 
 def test_a_pickle_is_damage_and_runs_nothing(tmp_path):
     with pytest.raises(Damaged):
-        PROGRAM.unpack(pickle.dumps(Mischief(tmp_path / "ran")))
+        PROGRAM_CODEC.unpack(pickle.dumps(Mischief(tmp_path / "ran")))
     assert not (tmp_path / "ran").exists()
 
 
@@ -79,20 +79,20 @@ def variants(value, choose):
 
 
 def test_documents_with_wrong_parts_are_damage_or_well_typed():
-    data = PROGRAM.pack(PROGRAM_OF_ALL)
+    data = PROGRAM_CODEC.pack(PROGRAM_OF_ALL)
     n_damaged = 0
     for changed in variants(data, random.Random(15)):
         try:
-            assert isinstance(PROGRAM.unpack(changed), engine.CheckedProgram)
+            assert isinstance(PROGRAM_CODEC.unpack(changed), engine.CheckedProgram)
         except Damaged:
             n_damaged += 1
     assert n_damaged > 300
 
 
 def test_bytes_with_flipped_bits_or_cut_are_damage_or_well_typed(damaged):
-    for each in damaged(PROGRAM.pack(PROGRAM_OF_ALL), 600, seed=16):
+    for each in damaged(PROGRAM_CODEC.pack(PROGRAM_OF_ALL), 600, seed=16):
         try:
-            assert isinstance(PROGRAM.unpack(each), engine.CheckedProgram)
+            assert isinstance(PROGRAM_CODEC.unpack(each), engine.CheckedProgram)
         except Damaged:
             pass
 

@@ -13,7 +13,7 @@ import engine
 from engine import reference, tuples
 from engine.database import Database
 from engine.evaluation.execution import Options
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.plan.existence import split_existence
 
 for directory in ("cluster", "incremental"):
@@ -84,7 +84,7 @@ def test_one_match_that_passes_is_enough(name):
 @pytest.mark.parametrize("name", APART)
 def test_an_update_counts_no_pairs(name):
     program = engine.compile([DECLARED + APART[name]])
-    view = View(program, Database(), threads=1)
+    view = MaintainedProgram(program, Database(), threads=1)
     view.bootstrap({k: np.array(v, np.int32).T for k, v in FACTS.items()})
     counted = sum(int(relation.count[: relation.n_ids].sum()) for relation in view.tracked())
     assert counted <= 8 * N
@@ -193,12 +193,12 @@ def test_an_update_leaves_what_a_bootstrap_makes(clauses, facts, updates):
             for name, found in rows.items()
         }
 
-    view = View(program, Database(), threads=1, options=Options(alone_rows=0, min_sampled=2))
+    view = MaintainedProgram(program, Database(), threads=1, options=Options(alone_rows=0, min_sampled=2))
     view.bootstrap(columns(facts))
     for inserted, deleted in updates:
         view.update(columns(inserted), columns(deleted))
         facts = {name: (facts[name] - deleted[name]) | inserted[name] for name in facts}
         assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
-        fresh = View(program, Database(), threads=1)
+        fresh = MaintainedProgram(program, Database(), threads=1)
         fresh.bootstrap(columns(facts))
         assert numbers(view) == numbers(fresh)

@@ -6,7 +6,7 @@ import pytest
 import engine
 from engine import reference
 from engine.database import Database
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.schedule.executor import SCHEDULERS
 
 PROGRAM = engine.compile(
@@ -46,7 +46,7 @@ def columns(rows):
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_only_strata_whose_input_has_changed_are_looked_at(scheduler):
     facts = {"a": {1}, "b": {1, 9}}
-    view = View(PROGRAM, Database(), threads=1, scheduler=scheduler)
+    view = MaintainedProgram(PROGRAM, Database(), threads=1, scheduler=scheduler)
     view.bootstrap(columns(facts))
     for inserted, deleted, activated in UPDATES:
         view.update(columns(inserted), columns(deleted))

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 import engine
 from engine.database import Database
 from engine.incremental.bounded_recursion import Bound, BoundedRecursion
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.provenance import supports
 from engine.incremental.saved_state import State
 from engine.incremental.update_policy import Elastic, Maintainer
-from engine.incremental.view import View
 
 PROGRAM = engine.compile(
     [
@@ -72,7 +72,7 @@ updates = st.lists(st.tuples(few, few, st.integers(-2, 2)), max_size=4)
 @given(facts, updates, st.integers(5, 40))
 def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, limit):
     bound = Bound("reach", limit, "wide", [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS])
-    maintainer = Maintainer(View(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
     maintainer.bootstrap(columns(facts))
     assert found(maintainer.view) == from_scratch(facts, limit)
     for inserted, deleted, more in updates:
@@ -86,7 +86,7 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
     """A ring of 60 is cut off in iteration 9, at 540 pairs; then values with more than 6 objects are wide."""
     ring = {"arc": {(x, (x + 1) % 60) for x in range(60)} | {(100, 101)}, "seed": set()}
     bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
-    maintainer = Maintainer(View(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
     maintainer.bootstrap(columns(ring))
     (stratum,) = [s for s in maintainer.view.strata if isinstance(s, BoundedRecursion)]
     assert [level.last for level in stratum.levels] == [9]
@@ -100,7 +100,7 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
 def test_a_widened_state_goes_on_from_a_directory(tmp_path):
     ring = {"arc": {(x, (x + 1) % 60) for x in range(60)}, "seed": set()}
     bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
-    made = View(PROGRAM, Database(), threads=1, bound=bound)
+    made = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
     made.bootstrap(columns(ring))
     for arc in ((100, 101), (101, 102), (5, 7)):
         state = State(tmp_path, PROGRAM)
@@ -109,7 +109,7 @@ def test_a_widened_state_goes_on_from_a_directory(tmp_path):
             made = state.load(threads=1, bound=bound)
         made.update({"arc": np.array([arc], np.int32).T.copy()}, {})
         ring["arc"].add(arc)
-        expected = View(PROGRAM, Database(), threads=1, bound=bound)
+        expected = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
         expected.bootstrap(columns(ring))
         assert found(made) == found(expected)
         state.save(made)

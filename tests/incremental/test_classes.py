@@ -8,7 +8,7 @@ from supports import TINY, check, stored
 import engine
 from engine import reference, tuples
 from engine.database import Database
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 
 DECLARED = """
 .decl link(x: number, y: number)
@@ -55,7 +55,7 @@ def columns(program, rows):
 @given(st.sets(st.sampled_from(RULES), min_size=1), facts, st.lists(st.tuples(facts, facts), max_size=3), st.booleans())
 def test_an_update_leaves_the_classes_that_a_bootstrap_makes(rules, facts, updates, exact):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
-    view = View(program, Database(), threads=1, options=TINY, exact=exact)
+    view = MaintainedProgram(program, Database(), threads=1, options=TINY, exact=exact)
     view.bootstrap(columns(program, facts))
     for inserted, deleted in updates:
         view.update(columns(program, inserted), columns(program, deleted))
@@ -63,7 +63,7 @@ def test_an_update_leaves_the_classes_that_a_bootstrap_makes(rules, facts, updat
         assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
         check(view, exact)
         if exact:
-            fresh = View(program, Database(), threads=1, options=TINY)
+            fresh = MaintainedProgram(program, Database(), threads=1, options=TINY)
             fresh.bootstrap(columns(program, facts))
             assert {r.name: stored(r) for r in view.tracked()} == {r.name: stored(r) for r in fresh.tracked()}
 
@@ -72,7 +72,7 @@ def test_a_class_takes_a_row_an_element():
     """All pairs of 50,001 elements would be 2.5 billion rows."""
     n = 50_000
     program = engine.compile([DECLARED + RULES[0] + "twin(x, 1) :- same(x, 1), mark(x)."])
-    view = View(program, Database(), threads=1)
+    view = MaintainedProgram(program, Database(), threads=1)
     chain = np.array([range(n), range(1, n + 1)], np.int32)
     view.bootstrap({"link": chain, "mark": np.array([[7]], np.int32)})
     assert view.columns("twin").T.tolist() == [[7, 1]]

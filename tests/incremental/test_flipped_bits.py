@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from engine.incremental.program_update import compile_file, needed_part, update_program
 from engine.incremental.saved_state import State, StateError
-from engine.incremental.update_program import compile_file, needed_part, update_program
 
 PROGRAM = """
 .decl edge(x: symbol, y: symbol)

@@ -5,9 +5,9 @@ import numpy as np
 import engine
 from engine import reference
 from engine.database import Database
-from engine.incremental.prepared_program import PREPARED, prepare_program
+from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.prepared_program import PREPARED_CODEC, prepare_program
 from engine.incremental.saved_state import State
-from engine.incremental.view import View
 from engine.symbols import Symbols
 
 PROGRAM = engine.compile(
@@ -33,7 +33,7 @@ EXPECTED = reference.evaluate(PROGRAM, {"arc": ARCS})
 
 
 def stored():
-    return PREPARED.unpack(PREPARED.pack(prepare_program(PROGRAM)))
+    return PREPARED_CODEC.unpack(PREPARED_CODEC.pack(prepare_program(PROGRAM)))
 
 
 def tuples(view):
@@ -48,7 +48,7 @@ def tuples(view):
 
 def test_symbols_of_rules_and_facts_are_those_of_the_view_that_reads_them():
     for texts in ([], ["closed", "zero", "b"]):
-        view = View(stored(), Database(Symbols(texts)), threads=1)
+        view = MaintainedProgram(stored(), Database(Symbols(texts)), threads=1)
         view.bootstrap({"arc": view.symbols.intern(x for arc in sorted(ARCS) for x in arc).reshape(-1, 2).T})
         assert tuples(view) == EXPECTED
 
@@ -56,7 +56,7 @@ def test_symbols_of_rules_and_facts_are_those_of_the_view_that_reads_them():
 def test_a_process_that_goes_on_from_a_state_reads_the_rules_of_what_has_changed_only(tmp_path):
     state = State(tmp_path, stored())
     state.open(0)
-    view = View(PROGRAM, Database(), threads=1)
+    view = MaintainedProgram(PROGRAM, Database(), threads=1)
     some = sorted(ARCS - {("b", "closed")})
     view.bootstrap({"arc": view.symbols.intern(x for arc in some for x in arc).reshape(-1, 2).T})
     state.save(view)

@@ -6,9 +6,9 @@ from hypothesis import given
 from supports import atoms_first, instantiations, stored
 
 import engine
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.provenance import supports
-from engine.incremental.view import View
 from engine.plan.rule import Absent
 
 PROGRAM = """
@@ -54,7 +54,7 @@ def by_brute_force(view):
 @given(edges, marks, edges, edges)
 def test_supports_are_those_of_brute_force(first, marked, come, gone):
     program = engine.compile([engine.Source("p", PROGRAM)])
-    view = View(program, engine.Database(), threads=1)
+    view = MaintainedProgram(program, engine.Database(), threads=1)
     view.bootstrap({"edge": columns(first, 2), "mark": columns(marked, 1)})
     view.update({"edge": columns(come, 2)}, {"edge": columns(gone, 2)})
     expected = by_brute_force(view)

@@ -12,10 +12,10 @@ from engine import reference, tuples
 from engine.database import Database
 from engine.incremental import saved_state as saving
 from engine.incremental import view_serialization
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.mapped_file import MappedFile, Part, write
+from engine.incremental.program_update import update_program
 from engine.incremental.saved_state import State
-from engine.incremental.update_program import update_program
-from engine.incremental.view import View
 from engine.incremental.view_serialization import held_by
 
 ALWAYS, NEVER = 1 << 40, -1
@@ -41,7 +41,7 @@ def reopened(saved):
 )
 def test_updates_after_loading_are_those_without(tmp_path_factory, monkeypatch, rules, anew, facts, updates, exact):
     program = engine.compile([DECLARED + "\n".join((*anew, *(rule for rule in RULES if rule in rules)))])
-    stayed, view = (View(program, Database(), threads=1, options=TINY, exact=exact) for _ in range(2))
+    stayed, view = (MaintainedProgram(program, Database(), threads=1, options=TINY, exact=exact) for _ in range(2))
     for each in (stayed, view):
         each.bootstrap(columns(program, facts))
     monkeypatch.setattr(view_serialization, "FEW_ROWS", 2)
@@ -82,7 +82,7 @@ joined("always").
 
 def test_symbols_records_and_strata_evaluated_anew_are_saved(tmp_path):
     program = engine.compile([KINDS])
-    view = View(program, Database(), threads=1)
+    view = MaintainedProgram(program, Database(), threads=1)
     names = ["a", "", "é\udc80\0", "tab\t"]
 
     def rows(*pairs):
@@ -125,7 +125,7 @@ def last(n):
 
 def test_a_small_update_is_saved_in_a_small_log(tmp_path):
     program = engine.compile([TC])
-    view = View(program, Database(), threads=1)
+    view = MaintainedProgram(program, Database(), threads=1)
     view.bootstrap(chain(1001))
     # The first update makes the arrangements that updates need.
     view.update({}, last(1001))
@@ -147,7 +147,7 @@ def test_tuples_that_are_gone_are_left_out_of_a_new_base(tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "SMALL_LOG_BYTES", NEVER)
     monkeypatch.setattr(saving, "LOG_SHARE", 0)
     program = engine.compile([TC])
-    view = View(program, Database(), threads=1)
+    view = MaintainedProgram(program, Database(), threads=1)
     view.bootstrap(chain(200))
     view.update({}, {"edge": chain(200)["edge"][:, 100:]})
     assert view.relations["path"].n_ids == 200 * 201 // 2
@@ -158,7 +158,7 @@ def test_tuples_that_are_gone_are_left_out_of_a_new_base(tmp_path, monkeypatch):
     for each in (view, loaded):
         each.update({"edge": chain(200)["edge"][:, 100:]}, {})
         assert len(each.relations["path"].present()) == 200 * 201 // 2
-        fresh = View(program, Database(), threads=1)
+        fresh = MaintainedProgram(program, Database(), threads=1)
         fresh.bootstrap(chain(200))
         assert state(fresh) == state(each)
 
@@ -195,7 +195,7 @@ def test_pages_of_zeros_take_no_room(tmp_path):
 
 def test_what_holds_tuples_is_all_there_is():
     program = engine.compile([DECLARED + "\n".join(RULES)])
-    held = [relation.name for relation in held_by(View(program, Database(), threads=1))]
+    held = [relation.name for relation in held_by(MaintainedProgram(program, Database(), threads=1))]
     assert len(held) == len({*held}) and {*program.relations} < {*held}
 
 

@@ -15,8 +15,8 @@ import engine
 from engine import reference, tuples
 from engine.database import Database
 from engine.evaluation.execution import Options
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.view import View
 from engine.kernels.ranks import ABSENT
 from engine.schedule.executor import SCHEDULERS
 
@@ -45,8 +45,8 @@ def threads_take_turns_often():
 @given(chosen_rules, facts, st.lists(update, max_size=3), st.booleans(), st.integers(2, 4))
 def test_iterations_and_counts_are_those_of_one_thread(scheduler, rules, facts, updates, exact, threads):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
-    several = View(program, Database(), threads=threads, options=TINY, exact=exact, scheduler=scheduler)
-    alone = View(program, Database(), threads=1, options=TINY, exact=exact)
+    several = MaintainedProgram(program, Database(), threads=threads, options=TINY, exact=exact, scheduler=scheduler)
+    alone = MaintainedProgram(program, Database(), threads=1, options=TINY, exact=exact)
     for view in (several, alone):
         view.bootstrap(columns(program, facts))
     assert state(several) == state(alone)
@@ -64,7 +64,7 @@ def test_iterations_and_counts_are_those_of_one_thread(scheduler, rules, facts, 
 def test_the_whole_language_is_what_it_means(scheduler, rules, facts, updates):
     """With texts and records made by several strata at a time."""
     program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
-    view = View(program, Database(), threads=3, options=TINY, scheduler=scheduler)
+    view = MaintainedProgram(program, Database(), threads=3, options=TINY, scheduler=scheduler)
     view.bootstrap(columns(program, facts))
     for inserted, deleted in updates:
         view.update(columns(program, inserted), columns(program, deleted))
@@ -114,11 +114,11 @@ def one_at_a_time(monkeypatch):
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_strata_run_side_by_side(together, n):
-    view = View(APART, Database(), threads=n, options=TINY)
+    view = MaintainedProgram(APART, Database(), threads=n, options=TINY)
     view.bootstrap(cycle(20))
     together(n)
     view.update(edges((3, 10)), edges((5, 6)))
-    fresh = View(APART, Database(), threads=1)
+    fresh = MaintainedProgram(APART, Database(), threads=1)
     fresh.bootstrap(edges((3, 10), *((i, (i + 1) % 20) for i in range(20) if i != 5)))
     assert state(view) == state(fresh)
 
@@ -128,7 +128,7 @@ EXPECTED = 19 * 20 / 21
 
 
 def test_strata_expected_to_touch_more_rows_than_the_option_says_run_side_by_side(together):
-    view = View(APART, Database(), threads=2, options=Options(beside_rows=int(EXPECTED)))
+    view = MaintainedProgram(APART, Database(), threads=2, options=Options(beside_rows=int(EXPECTED)))
     view.bootstrap(cycle(20))
     together(2)
     view.update(edges((3, 10)), edges())
@@ -137,7 +137,7 @@ def test_strata_expected_to_touch_more_rows_than_the_option_says_run_side_by_sid
 
 @pytest.mark.parametrize("options", [Options(beside_rows=int(EXPECTED) + 1), Options()])
 def test_others_run_one_after_the_other(one_at_a_time, options):
-    view = View(APART, Database(), threads=3, options=options)
+    view = MaintainedProgram(APART, Database(), threads=3, options=options)
     view.bootstrap(cycle(20))
     view.update(edges((3, 10)), edges())
     assert view.n_updated == N_APART + 1
@@ -151,7 +151,7 @@ class Abandoned(Exception):
 def test_what_one_stratum_raises_ends_those_beside_it(monkeypatch, error):
     """Of two that have begun the one on the calling thread fails; the other one ends within an iteration."""
     together, failed, ended = threading.Barrier(2, timeout=20), threading.Event(), []
-    propagate, stop = MaintainedStratum.propagate, View.stop
+    propagate, stop = MaintainedStratum.propagate, MaintainedProgram.stop
 
     def telling(view):
         stop(view)
@@ -168,9 +168,9 @@ def test_what_one_stratum_raises_ends_those_beside_it(monkeypatch, error):
             assert failed.wait(20)
         propagate(stratum, *batch)
 
-    view = View(APART, Database(), threads=2, options=TINY)
+    view = MaintainedProgram(APART, Database(), threads=2, options=TINY)
     view.bootstrap(cycle(60))
-    monkeypatch.setattr(View, "stop", telling)
+    monkeypatch.setattr(MaintainedProgram, "stop", telling)
     monkeypatch.setattr(MaintainedStratum, "propagate", failing)
     before = state(view)
     with pytest.raises(error):

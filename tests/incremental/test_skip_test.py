@@ -5,7 +5,7 @@ import numpy as np
 import engine
 from engine.database import Database
 from engine.incremental.iteration_stamps import Stamper
-from engine.incremental.view import View
+from engine.incremental.maintained_program import MaintainedProgram
 
 PROGRAM = engine.compile(
     [
@@ -24,7 +24,7 @@ PROGRAM = engine.compile(
 
 
 def test_no_plan_is_made_where_another_atom_or_a_constant_rules_all_tuples_out(monkeypatch):
-    view = View(PROGRAM, Database(), threads=1)
+    view = MaintainedProgram(PROGRAM, Database(), threads=1)
     view.bootstrap({"a": np.array([[1]]), "b": np.array([[1, 7, 7, 8] * 20, range(80)])})
     planned = []
     plan = Stamper.plan

@@ -12,9 +12,9 @@ import engine
 from engine import reference, tuples
 from engine.database import Database
 from engine.incremental.bounded_recursion import Bound
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.prepared_program import prepare_program
 from engine.incremental.saved_state import NoState, State
-from engine.incremental.view import View
 
 FIXED = ("edge(6, 6). mark(1). mark(2).", "left(0, 1).", "right(3, 3). odd(1, 2). flag() :- mark(1).")
 """Facts that stand in programs, some of which are given, too."""
@@ -32,7 +32,7 @@ def opened(directory, program, **options):
 
 
 def made(program, rows, **options):
-    view = View(program, Database(), threads=1, options=TINY, **options)
+    view = MaintainedProgram(program, Database(), threads=1, options=TINY, **options)
     view.bootstrap(columns(program, rows))
     return view
 
@@ -93,13 +93,13 @@ def test_only_what_depends_on_the_edit_is_evaluated(tmp_path, monkeypatch, edite
     saved = opened(tmp_path, engine.compile([CHAIN]))
     saved.save(made(engine.compile([CHAIN]), EDGES))
     saved.close()
-    program, ran, bootstrap = engine.compile([edited]), set(), View.bootstrap
+    program, ran, bootstrap = engine.compile([edited]), set(), MaintainedProgram.bootstrap
 
     def seen(view, facts, nodes=None):
         ran.update(relation.name for node in nodes for relation in view.strata[node].relations)
         bootstrap(view, facts, nodes)
 
-    monkeypatch.setattr(View, "bootstrap", seen)
+    monkeypatch.setattr(MaintainedProgram, "bootstrap", seen)
     place = opened(tmp_path, program)
     view = place.migrate(threads=1, options=TINY)
     assert (ran, place.anew) == (anew, len(anew))
@@ -158,13 +158,13 @@ def test_a_bounded_recursion_is_adopted_with_its_beginnings(tmp_path, edit, limi
         return Bound("reach", limit, "wide", choices)
 
     first, second = engine.compile([BOUNDED]), engine.compile([BOUNDED + edit])
-    view = View(first, Database(), threads=1, bound=bound(limit))
+    view = MaintainedProgram(first, Database(), threads=1, bound=bound(limit))
     view.bootstrap(ring)
     saved = opened(tmp_path, first)
     saved.save(view)
     saved.close()
     adopted = opened(tmp_path, second).migrate(threads=1, bound=bound(0))
-    expected = View(prepare_program(second), Database(), threads=1, bound=bound(limit))
+    expected = MaintainedProgram(prepare_program(second), Database(), threads=1, bound=bound(limit))
     expected.bootstrap(ring)
     for arc in ((101, 102), (5, 7)):
         assert state(adopted) == state(expected)

@@ -21,8 +21,8 @@ from engine import reference
 from engine.database import Database
 from engine.incremental import saved_state as saving
 from engine.incremental import state_identity, state_manifest
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.saved_state import NoState, State, StateError
-from engine.incremental.view import View
 
 KILLS = int(os.environ.get("KILLS", "20"))
 PROGRAM = """
@@ -63,7 +63,7 @@ def columns(edges):
 
 
 def made(program, n=0):
-    view = View(program, Database(), threads=1, options=TINY)
+    view = MaintainedProgram(program, Database(), threads=1, options=TINY)
     view.bootstrap(columns(facts_after(n)))
     return view
 

@@ -8,8 +8,8 @@ from supports import TINY, check, stored
 import engine
 from engine import reference, tuples
 from engine.database import Database
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
-from engine.incremental.view import View
 
 DECLARED = """
 .decl edge(x: number, y: number)
@@ -94,7 +94,7 @@ def assert_changes(program, changes, before, after):
 @given(chosen_rules, facts, st.lists(update, max_size=3), st.booleans(), st.integers(1, 2))
 def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, threads):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
-    view = View(program, Database(), threads=threads, options=TINY, exact=exact)
+    view = MaintainedProgram(program, Database(), threads=threads, options=TINY, exact=exact)
     view.bootstrap(columns(program, facts))
     expected = reference.evaluate(program, facts)
     for inserted, deleted in updates:
@@ -105,7 +105,7 @@ def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, t
         assert {name: set(rows) for name, rows in state(view).items() if name in expected} == expected
         assert_changes(program, changes, before, expected)
         if exact:
-            fresh = View(program, Database(), threads=1, options=TINY)
+            fresh = MaintainedProgram(program, Database(), threads=1, options=TINY)
             fresh.bootstrap(columns(program, facts))
             assert state(fresh) == state(view)
 
@@ -143,7 +143,7 @@ ANEW = (
 def test_the_whole_language_by_any_policy(rules, facts, updates, exact, policy):
     """Some strata of these programs are evaluated anew. Time decides between update and bootstrap, not the result."""
     program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
-    maintainer = Maintainer(View(program, Database(), threads=1, options=TINY, exact=exact), policy)
+    maintainer = Maintainer(MaintainedProgram(program, Database(), threads=1, options=TINY, exact=exact), policy)
     maintainer.bootstrap(columns(program, facts))
     for inserted, deleted in updates:
         outcome = maintainer.apply(columns(program, inserted), columns(program, deleted))

@@ -26,7 +26,7 @@ class Machine:
         self.now_s, self.bootstrap_s, self.plans_s, self.update_s = 0.0, bootstrap_s, plans_s, 0.0
 
 
-class View:
+class MaintainedProgram:
     """As much of a view as a maintainer looks at."""
 
     def __init__(self, machine):
@@ -63,7 +63,7 @@ class View:
         return {}
 
     def empty(self):
-        return View(self.machine)
+        return MaintainedProgram(self.machine)
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def no_relations(monkeypatch):
 
 def begun(chosen, **machine):
     machine = Machine(**machine)
-    maintainer = Maintainer(View(machine), chosen, clock=lambda: machine.now_s)
+    maintainer = Maintainer(MaintainedProgram(machine), chosen, clock=lambda: machine.now_s)
     maintainer.bootstrap({})
     return machine, maintainer
 

@@ -4,8 +4,8 @@ import pytest
 
 import engine
 from analyzer.graphs.pointer_graph import graph_of
-from engine.cfl.parse_grammar import parse_grammar
-from engine.cfl.solve import solve
+from engine.cfl.grammar_files import parse_grammar
+from engine.cfl.solver import solve
 from facts import schema_text
 from rules import library
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.cfl.parse_grammar import parse_grammar
+from engine.cfl.grammar_files import parse_grammar
 from engine.language.diagnostics import CODES
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine.codec import Damaged
 from engine.language.compiler import check_sources, compile
-from engine.language.program_codec import UNITS
+from engine.language.program_codec import UNITS_CODEC
 from tests.engine.language.test_errors import read_cases
 
 CASES = read_cases(Path(__file__).parent / "errors.txt")
@@ -86,7 +86,7 @@ def outcome(sources, units):
 
 def units_of(sources):
     """The units of sources, as they are kept."""
-    return dict(zip(sources, UNITS.unpack(UNITS.pack(check_sources(sources).units)), strict=True))
+    return dict(zip(sources, UNITS_CODEC.unpack(UNITS_CODEC.pack(check_sources(sources).units)), strict=True))
 
 
 LIBRARY_SOURCES = [engine.Source(f"{at}.dl", part) for at, part in enumerate(LIBRARY.split("\n.comp"))]
@@ -139,7 +139,7 @@ def test_wrong_programs_in_two_sources_have_the_same_errors():
 
 
 def test_units_that_are_damaged_are_no_units():
-    packed = UNITS.pack(check_sources(LIBRARY_SOURCES).units)
+    packed = UNITS_CODEC.pack(check_sources(LIBRARY_SOURCES).units)
     for broken in (packed[:-1], packed[1:], b"", b"\x93\xa1a\xa1b\xa1c", re.sub(b"safe", b"sa\xffe", packed)):
         with pytest.raises(Damaged):
-            UNITS.unpack(broken)
+            UNITS_CODEC.unpack(broken)

@@ -11,11 +11,11 @@ from typing import Any
 from engine.database import Columns, Database
 from engine.incremental.delta_files import read_delta
 from engine.incremental.duration_model import DurationModel
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.mapped_file import DamagedFile
 from engine.incremental.saved_state import NoState, State, StateError
 from engine.incremental.update_policy import DEFAULT as DEFAULT_POLICY
 from engine.incremental.update_policy import POLICIES, Maintainer, UpdatePolicy
-from engine.incremental.view import View
 from engine.io import load, store
 from engine.language.checked_program import CheckedProgram
 from engine.run_program import compile_file
@@ -95,7 +95,7 @@ def update_program(
 def begin(
     place: State, facts: Path | None, policy: UpdatePolicy, options: Mapping[str, Any]
 ) -> tuple[Maintainer, UpdateSummary]:
-    """Load the state, or evaluate from scratch; `options` are those of View."""
+    """Load the state, or evaluate from scratch; `options` are those of MaintainedProgram."""
     loading = perf_counter()
     try:
         view = place.load(**options)
@@ -114,12 +114,12 @@ def anew(
     place.base = None
     database = load(place.program.program, facts)
     given = Database(database.symbols, database.records)
-    maintainer = Maintainer(View(place.program, given, exact=place.exact, **options), policy)
+    maintainer = Maintainer(MaintainedProgram(place.program, given, exact=place.exact, **options), policy)
     elapsed_s = maintainer.bootstrap(database.relations)
     return maintainer, UpdateSummary("bootstrap", str(why), elapsed_s, whole(maintainer.view), damage=why.damage)
 
 
-def whole(view: View) -> dict[str, tuple[int, int]]:
+def whole(view: MaintainedProgram) -> dict[str, tuple[int, int]]:
     """Return all tuples of a view as insertions."""
     return {name: (len(relation.present()), 0) for name, relation in view.relations.items()}
 

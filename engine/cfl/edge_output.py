@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.atomic_file import replaced
 from engine.cfl.edges import Graph
-from engine.cfl.solve import Answer, Solution
+from engine.cfl.solver import Answer, Solution
 from engine.io.facts_error import FactsError
 from engine.io.text_file import format_columns
 

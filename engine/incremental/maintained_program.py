@@ -46,7 +46,7 @@ def stopped() -> None:
     raise Stopped
 
 
-class View:
+class MaintainedProgram:
     """The incrementally maintained relations of a program.
 
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
@@ -226,11 +226,11 @@ class View:
         finally:
             self.watch = nothing
 
-    def empty(self) -> View:
+    def empty(self) -> MaintainedProgram:
         """Return a view of the same program, symbols and records, without tuples."""
         database = Database(self.symbols, self.records, {})
         same = {"exact": self.exact, "scheduler": self.scheduler, "bound": self.bound, "budget": self.budget}
-        return View(self.prepared, database, threads=self.threads, options=self.options, **same)
+        return MaintainedProgram(self.prepared, database, threads=self.threads, options=self.options, **same)
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:
         """The facts of the last state, and those inserted and deleted since."""
