@@ -38,6 +38,10 @@ class Budget:
     characters: int = 1 << 28
 
 
+UNLIMITED = Budget({}, 0, inf, 0)
+"""It charges no relation."""
+
+
 class BudgetExceeded(EvaluationError):
     """The rules of some `sources` exceed their budget, or cannot be evaluated; `reason` says why."""
 
@@ -57,9 +61,9 @@ class Meter:
     """
 
     def __init__(self, budget: Budget | None, symbols: Symbols, ends_s: float | None = None) -> None:
-        self.budget, self.symbols, self.ends_s = budget, symbols, ends_s
-        self.left_s = inf if budget is None else budget.seconds
-        self.left_characters = 0 if budget is None else budget.characters
+        self.budget = UNLIMITED if budget is None else budget
+        self.symbols, self.ends_s = symbols, ends_s
+        self.left_s, self.left_characters = self.budget.seconds, self.budget.characters
         self.is_extended = False
         self.charged: tuple[Relation, ...] = ()
         self.started_s = self.begun_s = monotonic()
@@ -71,7 +75,7 @@ class Meter:
 
         Raises BudgetExceeded for a stratum with a budget, also where it meets the memory limit or has no value.
         """
-        self.charged = tuple(r for r in relations if self.budget is not None and owner(r) in self.budget.writers)
+        self.charged = tuple(r for r in relations if owner(r) in self.budget.writers)
         self.begun_s, self.begun_characters = monotonic(), self.symbols.n_characters
         for relation in self.charged:
             relation.hold_at_most(SLACK * self.budget.rows)
@@ -96,7 +100,7 @@ class Meter:
 
     def charges(self, relations: Iterable[Relation]) -> bool:
         """Return True if a stratum has a budget."""
-        return self.budget is not None and any(owner(relation) in self.budget.writers for relation in relations)
+        return any(owner(relation) in self.budget.writers for relation in relations)
 
     def watch(self) -> None:
         """Raise BudgetExceeded or TimeIsUp if the current stratum must end."""
@@ -129,7 +133,7 @@ class Meter:
 
     def exceeded(self, reason: str) -> BudgetExceeded:
         sources = (self.budget.writers[owner(relation)] for relation in self.charged)
-        return BudgetExceeded(set().union(*sources), reason)
+        return BudgetExceeded({source for each in sources for source in each}, reason)
 
 
 def owner(relation: Relation) -> str:

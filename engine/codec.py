@@ -27,8 +27,10 @@ PRIMITIVE: Types = frozenset({bool, int, float, str, bytes, NoneType})
 SURROGATES = "surrogatepass"
 MAX_FRAMES = 10_000
 """A level takes up to eight; terms may nest 200 levels deep, and MessagePack 511."""
-WRONG = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, StopIteration)
-WRONG += (msgpack.UnpackException,)
+WRONG: tuple[type[Exception], ...] = (
+    *(TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, StopIteration),
+    msgpack.UnpackException,
+)
 """The exceptions of decoding corrupt bytes."""
 
 
@@ -197,7 +199,7 @@ class Codec(Generic[Root]):
 
 def is_leaf(owner: type, kept: Sequence[Field], hints: Mapping[str, Any]) -> bool:
     """Return True if values of a class may be shared, and be made column by column."""
-    params = owner.__dataclass_params__
+    params = owner.__dataclass_params__  # type: ignore[attr-defined]  # It is a dataclass.
     alternatives = (frozenset(get_args(hints[field.name]) or {hints[field.name]}) for field in kept)
     return (
         params.frozen

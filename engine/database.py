@@ -41,8 +41,7 @@ class Widening:
 class Database:
     """Facts. A symbol is its id in `symbols`, a float its float64 bits, a record its id in `records` (nil is 0).
 
-    `records[name]` is [n_fields, n]: column i holds the fields of the record with id i + 1. A session passes what it
-    holds as it is stored: snapshots of relations and record tables instead of columns.
+    `records[name]` is [n_fields, n]: column i holds the fields of the record with id i + 1.
     """
 
     symbols: Symbols = field(default_factory=Symbols)

@@ -87,7 +87,7 @@ def completed(rows: Columns, columns: tuple[int, ...], goal: Atom, symbols: Symb
     wide = np.empty((len(goal.arguments), rows.shape[1]), rows.dtype)
     wide[list(columns)] = rows
     for i, term in enumerate(goal.arguments):
-        if i not in columns:
+        if i not in columns and isinstance(term, Constant):
             wide[i] = encode(term, symbols)
     return wide
 

@@ -19,6 +19,7 @@ from engine.result import Result
 from engine.storage.record_table import RecordTable
 from engine.storage.relation import Relation as Stored
 from engine.storage.relation_catalogue import Catalogue, Shape
+from engine.storage.stored_database import StoredDatabase
 from engine.storage.trace import Handle, Trace
 from engine.system import n_cores
 
@@ -61,8 +62,9 @@ class Session:
                 for name, relation in program.relations.items()
                 if (handle := self._open(relation, program.number_bits)) is not None
             }
-            database = Database(self.symbols, self._record_tables(program), relations)
+            database = StoredDatabase(self.symbols, self._record_tables(program), relations)
             result = evaluate(program, database, threads=self.threads, options=self.options, **others)
+        assert isinstance(result.relations, RelationColumns)
         for name in kept:
             self._publish(program.relations[name], program.number_bits, result.relations)
         return result

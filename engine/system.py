@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
 from threading import Thread
+from types import ModuleType
 
 import psutil
 
@@ -28,7 +29,7 @@ try:
     import fcntl
     import resource
 except ImportError:  # Windows has neither.
-    fcntl = resource = None  # type: ignore[assignment]
+    fcntl = resource = None  # type: ignore[assignment]  # What uses them asks first.
 
 PROC, GROUPS = Path("/proc/self"), Path("/sys/fs/cgroup")
 DISKLESS = {"tmpfs", "ramfs"}
@@ -220,7 +221,7 @@ def unlock_byte(descriptor: int, place: int) -> None:
     _fcntl().lockf(descriptor, fcntl.LOCK_UN, 1, place)
 
 
-def _fcntl():
+def _fcntl() -> ModuleType:
     if fcntl is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     return fcntl

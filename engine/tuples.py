@@ -7,6 +7,7 @@ type is the tuple of its record: `(tag, fields…, 0, …)`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def _columns(rows: list[Row], fields: tuple[Field, ...], interner: Interner) -> 
     return np.array(encoded, np.int64).reshape(len(fields), len(rows))
 
 
-def encode_value(value: object, type: Type, interner: Interner) -> int:
+def encode_value(value: Any, type: Type, interner: Interner) -> int:
     """Return what stands in a column for a Python value."""
     if type.kind == "symbol":
         return int(interner.symbols.intern([value])[0])
@@ -57,7 +58,7 @@ def encode_value(value: object, type: Type, interner: Interner) -> int:
         return value - (1 << 64) if value >> 63 == 1 else value
     if value is None:
         return 0
-    record = interner.records[type.record]
+    record = interner.records[type.record or ""]
     fields = [encode_value(v, t, interner) for v, t in zip(value, types_of(record, value), strict=True)]
     return interner.intern(record.name, fields)
 

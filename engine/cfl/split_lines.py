@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -91,7 +92,7 @@ class Lines:
         return self.words[self.first[chosen] + at]
 
 
-def split(data: bytes, path: object) -> Lines:
+def split(data: bytes, path: Path | str) -> Lines:
     """Split a file into lines of words."""
     text = np.frombuffer(data, np.uint8)
     is_word = text > SPACE

@@ -42,6 +42,7 @@ from engine.storage.record_table import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.relation_snapshot import Snapshot
 from engine.storage.spill_files import spill_directory
+from engine.storage.stored_database import StoredDatabase
 from engine.system import n_cores, peak_bytes, release_free_memory
 
 LARGE_ROWS = 1 << 20
@@ -69,7 +70,7 @@ class EvaluateOptions(SharedOptions, total=False):
 
 def evaluate(
     program: CheckedProgram,
-    database: Database,
+    database: Database | StoredDatabase,
     *,
     threads: int | None = None,
     policy: CoordinationPolicy = GLOBAL,
@@ -110,7 +111,7 @@ class Evaluation:
     def __init__(
         self,
         program: CheckedProgram,
-        database: Database,
+        database: Database | StoredDatabase,
         execution: Execution,
         widenings: Sequence[Widening],
         explained: bool,
@@ -301,7 +302,7 @@ class Evaluation:
         insert_columns(self.execution, relation, columns)
 
 
-class RelationColumns(Mapping):
+class RelationColumns(Mapping[str, Columns]):
     """The columns of each relation, put together when asked for."""
 
     def __init__(self, relations: Mapping[str, Relation]) -> None:
@@ -352,8 +353,11 @@ def is_constant(clause: CheckedClause) -> bool:
 class Declarations(Protocol):
     """A declarer of records: a program, or a later form of it."""
 
-    records: Mapping[str, Record]
-    number_bits: int
+    @property
+    def records(self) -> Mapping[str, Record]: ...
+
+    @property
+    def number_bits(self) -> int: ...
 
 
 def record_table(program: Declarations, name: str, held: Columns | RecordTable | None) -> RecordTable:
@@ -363,7 +367,8 @@ def record_table(program: Declarations, name: str, held: Columns | RecordTable |
     record = program.records[name]
     fields = [*record.fields, *(f for branch in record.branches for f in branch.fields)]
     dtype = dtype_of((f.type.kind for f in fields), program.number_bits)
-    return RecordTable(len(record.fields), dtype, checked_columns(name, len(record.fields), held))
+    given = None if held is None else checked_columns(name, len(record.fields), held)
+    return RecordTable(len(record.fields), dtype, given)
 
 
 def constant_signatures(program: CheckedProgram) -> Counter[tuple[str, tuple[int, ...]]]:

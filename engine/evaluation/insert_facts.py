@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from engine.database import Columns, EvaluationError
@@ -32,7 +34,20 @@ def adopt_facts(execution: Execution, relation: Relation, columns: Columns) -> N
         insert_columns(execution, relation, columns)
 
 
-def fitting_columns(relation: Relation, columns: Columns) -> Columns:
+class Shaped(Protocol):
+    """A relation in any form."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def arity(self) -> int: ...
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+
+def fitting_columns(relation: Shaped, columns: Columns) -> Columns:
     """Return the facts given for a relation. Raises EvaluationError if their shape or a value does not fit it."""
     columns = checked_columns(relation.name, relation.arity, columns)
     if columns.size and columns.dtype != relation.dtype and relation.dtype == np.int32:
@@ -46,8 +61,8 @@ def insert_columns(execution: Execution, relation: Relation, columns: Columns) -
     execution.load(relation, Block(columns, 0, columns.shape[1]))
 
 
-def checked_columns(name: str, arity: int, columns: Columns | None) -> Columns | None:
+def checked_columns(name: str, arity: int, columns: Columns) -> Columns:
     """Return the columns given for a relation or a record type. Raises EvaluationError if their shape is wrong."""
-    if columns is not None and (columns.ndim != 2 or len(columns) != arity):
+    if columns.ndim != 2 or len(columns) != arity:
         raise EvaluationError(f"{name}: expected an array of {arity} columns, got shape {columns.shape}")
     return columns

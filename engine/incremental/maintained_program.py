@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TypedDict
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from engine.result import Result
 from engine.schedule.activation_graph import strata_of
 from engine.schedule.executor import DEFAULT, SCHEDULERS, run
 from engine.storage.relation import Relation
+from engine.storage.stored_database import StoredDatabase
 from engine.system import n_cores
 
 
@@ -46,6 +48,16 @@ def stopped() -> None:
     raise Stopped
 
 
+class MaintainedProgramOptions(TypedDict, total=False):
+    """The keyword arguments of `MaintainedProgram` that a saved state does not decide."""
+
+    threads: int | None
+    options: Options | None
+    scheduler: str
+    bound: Bound | None
+    budget: Budget | None
+
+
 class MaintainedProgram:
     """The incrementally maintained relations of a program.
 
@@ -60,7 +72,7 @@ class MaintainedProgram:
     def __init__(
         self,
         program: CheckedProgram | PreparedProgram,
-        database: Database,
+        database: Database | StoredDatabase,
         *,
         threads: int | None = None,
         options: Options | None = None,
@@ -77,7 +89,8 @@ class MaintainedProgram:
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
         self.budget = budget
         self.relations = empty(self.prepared.shapes, self.prepared.equivalences)
-        joined: dict[str, Relation] = {**self.relations, **empty(self.prepared.projections)}
+        self.joined = {**self.relations, **empty(self.prepared.projections)}
+        joined: dict[str, Relation] = {**self.joined}
         sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
         self.bindings = Bindings(joined, self.records, Functors(self.prepared.number_bits, self.symbols), sizes)
         self.strata: list[MaintainedStratum | RecomputedStratum | BoundedRecursion] = []
@@ -95,7 +108,7 @@ class MaintainedProgram:
     # ---- strata
 
     def held(self, names: Iterable[str]) -> list[MaintainedRelation]:
-        return [self.bindings.relations[name] for name in names]
+        return [self.joined[name] for name in names]
 
     def recomputed(self, component: Component) -> RecomputedStratum:
         shared = (self.symbols, self.records, self.threads, self.options, component.reason, self.budget)
@@ -111,13 +124,14 @@ class MaintainedProgram:
 
     def bounded(self, kept: MaintainedStratum, bound: Bound) -> BoundedRecursion:
         """Let what keeps a stratum up to date keep it within a bound, too; the facts chosen become part of it."""
-        (source,) = [s for s in self.strata if bound.into in {relation.name for relation in s.relations}]
+        (source,) = [s for s in self.strata if isinstance(s, MaintainedStratum) and bound.into in s.names]
         self.strata.remove(source)
         return BoundedRecursion(kept, source, bound, self.declare, self.keeping)
 
     def declare(self, name: str, like: MaintainedRelation) -> MaintainedRelation:
         """Make a relation beside those of the program."""
-        made = self.bindings.relations[name] = MaintainedRelation(name, like.width, like.dtype)
+        made = MaintainedRelation(name, like.width, like.dtype)
+        self.joined[name] = self.bindings.relations[name] = made
         return made
 
     def keeping(
@@ -228,9 +242,16 @@ class MaintainedProgram:
 
     def empty(self) -> MaintainedProgram:
         """Return a view of the same program, symbols and records, without tuples."""
-        database = Database(self.symbols, self.records, {})
-        same = {"exact": self.exact, "scheduler": self.scheduler, "bound": self.bound, "budget": self.budget}
-        return MaintainedProgram(self.prepared, database, threads=self.threads, options=self.options, **same)
+        return MaintainedProgram(
+            self.prepared,
+            StoredDatabase(self.symbols, self.records),
+            threads=self.threads,
+            options=self.options,
+            exact=self.exact,
+            scheduler=self.scheduler,
+            bound=self.bound,
+            budget=self.budget,
+        )
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:
         """The facts of the last state, and those inserted and deleted since."""
@@ -250,7 +271,7 @@ class MaintainedProgram:
 
     def tracked(self) -> list[MaintainedRelation]:
         """All relations, projections included."""
-        return [relation for relation in self.bindings.relations.values() if isinstance(relation, MaintainedRelation)]
+        return [*self.joined.values()]
 
     def fitting(self, facts: Mapping[str, Columns]) -> dict[str, Columns]:
         """Facts in the form in which relations store them."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from engine.database import Columns, Database
 from engine.incremental.delta_files import read_delta
 from engine.incremental.duration_model import DurationModel
-from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.maintained_program import MaintainedProgram, MaintainedProgramOptions
 from engine.incremental.mapped_file import DamagedFile
 from engine.incremental.saved_state import NoState, State, StateError
 from engine.incremental.update_policy import DEFAULT as DEFAULT_POLICY
@@ -68,7 +67,7 @@ def update_program(
     unread = {directive.relation for directive in whole_program.inputs} - checked.needed
     place = State(state, checked)
     place.open(wait_s, waiting)
-    options = {"threads": threads, "scheduler": scheduler}
+    options: MaintainedProgramOptions = {"threads": threads, "scheduler": scheduler}
 
     def go_on(maintainer: Maintainer, summary: UpdateSummary) -> UpdateSummary:
         inserted, deleted = read_delta(delta, maintainer.view, unread) if delta else ({}, {})
@@ -93,7 +92,7 @@ def update_program(
 
 
 def begin(
-    place: State, facts: Path | None, policy: UpdatePolicy, options: Mapping[str, Any]
+    place: State, facts: Path | None, policy: UpdatePolicy, options: MaintainedProgramOptions
 ) -> tuple[Maintainer, UpdateSummary]:
     """Load the state, or evaluate from scratch; `options` are those of MaintainedProgram."""
     loading = perf_counter()
@@ -106,7 +105,7 @@ def begin(
 
 
 def anew(
-    place: State, facts: Path | None, policy: UpdatePolicy, options: Mapping[str, Any], why: NoState
+    place: State, facts: Path | None, policy: UpdatePolicy, options: MaintainedProgramOptions, why: NoState
 ) -> tuple[Maintainer, UpdateSummary]:
     """Evaluate from scratch. Raises StateError without initial facts."""
     if facts is None:

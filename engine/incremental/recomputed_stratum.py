@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from engine.budget import Budget
-from engine.database import Columns, Database
-from engine.evaluation.evaluator import evaluate
+from engine.database import Columns
+from engine.evaluation.evaluator import RelationColumns, evaluate
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.kernels.ranks import ABSENT
@@ -17,6 +17,7 @@ from engine.language.checked_program import CheckedProgram, Stratum
 from engine.language.traverse import all_atoms
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.record_table import RecordTable
+from engine.storage.stored_database import StoredDatabase
 from engine.symbols import Symbols
 
 
@@ -104,9 +105,9 @@ class RecomputedStratum:
     def evaluate(self) -> None:
         facts = {relation.name: relation.generators() for relation in self.inputs}
         facts |= self.facts()
-        database = Database(self.symbols, self.records, facts)
-        sizes = {"threads": self.threads, "options": self.options}
-        result = evaluate(self._program(), database, **sizes, budget=self.budget)
+        database = StoredDatabase(self.symbols, self.records, facts)
+        result = evaluate(self._program(), database, threads=self.threads, options=self.options, budget=self.budget)
+        assert isinstance(result.relations, RelationColumns)
         for relation in self.relations:
             stored = result.relations.stored(relation.name)
             rows = stored.represented() if isinstance(stored, Equivalence) else stored.columns()

@@ -19,15 +19,14 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from engine import trust
-from engine.database import Database
 from engine.evaluation.evaluator import record_table
 from engine.incremental.file_lock import lock
-from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.maintained_program import MaintainedProgram, MaintainedProgramOptions
 from engine.incremental.mapped_file import DamagedFile, MappedFile, Part, Verified, checksum, share, write
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.state_identity import format_name, identity
@@ -44,8 +43,12 @@ from engine.incremental.view_serialization import (
     serialize,
 )
 from engine.language.checked_program import CheckedProgram
+from engine.storage.stored_database import StoredDatabase
 from engine.symbols import Symbols
 from engine.system import sync_directory
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 LOG_SHARE = 0.1
 SMALL_LOG_BYTES = 1 << 22
@@ -88,7 +91,7 @@ class State:
         self._format, self._identity = format_name(), identity(self.program.digest, exact)
         self.base: Base | None = None
         self.anew = 0
-        self._lock = None
+        self._lock: BaseFileLock | None = None
 
     # ---- one process at a time
 
@@ -111,7 +114,7 @@ class State:
 
     # ---- loading
 
-    def load(self, **options: object) -> MaintainedProgram:
+    def load(self, **options: Unpack[MaintainedProgramOptions]) -> MaintainedProgram:
         """Return the saved view; `options` are those of MaintainedProgram. Raises NoState."""
         with self._reading() as manifest:
             if manifest.program != self._identity:
@@ -120,7 +123,7 @@ class State:
                 )
             return self._load(manifest, options)
 
-    def migrate(self, **options: object) -> MaintainedProgram:
+    def migrate(self, **options: Unpack[MaintainedProgramOptions]) -> MaintainedProgram:
         """Return the saved view of any program; strata that differ in this program are bootstrapped.
 
         The facts are those that were saved. `anew` counts these strata. Raises NoState, and EvaluationError.
@@ -146,7 +149,7 @@ class State:
             name = Path(error.filename or "a file").name
             raise NoState(f"the state in {self.directory} is damaged: {name}: {error.strerror}") from None
 
-    def _load(self, manifest: Manifest, options: Mapping[str, Any]) -> MaintainedProgram:
+    def _load(self, manifest: Manifest, options: MaintainedProgramOptions) -> MaintainedProgram:
         self.base = self._map_base(manifest.base)
         base, changed = self.base.file, {}
         texts = texts_of(Verified(base, {}))
@@ -158,7 +161,7 @@ class State:
         arrays = Verified(base, changed)
         records = {name: record_table(self.program, name, None) for name in self.program.records}
         restore_records(records, manifest.description, arrays)
-        database = Database(Symbols(texts), records)
+        database = StoredDatabase(Symbols(texts), records)
         view = MaintainedProgram(self.program, database, exact=self.exact, **options)
         self.anew = migrate(view, manifest.description, arrays)
         self.notes = manifest.notes

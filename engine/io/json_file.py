@@ -6,7 +6,7 @@ Records are arrays or objects in turn, nil is null, and a branch is a string wit
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -117,7 +117,7 @@ class JsonPrinter(Printer):
         super().__init__(printer.records, printer.tables, printer.symbols)
         self.plain, self.by_name = printer, by_name
 
-    def texts(self, values: list[int], type: Type) -> list[str]:
+    def texts(self, values: Sequence[int], type: Type) -> list[str]:
         return [self.field(type, value) if type.kind != "record" else self.text(value, type) for value in values]
 
     def field(self, type: Type, value: int) -> str:

@@ -80,7 +80,9 @@ def group(columns: Columns, position: int, places: Places, starts: np.ndarray) -
     def parts(rows: Columns) -> np.ndarray:
         return np.searchsorted(starts, places.of(rows[position]), side="right")
 
-    counts = sum(np.bincount(parts(rows), minlength=len(starts) + 1) for rows in chunks(columns))
+    counts = np.zeros(len(starts) + 1, np.int64)
+    for rows in chunks(columns):
+        counts += np.bincount(parts(rows), minlength=len(starts) + 1)
     ends = np.cumsum(counts)
     free = ends - counts
     grouped = for_result(columns.shape, columns.dtype, [columns])

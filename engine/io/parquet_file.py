@@ -118,7 +118,8 @@ def write(rows: OrderedRelation, path: Path, parameters: dict[str, str]) -> None
                 if writer is None:
                     writer = pyarrow.parquet.ParquetWriter(file, schema_of(pyarrow, rows, table))
                 writer.write_table(table.cast(writer.schema))
-            writer.close()
+            if writer is not None:
+                writer.close()
     except OSError as error:
         raise FactsError(path, 0, f"cannot write {rows.relation.name}: {error}") from None
 

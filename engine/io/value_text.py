@@ -68,14 +68,17 @@ class Interner:
         return self.number(text, type.kind)
 
     def number(self, text: str, kind: str) -> int:
-        value = text_to_float(text) if kind == "float" else text_to_integer(text, kind, self.bits)
+        if kind == "float":
+            real = text_to_float(text)
+            if real is None:
+                raise ValueError(f"'{text}' is not a valid {kind}")
+            return float_bits(real)
+        value = text_to_integer(text, kind, self.bits)
         if value is None:
-            is_number = kind != "float" and text_to_integer(text, "number", 1 << 16) is not None
+            is_number = text_to_integer(text, "number", 1 << 16) is not None
             raise ValueError(
                 f"'{text}' is out of the range of {kind}" if is_number else f"'{text}' is not a valid {kind}"
             )
-        if kind == "float":
-            return float_bits(value)
         return value - (1 << 64) if value >> 63 == 1 else value
 
 
