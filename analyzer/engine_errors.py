@@ -8,7 +8,7 @@ from pathlib import Path
 
 from analyzer.errors import AnalyzeError, ProgramErrors
 from engine import EvaluationError, FactsError, ProgramError
-from engine.incremental.saved_state import StateError
+from engine.incremental import StateError
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def evaluate(
     """Return the relations under each context policy, and the costs of contexts."""
     from analyzer.evaluation.contexts.evaluate import InContexts
     from analyzer.evaluation.program import compile_rulebook
-    from engine.plan.isolate_sources import only_sources
+    from engine import only_sources
 
     program = compile_rulebook(book, directory)
 

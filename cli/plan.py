@@ -15,6 +15,7 @@ from rich.text import Text
 from analyzer.escaping import printable
 
 if TYPE_CHECKING:
+    from engine import RuleStatistics, StratumStatistics
     from engine.explanation import (
         Explanation,
         PartitioningPlan,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         SubJoinPlan,
         VariantPlan,
     )
-    from engine.result import RuleStatistics, StratumStatistics
 
 MAX_READERS = 4
 WIDTH_OF_PIPES = 4096

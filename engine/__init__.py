@@ -1,62 +1,109 @@
 """The Datalog engine: language, planner, columnar storage and evaluation.
 
-What flows in: Datalog source text, and an EDB as integer columns with a symbol table.
-What flows out: an IDB in the same form, statistics, and coded diagnostics.
+What flows in: Datalog source text, and an EDB as tables, tuples, or integer columns with a symbol table.
+What flows out: an IDB in the same forms, statistics, and coded diagnostics.
 The engine knows nothing of source code, git or findings, and imports none of our other packages.
 
+Other packages use the names of PUBLIC here, of `engine.cfl`, `engine.incremental` and `engine.spark`, and the modules
+`engine.explanation` (plans as data), `engine.profile` (costs as data), `engine.tuples` (relations as Python values),
+`engine.system` (calls of operating systems), `engine.atomic_file` and `engine.trust` (files that are whole, directories
+that are safe). A test holds this.
 Public names load on first use, so that importing the package loads neither numba nor lark.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from engine.lazy import load_on_use
+
 if TYPE_CHECKING:
+    from engine.budget import Budget as Budget
+    from engine.budget import BudgetExceeded as BudgetExceeded
+    from engine.codec import Damaged as Damaged
     from engine.database import Database as Database
     from engine.database import EvaluationError as EvaluationError
+    from engine.database import OutOfMemory as OutOfMemory
     from engine.database import Widening as Widening
     from engine.evaluation.coordination_policy import CoordinationPolicy as CoordinationPolicy
     from engine.evaluation.coordination_policy import Dws as Dws
     from engine.evaluation.coordination_policy import Global as Global
     from engine.evaluation.coordination_policy import Ssp as Ssp
+    from engine.evaluation.coordination_policy import policy_named as policy_named
+    from engine.evaluation.evaluator import EvaluateOptions as EvaluateOptions
     from engine.evaluation.evaluator import evaluate as evaluate
+    from engine.evaluation.execution import Options as Options
     from engine.io import FactsError as FactsError
     from engine.io import load as load
     from engine.io import store as store
     from engine.language.checked_program import CheckedProgram as CheckedProgram
+    from engine.language.compilation_unit import Unit as Unit
     from engine.language.compiler import Source as Source
+    from engine.language.compiler import check_sources as check_sources
     from engine.language.compiler import compile as compile
     from engine.language.diagnostics import Diagnostic as Diagnostic
     from engine.language.diagnostics import ProgramError as ProgramError
+    from engine.language.program_codec import PROGRAM_CODEC as PROGRAM_CODEC
+    from engine.language.program_codec import UNITS_CODEC as UNITS_CODEC
+    from engine.plan.isolate_sources import isolate_sources as isolate_sources
+    from engine.plan.isolate_sources import only_sources as only_sources
+    from engine.plan.isolate_sources import written_by as written_by
+    from engine.plan.program_slice import slice_for as slice_for
+    from engine.plan.program_slice import slice_on as slice_on
     from engine.queries import query as query
     from engine.result import Result as Result
+    from engine.result import RuleStatistics as RuleStatistics
+    from engine.result import StratumStatistics as StratumStatistics
+    from engine.run_program import answer as answer
+    from engine.run_program import explain as explain
+    from engine.run_program import run as run
     from engine.session import Session as Session
+    from engine.storage.memory import memory_limited as memory_limited
+    from engine.storage.record_table import RecordTable as RecordTable
     from engine.symbols import Symbols as Symbols
 
 PUBLIC = {
     "Source": "engine.language.compiler",
     "compile": "engine.language.compiler",
+    "check_sources": "engine.language.compiler",
+    "Unit": "engine.language.compilation_unit",
     "Diagnostic": "engine.language.diagnostics",
     "ProgramError": "engine.language.diagnostics",
     "CheckedProgram": "engine.language.checked_program",
+    "PROGRAM_CODEC": "engine.language.program_codec",
+    "UNITS_CODEC": "engine.language.program_codec",
+    "Damaged": "engine.codec",
+    "isolate_sources": "engine.plan.isolate_sources",
+    "only_sources": "engine.plan.isolate_sources",
+    "written_by": "engine.plan.isolate_sources",
+    "slice_for": "engine.plan.program_slice",
+    "slice_on": "engine.plan.program_slice",
     "Symbols": "engine.symbols",
+    "RecordTable": "engine.storage.record_table",
     "Database": "engine.database",
     "EvaluationError": "engine.database",
+    "OutOfMemory": "engine.database",
     "Widening": "engine.database",
+    "Budget": "engine.budget",
+    "BudgetExceeded": "engine.budget",
+    "memory_limited": "engine.storage.memory",
     "Result": "engine.result",
+    "RuleStatistics": "engine.result",
+    "StratumStatistics": "engine.result",
     "evaluate": "engine.evaluation.evaluator",
+    "EvaluateOptions": "engine.evaluation.evaluator",
+    "Options": "engine.evaluation.execution",
     "CoordinationPolicy": "engine.evaluation.coordination_policy",
     "Global": "engine.evaluation.coordination_policy",
     "Ssp": "engine.evaluation.coordination_policy",
     "Dws": "engine.evaluation.coordination_policy",
+    "policy_named": "engine.evaluation.coordination_policy",
     "Session": "engine.session",
     "query": "engine.queries",
+    "run": "engine.run_program",
+    "answer": "engine.run_program",
+    "explain": "engine.run_program",
     "FactsError": "engine.io",
     "load": "engine.io",
     "store": "engine.io",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in PUBLIC:
-        raise AttributeError(f"module 'engine' has no attribute {name!r}")
-    return getattr(import_module(PUBLIC[name]), name)
+__getattr__ = load_on_use(__name__, PUBLIC)

@@ -4,11 +4,10 @@ import ast
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-
-import engine
 
 TOP = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
@@ -24,6 +23,11 @@ SHARED = {"errors", "engine_errors", "report", "escaping", "state_directory", "c
 PIPELINE = {"scan"}
 """It stands between findings and history."""
 SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
+DOOR_PACKAGES = ("engine", "engine.cfl", "engine.incremental", "engine.spark")
+"""Others use names that these have in PUBLIC …"""
+DOOR_MODULES = {f"engine.{name}" for name in ("explanation", "profile", "tuples", "system", "atomic_file", "trust")}
+"""… and all names of these."""
+OUTSIDE = ("facts", "rules", "analyzer", "cli", *(f"tests/{name}" for name in ("analyzer", "batch", "cli", "rules")))
 SCHEDULERS_ARE_USED_IN = ("engine/schedule/", "engine/incremental/")
 
 
@@ -115,16 +119,48 @@ def test_the_pipeline_and_the_commands_load_heavy_modules_when_they_need_them(he
                 assert heavy not in at_top, path
 
 
-def test_type_checkers_see_the_names_of_the_engine_that_load_on_use():
+@pytest.mark.parametrize("package", DOOR_PACKAGES)
+def test_type_checkers_see_the_names_of_the_engine_that_load_on_use(package):
+    file = TOP.joinpath(*package.split("."), "__init__.py")
     seen = {
         alias.asname: node.module
-        for node in ast.walk(ast.parse((TOP / "engine/__init__.py").read_text(encoding="utf-8")))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.asname
     }
-    assert seen == engine.PUBLIC
-    assert all(hasattr(engine, name) for name in seen)
+    door = import_module(package)
+    assert seen == door.PUBLIC
+    assert all(hasattr(door, name) for name in seen)
+    inner = {name.rpartition(".")[2] for name in sys.modules if name.rpartition(".")[0] == package}
+    assert not inner & seen.keys(), "the name would be a module or not, by the order of imports"
+
+
+def reached(path):
+    """Yield all names of the engine that a file imports or uses, dotted."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "engine")
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module.split(".")[0] == "engine":
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "engine":
+            yield f"engine.{node.attr}"
+
+
+def is_public(name):
+    """Return True if a name is a door of the engine, or stands in one."""
+    package, _, last = name.rpartition(".")
+    if name in DOOR_PACKAGES or name in DOOR_MODULES or package in DOOR_MODULES:
+        return True
+    return package in DOOR_PACKAGES and (last in import_module(package).PUBLIC or last == "__path__")
+
+
+@pytest.mark.parametrize("directory", OUTSIDE)
+def test_the_engine_is_used_through_its_public_names(directory):
+    files = sorted((TOP / directory).rglob("*.py"))
+    wrong = {(path.relative_to(TOP).as_posix(), name) for path in files for name in reached(path)}
+    assert files
+    assert not {(path, name) for path, name in wrong if not is_public(name)}
 
 
 def test_no_module_shadows_a_standard_one():

@@ -13,14 +13,13 @@ from math import inf
 
 from pyspark.sql import SparkSession
 
-import engine
+import engine.spark
 from analyzer.errors import AnalyzeError
 from analyzer.extraction import worker
 from analyzer.extraction.machine import READ
 from analyzer.extraction.pool import Outcome, Pool, Task
-from engine.budget import Budget
-from engine.spark import evaluate_columns
-from engine.spark.spark_session import session
+from engine import Budget
+from engine.spark import session
 
 WAVE_BYTES = 64 << 20
 WAVE_TASKS = 1 << 14
@@ -52,7 +51,7 @@ class Cluster:
         widenings: Sequence[engine.Widening],
         budget: Budget | None,
     ) -> engine.Result:
-        return evaluate_columns.evaluate(program, self.spark, database, READ, widenings=widenings, budget=budget)
+        return engine.spark.evaluate(program, self.spark, database, READ, widenings=widenings, budget=budget)
 
 
 @contextmanager

@@ -33,10 +33,8 @@ from analyzer.errors import AnalyzeError
 from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
 from analyzer.extraction.collect import Progress
 from analyzer.state_directory import StateDirectory, write_atomically
-from engine.database import EvaluationError
-from engine.spark.driver import cause
-from engine.spark.executor_memory import ExecutorMemory, memory_of_executors
-from engine.spark.spark_session import session
+from engine import EvaluationError
+from engine.spark import ExecutorMemory, cause, memory_of_executors, session
 
 LOOK_EVERY_S = 0.5
 

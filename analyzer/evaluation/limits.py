@@ -12,8 +12,8 @@ from analyzer.report import Problem
 
 if TYPE_CHECKING:
     import engine
-    from engine.budget import Budget
-    from engine.incremental.prepared_program import PreparedProgram
+    from engine import Budget
+    from engine.incremental import PreparedProgram
 
 Made = TypeVar("Made")
 
@@ -40,9 +40,8 @@ class Limits:
         """Return the budget of the users' rules in a program, if there are any."""
         if not book.user:
             return None  # To look into a prepared program takes longer than an update.
-        from engine.budget import Budget
-        from engine.incremental.prepared_program import PreparedProgram
-        from engine.plan.isolate_sources import written_by
+        from engine import Budget, written_by
+        from engine.incremental import PreparedProgram
 
         writers = written_by(program.program if isinstance(program, PreparedProgram) else program, book.user)
         return Budget(writers, self.rule_rows, self.rule_s) if writers else None
@@ -54,7 +53,7 @@ def leaving_out(book: Rulebook, work: Callable[[], Made]) -> Made:
     If users' rules exceed their budget, their sources are removed from the book and reported as problems, and the
     work is repeated.
     """
-    from engine.budget import BudgetExceeded
+    from engine import BudgetExceeded
 
     while True:
         try:

@@ -11,7 +11,7 @@ import numpy as np
 
 import engine
 import facts
-from engine.incremental.bounded_recursion import Bound
+from engine.incremental import Bound
 
 WIDTHS = (20, 12, 8, 6, 4, 4, 4, 4)
 """Values with more objects than this are widened, first to last time; a call of 20 targets tells a reader little."""

@@ -18,15 +18,20 @@ from analyzer.evaluation.rulebook import Rulebook
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
 from analyzer.state_directory import DamagedEntry, load_entry, save_entry
-from engine.budget import Budget, BudgetExceeded
-from engine.codec import Damaged
-from engine.database import OutOfMemory
-from engine.incremental.prepared_program import PREPARED_CODEC, PreparedProgram, prepare_program
-from engine.language.compilation_unit import Unit
-from engine.language.compiler import check_sources
-from engine.language.program_codec import PROGRAM_CODEC, UNITS_CODEC
-from engine.plan.isolate_sources import isolate_sources
-from engine.plan.program_slice import slice_for, slice_on
+from engine import (
+    PROGRAM_CODEC,
+    UNITS_CODEC,
+    Budget,
+    BudgetExceeded,
+    Damaged,
+    OutOfMemory,
+    Unit,
+    check_sources,
+    isolate_sources,
+    slice_for,
+    slice_on,
+)
+from engine.incremental import PREPARED_CODEC, PreparedProgram, prepare_program
 from facts import schema
 from rules import catalogue, library
 

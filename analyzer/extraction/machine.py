@@ -12,7 +12,7 @@ from analyzer.extraction.pool import Outcome, Pool, Task
 
 if TYPE_CHECKING:
     import engine
-    from engine.budget import Budget
+    from engine import Budget
 
 READ = (
     "call_edge",

@@ -9,18 +9,26 @@ from time import perf_counter
 
 import numpy as np
 
+import engine
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.extraction.collect import Progress, silent
 from analyzer.graphs.pointer_graph import pointer_graph
 from analyzer.report import Problem as ReadProblem
 from engine.atomic_file import replaced
-from engine.cfl.edge_output import write_edges, write_solution
-from engine.cfl.edges import Graph, read_edges
-from engine.cfl.grammar import Grammar
-from engine.cfl.grammar_files import FORMATS, parse_grammar
-from engine.cfl.solver import Solution, program_for, solve, wanted_symbols
-from engine.storage.memory import LEDGER
+from engine.cfl import (
+    FORMATS,
+    Grammar,
+    Graph,
+    Solution,
+    parse_grammar,
+    program_for,
+    read_edges,
+    solve,
+    wanted_symbols,
+    write_edges,
+    write_solution,
+)
 from rules import library
 
 __all__ = ["FORMATS", "Problem", "Solution", "export_program", "read_problem", "solve_problem", "write_graph"]
@@ -81,7 +89,7 @@ def solve_problem(
 
     Raises AnalyzeError: V001 where there is not enough memory, F001 where results cannot be written.
     """
-    with coded_errors(output or Path()), LEDGER.limited(memory_limit):
+    with coded_errors(output or Path()), engine.memory_limited(memory_limit):
         solution = solve(problem.grammar, problem.graph, problem.wanted, threads=threads)
         if output is not None:
             write_solution(solution, problem.graph, output, format)

@@ -22,7 +22,7 @@ from analyzer.extraction.machine import ThisMachine
 from analyzer.report import Problem
 from analyzer.scan import load_config, open_tree
 from analyzer.state_directory import StateDirectory
-from engine.cfl.edges import Graph, Names
+from engine.cfl import Graph, Names
 from engine.system import n_cores
 from rules import library
 

@@ -30,8 +30,8 @@ from analyzer.scan import Clock, ScanRequest, scan_tree
 from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree, path_from_scanned
 from analyzer.state_directory import StateDirectory, why_unusable
-from engine.budget import Budget
-from engine.incremental.prepared_program import PreparedProgram
+from engine import Budget
+from engine.incremental import PreparedProgram
 from engine.system import n_cores
 
 MAX_STATE_BYTES = 2 << 30

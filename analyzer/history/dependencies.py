@@ -13,7 +13,7 @@ from analyzer.findings.entities import Entities
 from analyzer.history.causes import Cause, Lines, nearest
 from analyzer.history.follower import Follower, Move
 from analyzer.report import Finding, Place
-from engine.incremental.provenance import Tuple, supports
+from engine.incremental import Tuple, supports
 from facts import schema
 
 MAX_TUPLES = 100

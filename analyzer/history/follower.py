@@ -19,11 +19,8 @@ from analyzer.extraction.machine import Machine
 from analyzer.history.numbering import Columns, Numbering, difference
 from analyzer.history.snapshot import Snapshot, enter, plan
 from analyzer.sources.trees import GitTree
-from engine.budget import Budget
-from engine.incremental.maintained_program import MaintainedProgram
-from engine.incremental.prepared_program import PreparedProgram
-from engine.incremental.saved_state import Base
-from engine.incremental.update_policy import Maintainer, Outcome, Predicted, UpdatePolicy
+from engine import Budget
+from engine.incremental import Base, MaintainedProgram, Maintainer, Outcome, Predicted, PreparedProgram, UpdatePolicy
 from facts import schema
 
 OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)

@@ -31,7 +31,7 @@ from analyzer.scan import Clock, ScanRequest, ScanResult, scan_tree
 from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree
 from analyzer.state_directory import StateDirectory
-from engine.incremental.prepared_program import PreparedProgram
+from engine.incremental import PreparedProgram
 from engine.system import n_cores
 
 WAIT_S = 2.0

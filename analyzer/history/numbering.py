@@ -12,7 +12,7 @@ import numpy as np
 
 import engine
 import facts
-from engine.storage.record_table import RecordTable
+from engine import RecordTable
 from facts import schema
 from facts.mount import NIL
 

@@ -23,13 +23,18 @@ from analyzer.extraction.discovery import discover
 from analyzer.history.follower import Follower, Reader
 from analyzer.history.snapshot import Snapshot, recorded, restored
 from analyzer.sources.trees import GitTree
-from engine.incremental import state_manifest
-from engine.incremental.duration_model import DurationModel
-from engine.incremental.file_lock import lock
-from engine.incremental.mapped_file import DamagedFile
-from engine.incremental.prepared_program import PreparedProgram
-from engine.incremental.saved_state import NoState, State, StateError
-from engine.incremental.update_policy import Maintainer, Predicted
+from engine.incremental import (
+    MANIFEST,
+    DamagedFile,
+    DurationModel,
+    Maintainer,
+    NoState,
+    Predicted,
+    PreparedProgram,
+    State,
+    StateError,
+    lock,
+)
 from engine.system import stored_bytes
 
 Made = TypeVar("Made")
@@ -211,7 +216,7 @@ def removed(place: Path) -> bool:
     with suppress(OSError):
         held = lock(place / "lock", 0)
         if held is not None:
-            (place / state_manifest.NAME).unlink(missing_ok=True)
+            (place / MANIFEST).unlink(missing_ok=True)
             shutil.rmtree(place, ignore_errors=True)
             held.release()
     return not place.exists()

@@ -12,13 +12,12 @@ from cli.options import CONF, JOBS, Size
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from engine.evaluation.evaluator import EvaluateOptions
+    from engine import EvaluateOptions, Result, StratumStatistics
     from engine.explanation import Explanation
-    from engine.result import Result, StratumStatistics
 
 
 class SparkOptions(TypedDict):
-    """Options of `engine.spark.run_program.run`."""
+    """Options of `engine.spark.run`."""
 
     members: int | None
     format: str
@@ -112,7 +111,7 @@ def run_on_spark(program: Path, facts: str, output: str, master: str, stats: boo
     from analyzer.errors import INSTALL_SPARK, AnalyzeError
 
     try:
-        from engine.spark.run_program import run
+        from engine.spark import run
     except ImportError as error:
         raise AnalyzeError("A004", f"--engine spark needs {error.name}", help=INSTALL_SPARK) from None
     with coded_errors(program):
@@ -156,26 +155,25 @@ def run_here(
     number_width: str,
 ) -> None:
     """Evaluate on this machine."""
-    import engine.run_program
+    import engine
     from analyzer.engine_errors import coded_errors
-    from engine.evaluation.coordination_policy import policy_named
 
     bits = int(number_width)
     options: EvaluateOptions = {
         "profile": profile is not None,
-        "policy": policy_named(policy, slack),
+        "policy": engine.policy_named(policy, slack),
         "threads": jobs,
         "memory_limit": memory_limit,
     }
     lines: list[str] = []
     with coded_errors(program):
         if explain:
-            result = engine.run_program.explain(program, facts, query, number_bits=bits, **options)
+            result = engine.explain(program, facts, query, number_bits=bits, **options)
         elif query is not None:
-            lines, result = engine.run_program.answer(program, facts, query, number_bits=bits, **options)
+            lines, result = engine.answer(program, facts, query, number_bits=bits, **options)
         else:
             output.mkdir(parents=True, exist_ok=True)
-            lines, result = engine.run_program.run(program, facts, output, number_bits=bits, **options)
+            lines, result = engine.run(program, facts, output, number_bits=bits, **options)
     if result.plan is not None:
         show_plan(result.plan)
     show_lines(lines)

@@ -11,7 +11,7 @@ from cli.options import JOBS
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from engine.incremental.program_update import UpdateSummary
+    from engine.incremental import UpdateSummary
 
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
@@ -55,7 +55,7 @@ def update(
     are written in full, as by `analyze run`.
     """
     from analyzer.engine_errors import coded_errors
-    from engine.incremental.program_update import update_program
+    from engine.incremental import update_program
 
     options = {} if wait is None else {"wait_s": wait}
     with coded_errors(program):

@@ -10,3 +10,60 @@ From files: `program_update` (a command) → `delta_files` (facts that change) a
 `view_serialization` (a view as arrays), `mapped_file` (arrays in files), `state_manifest` and `state_identity` (which
 files are valid, and for which program), `state_migration` (what another program takes over), `file_lock`.
 """
+
+from typing import TYPE_CHECKING
+
+from engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from engine.incremental.bounded_recursion import Bound as Bound
+    from engine.incremental.duration_model import DurationModel as DurationModel
+    from engine.incremental.file_lock import lock as lock
+    from engine.incremental.maintained_program import MaintainedProgram as MaintainedProgram
+    from engine.incremental.mapped_file import DamagedFile as DamagedFile
+    from engine.incremental.prepared_program import PREPARED_CODEC as PREPARED_CODEC
+    from engine.incremental.prepared_program import PreparedProgram as PreparedProgram
+    from engine.incremental.prepared_program import prepare_program as prepare_program
+    from engine.incremental.program_update import UpdateSummary as UpdateSummary
+    from engine.incremental.program_update import update_program as update_program
+    from engine.incremental.provenance import Tuple as Tuple
+    from engine.incremental.provenance import supports as supports
+    from engine.incremental.saved_state import Base as Base
+    from engine.incremental.saved_state import NoState as NoState
+    from engine.incremental.saved_state import State as State
+    from engine.incremental.saved_state import StateError as StateError
+    from engine.incremental.state_manifest import MANIFEST as MANIFEST
+    from engine.incremental.update_policy import POLICIES as POLICIES
+    from engine.incremental.update_policy import Maintainer as Maintainer
+    from engine.incremental.update_policy import Outcome as Outcome
+    from engine.incremental.update_policy import Predicted as Predicted
+    from engine.incremental.update_policy import UpdateOnly as UpdateOnly
+    from engine.incremental.update_policy import UpdatePolicy as UpdatePolicy
+
+PUBLIC = {
+    "MaintainedProgram": "engine.incremental.maintained_program",
+    "Bound": "engine.incremental.bounded_recursion",
+    "Maintainer": "engine.incremental.update_policy",
+    "Outcome": "engine.incremental.update_policy",
+    "UpdatePolicy": "engine.incremental.update_policy",
+    "Predicted": "engine.incremental.update_policy",
+    "UpdateOnly": "engine.incremental.update_policy",
+    "POLICIES": "engine.incremental.update_policy",
+    "DurationModel": "engine.incremental.duration_model",
+    "PreparedProgram": "engine.incremental.prepared_program",
+    "prepare_program": "engine.incremental.prepared_program",
+    "PREPARED_CODEC": "engine.incremental.prepared_program",
+    "State": "engine.incremental.saved_state",
+    "Base": "engine.incremental.saved_state",
+    "NoState": "engine.incremental.saved_state",
+    "StateError": "engine.incremental.saved_state",
+    "DamagedFile": "engine.incremental.mapped_file",
+    "MANIFEST": "engine.incremental.state_manifest",
+    "lock": "engine.incremental.file_lock",
+    "Tuple": "engine.incremental.provenance",
+    "supports": "engine.incremental.provenance",
+    "UpdateSummary": "engine.incremental.program_update",
+    "update_program": "engine.incremental.program_update",
+}
+
+__getattr__ = load_on_use(__name__, PUBLIC)

@@ -30,7 +30,7 @@ from engine.incremental.maintained_program import MaintainedProgram, MaintainedP
 from engine.incremental.mapped_file import DamagedFile, MappedFile, Part, Verified, checksum, share, write
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.state_identity import format_name, identity
-from engine.incremental.state_manifest import NAME, Manifest, Saved, read_manifest, write_manifest
+from engine.incremental.state_manifest import MANIFEST, Manifest, Saved, read_manifest, write_manifest
 from engine.incremental.state_migration import CannotMigrate, form, migrate
 from engine.incremental.view_serialization import (
     Parts,
@@ -179,7 +179,7 @@ class State:
     def discard(self) -> None:
         """Discard the state. Its files are removed when the next one is saved."""
         with suppress(OSError):
-            (self.directory / NAME).unlink(missing_ok=True)
+            (self.directory / MANIFEST).unlink(missing_ok=True)
 
     # ---- saving
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.incremental.mapped_file import DamagedFile, Place
 
-NAME = "state.sqlite"
+MANIFEST = "state.sqlite"
 TABLE = "saved"
 COLUMNS = {"id": "integer primary key", "format": "text", "program": "text", "saved": "blob", "digest": "text"}
 LEVEL = 1
@@ -62,19 +62,19 @@ class Manifest:
 
 def read_manifest(directory: Path) -> Manifest | None:
     """Return the manifest of a directory, if it has one; that of another version has no files. Raises DamagedFile."""
-    path = directory / NAME
+    path = directory / MANIFEST
     if not path.exists():
         return None
     try:
         with closing(sqlite3.connect(path)) as database:
             row = database.execute(f"select format, program, saved, digest from {TABLE}").fetchone()
     except sqlite3.Error as error:
-        raise DamagedFile(f"{NAME} cannot be read: {error}") from None
+        raise DamagedFile(f"{MANIFEST} cannot be read: {error}") from None
     if row is None:
         return None
     format, program, packed, digest = row
     if digest_of(*row[:3]) != digest:
-        raise DamagedFile(f"{NAME} has been changed")
+        raise DamagedFile(f"{MANIFEST} has been changed")
     try:
         saved = json.loads(zlib.decompress(packed))
         base, log = file_of(saved["base"]), saved["log"] and file_of(saved["log"])
@@ -98,7 +98,7 @@ def digest_of(*values: object) -> str:
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Switch to what a manifest names. Raises OSError or sqlite3.Error; what was valid before still is, then."""
-    path = directory / NAME
+    path = directory / MANIFEST
     if not path.exists():
         create(path)
     try:

@@ -256,3 +256,6 @@ def size_text(n_bytes: int) -> str:
 
 LEDGER = Ledger()
 """The ledger of this process."""
+
+memory_limited = LEDGER.limited
+"""Holds the process to a limit of memory in a `with` block."""

@@ -11,9 +11,7 @@ from analyzer.evaluation import program
 from analyzer.evaluation.program import compile_cached, prepare_cached
 from analyzer.evaluation.rulebook import build_rulebook
 from analyzer.state_directory import save_entry
-from engine.language.compiler import check_sources
-from engine.language.program_codec import UNITS_CODEC
-from engine.plan.program_slice import slice_for
+from engine import UNITS_CODEC, check_sources, slice_for
 
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
 

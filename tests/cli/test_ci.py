@@ -12,7 +12,7 @@ from analyzer.history.follower import Follower, Reader
 from analyzer.outputs.sarif import render_sarif
 from analyzer.scan import ScanRequest, load_config, load_rulebook, scan
 from analyzer.sources.trees import GitTree
-from engine.incremental.update_policy import UpdateOnly
+from engine.incremental import UpdateOnly
 
 CHECK = "sql-injection"
 SINK = """\

@@ -20,7 +20,7 @@ from analyzer.history.follower import Follower, Reader
 from analyzer.history.states import StateKey, States
 from analyzer.scan import ScanRequest, load_config, load_rulebook
 from analyzer.sources.trees import GitTree
-from engine.incremental.update_policy import UpdateOnly
+from engine.incremental import UpdateOnly
 
 KILLS = int(os.environ.get("KILLS", "20"))
 

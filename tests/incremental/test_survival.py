@@ -352,8 +352,8 @@ def test_a_state_of_another_version_or_program_is_not_loaded(tmp_path, program, 
         patched.setattr(state_identity, "FORMAT", 0)
         with pytest.raises(NoState, match="another version"):
             State(tmp_path, program).load()
-    sql("update saved set saved = '[]'")(tmp_path / state_manifest.NAME)
-    with closing(sqlite3.connect(tmp_path / state_manifest.NAME, isolation_level=None)) as database:
+    sql("update saved set saved = '[]'")(tmp_path / state_manifest.MANIFEST)
+    with closing(sqlite3.connect(tmp_path / state_manifest.MANIFEST, isolation_level=None)) as database:
         row = database.execute("select format, program, saved from saved").fetchone()
         database.execute("update saved set digest = ?", [state_manifest.digest_of(*row)])
     with pytest.raises(NoState, match="another version"):

@@ -34,7 +34,7 @@ from analyzer.outputs.sarif import render_sarif  # noqa: E402
 from analyzer.scan import ScanRequest, load_config, load_rulebook  # noqa: E402
 from analyzer.sources.trees import GitTree  # noqa: E402
 from analyzer.state_directory import StateDirectory  # noqa: E402
-from engine.incremental.update_policy import POLICIES  # noqa: E402
+from engine.incremental import POLICIES  # noqa: E402
 from facts import schema  # noqa: E402
 
 FEW_FILES = 5

@@ -11,7 +11,7 @@ from analyzer.evaluation.program import compile_cached
 from analyzer.extraction.collect import silent
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
-from engine.plan.program_slice import slice_on
+from engine import slice_on
 from facts import extract, mount, schema_text
 from facts.languages import language_of
 from rules import library

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import engine
 from analyzer.evaluation.program import GIVEN
-from engine.plan.program_slice import slice_for
+from engine import slice_for
 from facts import schema_text
 from rules import library
 

@@ -4,8 +4,7 @@ import pytest
 
 import engine
 from analyzer.graphs.pointer_graph import graph_of
-from engine.cfl.grammar_files import parse_grammar
-from engine.cfl.solver import solve
+from engine.cfl import parse_grammar, solve
 from facts import schema_text
 from rules import library
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import engine
 from analyzer.evaluation.program import GIVEN
-from engine.plan.program_slice import slice_for
+from engine import slice_for
 from facts import extract, mount, schema_text
 from facts.languages import language_of
 from rules import catalogue

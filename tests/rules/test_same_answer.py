@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import engine
-from engine import tuples
-from engine.evaluation.execution import Options
-from engine.plan.program_slice import slice_on
+from engine import Options, slice_on, tuples
 from facts import extract, mount
 
 pytestmark = pytest.mark.slow

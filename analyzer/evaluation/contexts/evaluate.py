@@ -22,7 +22,7 @@ from analyzer.evaluation.contexts.clone import Cloned, clone
 from analyzer.evaluation.points_to_bounds import INTO
 from analyzer.evaluation.program import GIVEN, compile_cached, evaluate_program
 from analyzer.extraction.machine import Machine
-from engine.budget import Budget
+from engine import Budget
 from rules import library
 
 ASKED = ("entered", "entered_on", "gives_no_context", "kept_whole", INTO)
