@@ -5,10 +5,9 @@ What flows out: an IDB in the same forms, statistics, and coded diagnostics.
 The engine knows nothing of source code, git or findings, and imports none of our other packages.
 
 Other packages use the names of PUBLIC here, of `engine.cfl`, `engine.incremental` and `engine.spark`, and the modules
-`engine.explanation` (plans as data), `engine.profile` (costs as data), `engine.tuples` (relations as Python values),
-`engine.system` (calls of operating systems), `engine.atomic_file` and `engine.trust` (files that are whole, directories
-that are safe). A test holds this.
-Public names load on first use, so that importing the package loads neither numba nor lark.
+`engine.explanation` (plans as data), `engine.profile` (costs as data), `engine.system` (calls of operating systems),
+`engine.atomic_file` and `engine.trust` (files that are whole, directories that are safe). A test holds this. The main
+names are shown in `docs/engine.md`. All load on first use: importing the package loads neither numba nor lark.
 """
 
 from typing import TYPE_CHECKING
@@ -59,6 +58,10 @@ if TYPE_CHECKING:
     from engine.storage.memory import memory_limited as memory_limited
     from engine.storage.record_table import RecordTable as RecordTable
     from engine.symbols import Symbols as Symbols
+    from engine.tables import TableError as TableError
+    from engine.tables import facts as facts
+    from engine.view import Commit as Commit
+    from engine.view import View as View
 
 PUBLIC = {
     "Source": "engine.language.compiler",
@@ -96,7 +99,11 @@ PUBLIC = {
     "Ssp": "engine.evaluation.coordination_policy",
     "Dws": "engine.evaluation.coordination_policy",
     "policy_named": "engine.evaluation.coordination_policy",
+    "facts": "engine.tables",
+    "TableError": "engine.tables",
     "Session": "engine.session",
+    "View": "engine.view",
+    "Commit": "engine.view",
     "query": "engine.queries",
     "run": "engine.run_program",
     "answer": "engine.run_program",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
@@ -19,12 +19,19 @@ from engine.result import Result
 from engine.session import Session
 from engine.symbols import Symbols
 
+if TYPE_CHECKING:
+    from engine.tables import Table
+
 
 @overload
-def query(program: CheckedProgram, text: str, source: Database, **options: Unpack[EvaluateOptions]) -> Result: ...
+def query(
+    program: CheckedProgram, text: str, source: Database | Mapping[str, Table], **options: Unpack[EvaluateOptions]
+) -> Result: ...
 @overload
 def query(program: CheckedProgram, text: str, source: Session, **options: Unpack[SharedOptions]) -> Result: ...
-def query(program: CheckedProgram, text: str, source: Database | Session, **options: Any) -> Result:
+def query(
+    program: CheckedProgram, text: str, source: Database | Mapping[str, Table] | Session, **options: Any
+) -> Result:
     """Answer a query such as `tc(1, y)`: return the rows of that relation, alone, that agree with it.
 
     The program is rewritten by magic sets, so that what is derived depends on the query. `options` are those of
@@ -38,15 +45,15 @@ class Question:
     """A query on a program: `goal` is its atom, `program` derives what it needs."""
 
     def __init__(self, program: CheckedProgram, text: str) -> None:
-        self.goal = read_query(text, program)
+        self.goal, self._asked = read_query(text, program), program
         self._demanded = demand(program, self.goal)
         self.program = self._demanded.program
 
     @overload
-    def ask(self, source: Database, **options: Unpack[EvaluateOptions]) -> Result: ...
+    def ask(self, source: Database | Mapping[str, Table], **options: Unpack[EvaluateOptions]) -> Result: ...
     @overload
     def ask(self, source: Session, **options: Unpack[SharedOptions]) -> Result: ...
-    def ask(self, source: Database | Session, **options: Any) -> Result:
+    def ask(self, source: Database | Mapping[str, Table] | Session, **options: Any) -> Result:
         """Return the answers on some data."""
         if isinstance(source, Session):
             result = source.evaluate(self.program, **options)
@@ -54,7 +61,8 @@ class Question:
             result = evaluate(self.program, source, **options)
         found = result.relation(self._demanded.answers)
         rows = completed(found, self._demanded.columns, self.goal, result.symbols)
-        return replace(result, relations={self.goal.relation: agreeing(rows, self.goal, result.symbols)})
+        answers = {self.goal.relation: agreeing(rows, self.goal, result.symbols)}
+        return replace(result, relations=answers, program=self._asked)
 
 
 def evaluate_outputs(

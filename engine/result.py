@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from engine import tables
 from engine.database import Columns
 from engine.explanation import Explanation
-from engine.language.checked_program import CheckedClause
+from engine.language.checked_program import CheckedClause, CheckedProgram
 from engine.symbols import Symbols
 from engine.system import peak_bytes
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from engine.tables import Declared
 
 
 @dataclass
@@ -106,11 +116,32 @@ class StratumStatistics:
     divided: list[str] = field(default_factory=list)
 
 
+class Tables:
+    """Relations to be read as tables, by what a program declares. Raises TableError for one that it does not."""
+
+    def tuples(self: Declared, name: str) -> set[tuple[Any, ...]]:
+        """Return the tuples of a relation."""
+        return tables.to_tuples(tables.program_of(self), self, name)
+
+    def numpy(self: Declared, name: str) -> dict[str, np.ndarray]:
+        """Return a relation as arrays by column, its rows in the order of their values."""
+        return tables.to_numpy(tables.program_of(self), self, name)
+
+    def arrow(self: Declared, name: str) -> pyarrow.Table:
+        """Return a relation as an Arrow table, its rows in the order of their values. Needs pyarrow."""
+        return tables.to_arrow(tables.program_of(self), self, name)
+
+    def pandas(self: Declared, name: str) -> pandas.DataFrame:
+        """Return a relation as a data frame, its rows in the order of their values. Needs pandas."""
+        return tables.to_pandas(tables.program_of(self), self, name)
+
+
 @dataclass
-class Result:
+class Result(Tables):
     """The relations of a program after evaluation, values as in the Database it was given (tables may have grown).
 
     `plan` is the plan it went by, where that was asked for; `left_out` are the rules that there was no time for.
+    `program` declares the relations, if they are those of one.
     """
 
     symbols: Symbols
@@ -119,6 +150,7 @@ class Result:
     statistics: list[StratumStatistics] = field(default_factory=list)
     plan: Explanation | None = None
     left_out: tuple[CheckedClause, ...] = ()
+    program: CheckedProgram | None = None
 
     def relation(self, name: str) -> Columns:
         """Return the tuples of `name` as [arity, n], in declared column order and no particular row order."""

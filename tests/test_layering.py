@@ -25,7 +25,7 @@ PIPELINE = {"scan"}
 SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
 DOOR_PACKAGES = ("engine", "engine.cfl", "engine.incremental", "engine.spark")
 """Others use names that these have in PUBLIC …"""
-DOOR_MODULES = {f"engine.{name}" for name in ("explanation", "profile", "tuples", "system", "atomic_file", "trust")}
+DOOR_MODULES = {f"engine.{name}" for name in ("explanation", "profile", "system", "atomic_file", "trust")}
 """… and all names of these."""
 OUTSIDE = ("facts", "rules", "analyzer", "cli", *(f"tests/{name}" for name in ("analyzer", "batch", "cli", "rules")))
 SCHEDULERS_ARE_USED_IN = ("engine/schedule/", "engine/incremental/")

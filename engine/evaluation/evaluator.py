@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Protocol, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 import numpy as np
 
@@ -44,6 +44,10 @@ from engine.storage.relation_snapshot import Snapshot
 from engine.storage.spill_files import spill_directory
 from engine.storage.stored_database import StoredDatabase
 from engine.system import n_cores, peak_bytes, release_free_memory
+from engine.tables import facts
+
+if TYPE_CHECKING:
+    from engine.tables import Table
 
 LARGE_ROWS = 1 << 20
 """After a stratum with more rows, freed memory goes back to the system."""
@@ -70,7 +74,7 @@ class EvaluateOptions(SharedOptions, total=False):
 
 def evaluate(
     program: CheckedProgram,
-    database: Database | StoredDatabase,
+    database: Database | StoredDatabase | Mapping[str, Table],
     *,
     threads: int | None = None,
     policy: CoordinationPolicy = GLOBAL,
@@ -85,19 +89,23 @@ def evaluate(
     """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
 
     Where a program has outputs, other relations may lack tuples that these do not need (see `push_extrema`).
-    The database's symbol table grows by new symbols; its arrays stay as they are. With `profile` the statistics of the
+    Facts may be given as tables by relation (see `engine.facts`). Of a database the symbol table grows by new symbols;
+    its arrays stay as they are. With `profile` the statistics of the
     result hold the costs of each rule by iteration; with `explain` it holds the plan that evaluation ended with.
     The process is held to `memory_limit` bytes, by default to most of the machine's memory: what is not in use is
     spilled to files. Raises EvaluationError when that is not enough, and for facts that do not fit their declaration.
     `budget` bounds some strata: BudgetExceeded. At the moment `ends_s` of the monotonic clock evaluation ends with what
     is finished (see `Evaluation.wind_up`); the result says what is left out.
     """
+    if isinstance(database, Mapping):
+        database = facts(program, database)
     meter = Meter(budget, database.symbols, ends_s)
     execution = Execution(threads or n_cores(), options or Options(), policy, meter)
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):
-            return Evaluation(push_extrema(program), database, execution, widenings, explain).run()
+            result = Evaluation(push_extrema(program), database, execution, widenings, explain).run()
+            return replace(result, program=program)
     finally:
         execution.pool.close()
 

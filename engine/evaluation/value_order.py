@@ -10,7 +10,7 @@ from engine.database import Columns, EvaluationError
 from engine.language.checked_program import CheckedProgram, Type
 from engine.storage.record_table import RecordTable
 from engine.symbols import Symbols
-from engine.tuples import Decoder
+from engine.tables import Decoder
 
 
 class Ranking:

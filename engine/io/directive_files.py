@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -39,18 +40,15 @@ def file_name(directive: Directive) -> str:
     return parameters.get("filename", directive.relation + SUFFIXES.get(kind, default))
 
 
-@dataclass
-class Input:
-    """A relation to be read from a file."""
+class FactSource(ABC):
+    """A source of facts of a relation: checks values, and encodes them."""
 
     relation: Relation
-    path: Path
-    parameters: dict[str, str]
     interner: Interner
 
+    @abstractmethod
     def fail(self, row: int, message: str) -> NoReturn:
-        """Raise FactsError for a row, or a line, counted from 1; 0 is the whole file."""
-        raise FactsError(self.path, row, message)
+        """Raise an error for a row, counted from 1; 0 is the whole source."""
 
     def integers(self, column: np.ndarray, type: Type) -> np.ndarray:
         """Return integers of a number type, which are in range, as column values."""
@@ -70,3 +68,17 @@ class Input:
             except ValueError as error:
                 self.fail(1 + (i if rows is None else int(rows[i])), f"{error} (type {type.name})")
         return found
+
+
+@dataclass
+class Input(FactSource):
+    """A relation to be read from a file."""
+
+    relation: Relation
+    path: Path
+    parameters: dict[str, str]
+    interner: Interner
+
+    def fail(self, row: int, message: str) -> NoReturn:
+        """Raise FactsError for a row, or a line, counted from 1; 0 is the whole file."""
+        raise FactsError(self.path, row, message)

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.atomic_file import replaced
 from engine.database import Columns
-from engine.io.directive_files import Input
+from engine.io.directive_files import FactSource, Input
 from engine.io.facts_error import FactsError
 from engine.io.output_order import OrderedRelation, OrderedRows
 from engine.language.checked_program import Type
@@ -63,7 +63,7 @@ def columns_of(source: Input, table: pyarrow.Table) -> Columns:
     return np.array(encoded, np.int64).reshape(relation.arity, table.num_rows)
 
 
-def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarray:
+def encode(source: FactSource, column: pyarrow.ChunkedArray, type: Type) -> np.ndarray:
     """Return a column of Parquet as a column of the relation."""
     import pyarrow
     from pyarrow import types
@@ -95,7 +95,7 @@ def encode(source: Input, column: pyarrow.ChunkedArray, type: Type) -> np.ndarra
     return source.texts(texts, type, rows)[indices]
 
 
-def whole_numbers(source: Input, column: pyarrow.ChunkedArray, type: Type) -> pyarrow.ChunkedArray:
+def whole_numbers(source: FactSource, column: pyarrow.ChunkedArray, type: Type) -> pyarrow.ChunkedArray:
     """Return decimals without fraction as integers of 64 bits."""
     import pyarrow
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.io import text_file
 from engine.io.directive_files import device, file_name
@@ -11,7 +12,9 @@ from engine.io.output_order import OrderedRelation, OrderedRows
 from engine.io.value_text import Printer
 from engine.language.checked_program import CheckedProgram
 from engine.language.syntax import Directive
-from engine.result import Result
+
+if TYPE_CHECKING:
+    from engine.result import Result
 
 WRITERS = {
     "file": "engine.io.text_file",

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from meeting import TINY, results, run
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.cluster.checkpoint import Checkpoints
 from engine.cluster.superstep_exchange import Supersteps
 
@@ -81,10 +81,10 @@ def test_members_answer_as_the_oracle(rules, edges, names, weights, size, replic
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
     facts = {"edge": edges, "name": names, "weight": weights}
     expected = reference.evaluate(program, facts)
-    members = run(program, tuples.encode(program, facts), size, options=TINY, replicated_rows=replicated_rows)
+    members = run(program, engine.facts(program, facts), size, options=TINY, replicated_rows=replicated_rows)
     found = {name: set() for name in program.relations}
     for result in results(program, members):
-        for name, rows in tuples.decode(program, result, program.relations).items():
+        for name, rows in tables.decode(program, result, program.relations).items():
             assert found[name].isdisjoint(rows)
             found[name] |= rows
     assert found == expected
@@ -96,13 +96,13 @@ CHAIN = {(x, x + 1) for x in range(60)}
 
 
 def rows_of(program, members, name):
-    parts = [tuples.decode(program, result, [name])[name] for result in results(program, members)]
+    parts = [tables.decode(program, result, [name])[name] for result in results(program, members)]
     return set().union(*parts)
 
 
 def test_a_decomposable_recursion_exchanges_its_first_tuples_only():
     program = engine.compile([CLOSURE + "tc(x, z) :- tc(x, y), edge(y, z).\n"])
-    members = run(program, tuples.encode(program, {"edge": CHAIN}), 3, options=TINY)
+    members = run(program, engine.facts(program, {"edge": CHAIN}), 3, options=TINY)
     done = members[0].statistics[-1]
     assert done.rounds == (1,)
     assert sum(member.statistics[-1].tuples_sent for member in members) < len(CHAIN)
@@ -112,7 +112,7 @@ def test_a_decomposable_recursion_exchanges_its_first_tuples_only():
 def test_a_limit_widens_as_on_one_machine():
     text = NON_LINEAR.replace("tc(y, z).", "tc(y, z), !stop(x).", 1) + ".decl stop(x: number)\n"
     program = engine.compile([text])
-    database = tuples.encode(program, {"edge": CHAIN})
+    database = engine.facts(program, {"edge": CHAIN})
 
     def widening():
         divisors = iter([7, 3])
@@ -124,7 +124,7 @@ def test_a_limit_widens_as_on_one_machine():
         return engine.Widening("tc", 200, "stop", choose)
 
     local = engine.evaluate(program, database, threads=1, widenings=[widening()])
-    expected = tuples.decode(program, local, ["tc", "stop", "end"])
+    expected = tables.decode(program, local, ["tc", "stop", "end"])
     assert expected["stop"]
     members = run(program, database, 3, options=TINY, widenings=[widening()])
     assert {name: rows_of(program, members, name) for name in expected} == expected
@@ -133,7 +133,7 @@ def test_a_limit_widens_as_on_one_machine():
 def test_columns_to_partition_by_can_be_given():
     program = engine.compile([CLOSURE + "tc(x, z) :- tc(x, y), edge(y, z).\n"])
     for partition_by, local in (({"tc": (0,)}, True), ({"tc": (1,)}, False), ({"tc": (0, 1)}, False), ({}, True)):
-        members = run(program, tuples.encode(program, {"edge": CHAIN}), 3, options=TINY, partition_by=partition_by)
+        members = run(program, engine.facts(program, {"edge": CHAIN}), 3, options=TINY, partition_by=partition_by)
         done = members[0].statistics[-1]
         assert done.local == local
         assert done.partition_by["tc"] == partition_by.get("tc", (0,))
@@ -142,7 +142,7 @@ def test_columns_to_partition_by_can_be_given():
 
 def test_all_members_take_part():
     program = engine.compile([CLOSURE + "tc(x, z) :- tc(x, y), tc(y, z).\n"])
-    members = run(program, tuples.encode(program, {"edge": CHAIN}), 4, options=TINY)
+    members = run(program, engine.facts(program, {"edge": CHAIN}), 4, options=TINY)
     parts = [member.part("tc").shape[1] for member in members]
     assert sum(parts) == 60 * 61 // 2 and min(parts) > 60 * 61 // 2 // 4 // 2
 
@@ -171,7 +171,7 @@ def cut_off(monkeypatch):
 def test_a_run_that_is_cut_off_goes_on_from_its_checkpoint(fraction, replicated_rows, tmp_path, cut_off):
     begun, fail_at = cut_off
     program = engine.compile([NON_LINEAR])
-    database = tuples.encode(program, {"edge": CHAIN})
+    database = engine.facts(program, {"edge": CHAIN})
     run(program, database, 3, options=TINY, replicated_rows=replicated_rows)
     n_exchanges = len(begun)
     begun.clear()
@@ -196,7 +196,7 @@ def test_a_run_that_is_cut_off_goes_on_from_its_checkpoint(fraction, replicated_
 def test_a_damaged_checkpoint_counts_for_no_member(seed, tmp_path, cut_off):
     _, fail_at = cut_off
     program, choose = engine.compile([NON_LINEAR]), random.Random(seed)
-    database = tuples.encode(program, {"edge": CHAIN})
+    database = engine.facts(program, {"edge": CHAIN})
     made = []
 
     def checkpoints(seat):

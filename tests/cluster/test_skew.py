@@ -7,7 +7,7 @@ from hypothesis import given
 from meeting import TINY, results, run, together
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.cluster.skew import candidates, count, grid
 
 DECLARED = """
@@ -38,10 +38,10 @@ def test_members_answer_as_the_oracle_on_a_graph_with_a_hub(rules, before, after
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
     facts = {"arc": {(x, 0) for x in before} | {(0, y) for y in after} | others}
     expected = reference.evaluate(program, facts)
-    members = run(program, tuples.encode(program, facts), size, options=TINY, replicated_rows=0)
+    members = run(program, engine.facts(program, facts), size, options=TINY, replicated_rows=0)
     found = {name: [] for name in program.relations}
     for result in results(program, members):
-        for name, rows in tuples.decode(program, result, program.relations).items():
+        for name, rows in tables.decode(program, result, program.relations).items():
             found[name] += rows
     assert {name: len(rows) for name, rows in found.items()} == {name: len(rows) for name, rows in expected.items()}
     assert {name: set(rows) for name, rows in found.items()} == expected
@@ -66,7 +66,7 @@ CHAIN = {(x, x + 1) for x in range(2000, 2000 + N_CHAIN)}
 @pytest.mark.parametrize(("size", "n_divided"), [(2, 1), (4, 2), (5, 1)])
 def test_two_rows_meet_once_and_all_members_join(size, n_divided):
     program = engine.compile([DECLARED + "two(x, z) :- arc(x, y), arc(y, z)."])
-    facts = tuples.encode(program, {"arc": HUB | CHAIN})
+    facts = engine.facts(program, {"arc": HUB | CHAIN})
     members = run(program, facts, size, replicated_rows=0)
     done = list(produced(members, "two"))
     # All rows of a key at one member would be more than 99 of 100 there.
@@ -85,7 +85,7 @@ def test_two_rows_meet_once_and_all_members_join(size, n_divided):
 def test_a_key_of_few_rows_is_heavy_if_most_pairs_are_its():
     program = engine.compile([DECLARED + RULES[0]])
     rest = {(x, x + 1) for x in range(10_000, 16_000)}
-    members = run(program, tuples.encode(program, {"arc": HUB | rest}), 4, replicated_rows=0)
+    members = run(program, engine.facts(program, {"arc": HUB | rest}), 4, replicated_rows=0)
     done = list(produced(members, "two"))
     assert sum(done) == N_IN * N_OUT + 5999
     assert max(done) <= 1.5 * sum(done) / 4
@@ -93,7 +93,7 @@ def test_a_key_of_few_rows_is_heavy_if_most_pairs_are_its():
 
 def test_what_recursion_derives_goes_to_all_members_that_hold_the_key():
     program = engine.compile([DECLARED + RULES[2]])
-    members = run(program, tuples.encode(program, {"arc": HUB}), 4, replicated_rows=0)
+    members = run(program, engine.facts(program, {"arc": HUB}), 4, replicated_rows=0)
     done = list(produced(members, "tc"))
     assert sum(done) == N_IN + N_OUT + N_IN * N_OUT
     assert max(done) <= 1.5 * sum(done) / 4
@@ -101,7 +101,7 @@ def test_what_recursion_derives_goes_to_all_members_that_hold_the_key():
 
 def test_without_heavy_keys_nothing_is_divided():
     program = engine.compile([DECLARED + RULES[0]])
-    members = run(program, tuples.encode(program, {"arc": CHAIN}), 4, replicated_rows=0)
+    members = run(program, engine.facts(program, {"arc": CHAIN}), 4, replicated_rows=0)
     assert divided(members, "two") == []
 
 

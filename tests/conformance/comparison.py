@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy, Dws, Ssp
 from engine.evaluation.execution import Options
 from engine.io import parquet_file
@@ -70,8 +70,8 @@ class Configuration:
         if self.threads:
             return engine.evaluate(program, engine.load(program, facts), **self.chosen())
         database = engine.load(program, facts)
-        relations = reference.evaluate(program, tuples.decode(program, database, program.relations))
-        encoded = tuples.encode(program, relations)
+        relations = reference.evaluate(program, tables.decode(program, database, program.relations))
+        encoded = engine.facts(program, relations)
         return engine.Result(encoded.symbols, encoded.records, encoded.relations)
 
     def chosen(self) -> dict[str, object]:
@@ -88,7 +88,7 @@ class Configuration:
         return time_limit(limit_s)
 
     def rows(self, program: CheckedProgram, facts: Path) -> Rows:
-        return tuples.decode(program, self.evaluate(program, facts), program.relations)
+        return tables.decode(program, self.evaluate(program, facts), program.relations)
 
 
 def partitioned(partitions: int) -> Options:

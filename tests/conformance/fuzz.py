@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.queries import evaluate_outputs
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -79,8 +79,8 @@ def against_oracle(made: Made) -> str | None:
     except engine.ProgramError as error:
         raise Rejected(str(error.diagnostics[0].code)) from None
     expected = reference.evaluate(program)
-    result = engine.evaluate(program, tuples.encode(program, {}), threads=1)
-    found = tuples.decode(program, result, program.relations)
+    result = engine.evaluate(program, engine.facts(program, {}), threads=1)
+    found = tables.decode(program, result, program.relations)
     differing = [name for name in expected if set(map(repr, found[name])) != set(map(repr, expected[name]))]
     return ", ".join(differing) or None
 

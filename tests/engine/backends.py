@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy, Dws, Ssp
 from engine.evaluation.execution import Options
 
@@ -29,7 +29,7 @@ class Backend(NamedTuple):
 
     def evaluate(self, program, facts, **options):
         """Return the result of a program on relations of tuples."""
-        return engine.evaluate(program, tuples.encode(program, facts), **self._asdict(), **options)
+        return engine.evaluate(program, engine.facts(program, facts), **self._asdict(), **options)
 
 
 ROUNDS = {
@@ -57,7 +57,7 @@ def assert_as_the_oracle(program, facts, backends):
         result = backend.evaluate(program, facts)
         results.append(result)
         assert set(result.relations) == set(program.relations), "auxiliary relations are no result"
-        found = tuples.decode(program, result, program.relations)
+        found = tables.decode(program, result, program.relations)
         for relation in program.relations:
             assert are_equal(found[relation], expected[relation]), (name, relation)
             assert result.relation(relation).shape[1] == len(expected[relation]), "rows are distinct"

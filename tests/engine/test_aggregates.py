@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 import engine
-from engine import tuples
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL
 from engine.evaluation.execution import Options
 
@@ -95,6 +95,6 @@ def test_a_query_runs_unproved_recursion_in_rounds_too():
         ]
     )
     arcs = {(1, 2), (1, 3), (2, 4), (3, 5), (4, 1)}
-    result = engine.query(program, "seen(d)", tuples.encode(program, {"arc": arcs}), threads=1)
+    result = engine.query(program, "seen(d)", engine.facts(program, {"arc": arcs}), threads=1)
     assert [stratum.local for stratum in result.statistics if stratum.recursive] == [False]
-    assert tuples.decode(program, result, ["seen"])["seen"] == {(1,), (2,), (4,)}
+    assert tables.decode(program, result, ["seen"])["seen"] == {(1,), (2,), (4,)}

@@ -14,7 +14,6 @@ import pytest
 import engine
 from analyzer.state_directory import write_atomically
 from cli.output import write_file
-from engine import tuples
 from engine.atomic_file import replaced
 from engine.cfl.edge_output import write_edges
 from engine.cfl.edges import Graph, Names
@@ -26,7 +25,7 @@ def output(parameters):
     def write(path):
         program = engine.compile([f'.decl p(x: number, s: symbol)\n.output p(filename="{path.name}"{parameters})'])
         rows = {"p": {(i * 7919 % 1000003, f"text {i * 104729 % 1000003}") for i in range(20_000)}}
-        result = engine.evaluate(engine.compile([".decl p(x: number, s: symbol)"]), tuples.encode(program, rows))
+        result = engine.evaluate(engine.compile([".decl p(x: number, s: symbol)"]), engine.facts(program, rows))
         engine.store(program, result, path.parent)
 
     return write

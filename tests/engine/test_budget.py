@@ -4,7 +4,8 @@ from time import monotonic
 
 import pytest
 
-from engine import Database, Source, compile, evaluate, tuples
+import engine
+from engine import Database, Source, compile, evaluate
 from engine.budget import Budget, BudgetExceeded
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.plan.isolate_sources import isolate_sources, written_by
@@ -92,7 +93,7 @@ def test_the_budget_of_characters_is_for_all_strata_together():
     names = [f"t{n}" for n in range(16)]
     text = "\n".join(f'.decl {name}(s: symbol)\n{name}(cat("{name}", s)) :- long(s).' for name in names)
     program = compile([".decl long(s: symbol)\n.input long\n" + text])
-    facts = tuples.encode(program, {"long": {("x" * 100_000,)}})
+    facts = engine.facts(program, {"long": {("x" * 100_000,)}})
     limit = Budget({name: {"a"} for name in names}, rows=100, seconds=60.0, characters=1_000_000)
     with pytest.raises(BudgetExceeded, match="characters"):
         evaluate(program, facts, threads=1, budget=limit)

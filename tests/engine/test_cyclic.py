@@ -8,7 +8,7 @@ from backends import TINY, Backend
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
 from engine.evaluation.operators import Join
 from engine.plan import join_order
@@ -83,7 +83,7 @@ def answers_as_the_oracle(text, facts) -> bool:
         # Where counting earns more than it costs, atoms are intersected wherever they can be.
         with patch.object(join_order, "PROBE", probe):
             result = Backend(2, policy, TINY).evaluate(program, facts, explain=True)
-        for name, rows in tuples.decode(program, result, ["r", "p"]).items():
+        for name, rows in tables.decode(program, result, ["r", "p"]).items():
             assert rows == expected[name], name
     return any("least of" in operator for step in plans(result.plan) for operator in step.operators)
 

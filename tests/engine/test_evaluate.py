@@ -10,7 +10,7 @@ from backends import ROUNDS, TINY, Backend, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.evaluation.coordination_policy import Dws, Ssp
 from engine.evaluation.execution import Options
 
@@ -197,9 +197,9 @@ def test_random_queries_answer_as_the_oracle(case, data):
                 terms.append("_" if kind == "record" else f"v{i}")
         rows = {row for row in expected[name] if all(row[i] == value for i, value in wanted.items())}
         result = engine.query(
-            program, f"{name}({', '.join(terms)})", tuples.encode(program, facts), threads=1, options=TINY
+            program, f"{name}({', '.join(terms)})", engine.facts(program, facts), threads=1, options=TINY
         )
-        assert tuples.decode(program, result, [name]) == {name: rows}
+        assert tables.decode(program, result, [name]) == {name: rows}
         assert result.relation(name).shape[1] == len(rows)
 
 
@@ -208,7 +208,7 @@ def test_random_programs_on_facts_that_change(case, options):
     """On a session: half of the facts, then the others too but for every third one."""
     text, facts = case[0], {name: sorted(rows) for name, rows in case[1].items()}
     program = engine.compile([text])
-    database = tuples.encode(program, facts)
+    database = engine.facts(program, facts)
     half = {name: columns[:, ::2] for name, columns in database.relations.items()}
     session = engine.Session(engine.Database(database.symbols, database.records, half), threads=2, options=options)
     session.evaluate(program)
@@ -216,7 +216,7 @@ def test_random_programs_on_facts_that_change(case, options):
         session.insert(name, columns[:, 1::2])
         session.remove(name, columns[:, ::3])
     expected = reference.evaluate(program, {n: {r for i, r in enumerate(rows) if i % 3} for n, rows in facts.items()})
-    found = tuples.decode(program, session.evaluate(program), program.relations)
+    found = tables.decode(program, session.evaluate(program), program.relations)
     assert found == expected
 
 
@@ -270,7 +270,7 @@ def test_facts_are_distinct_in_whatever_order_they_come(rows):
     columns = np.array(rows, np.int32).reshape(-1, 2).T.copy()
     given = columns.copy()
     result = engine.evaluate(program, engine.Database(relations={"r": columns}))
-    found = tuples.decode(program, result, ["r", "n", "s"])
+    found = tables.decode(program, result, ["r", "n", "s"])
     assert found == {"r": set(rows), "n": {(len(set(rows)),)}, "s": {(y, x) for x, y in rows}}
     assert result.relation("r").shape[1] == len(set(rows))
     assert (columns == given).all() and not np.shares_memory(columns, result.relation("r"))

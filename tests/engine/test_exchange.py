@@ -7,7 +7,7 @@ import pytest
 from backends import FULL_QUEUES, Backend
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
 from engine.evaluation.execution import Options
 from engine.evaluation.partition_owner import PartitionOwner
@@ -100,7 +100,7 @@ def run(text, arcs, policy, threads, options=FULL_QUEUES):
     program = engine.compile([text])
     result = Backend(threads, policy, options).evaluate(program, {"arc": arcs})
     recursive = max(result.statistics, key=lambda s: (s.recursive, s.rows))
-    return tuples.decode(program, result, program.relations), recursive
+    return tables.decode(program, result, program.relations), recursive
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -157,10 +157,10 @@ def test_a_limit_on_rows_runs_under_barriers():
     found = []
     for policy in (GLOBAL, Dws()):
         widening = engine.Widening("tc", 50, "stop", lambda rows: np.unique(rows[:1])[None, :])
-        database = tuples.encode(program, {"arc": random_arcs(20, 40)})
+        database = engine.facts(program, {"arc": random_arcs(20, 40)})
         result = engine.evaluate(program, database, threads=2, policy=policy, options=FULL_QUEUES, widenings=[widening])
         assert {s.policy for s in result.statistics if s.recursive} == {"global"}
-        found.append(tuples.decode(program, result, ["tc", "stop"]))
+        found.append(tables.decode(program, result, ["tc", "stop"]))
     assert found[0] == found[1]
 
 

@@ -5,7 +5,7 @@ import pytest
 from backends import FULL_QUEUES, Backend
 
 import engine
-from engine import tuples
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
 
 RUNS = [(Ssp(0), 2), (Ssp(2), 3), (Dws(), 1), (Dws(), 2), (Dws(), 3)]
@@ -106,7 +106,7 @@ def test_aggregates_are_those_of_plain_algorithms(name, policy, threads):
     program = engine.compile([text])
     facts = {"arc": {(x, y, w) for (x, y), w in weights.items()}}
     result = Backend(threads, policy, FULL_QUEUES).evaluate(program, facts)
-    assert tuples.decode(program, result, ["result"])["result"] == expected(weights)
+    assert tables.decode(program, result, ["result"])["result"] == expected(weights)
     statistics = next(s for s in result.statistics if s.recursive)
     assert statistics.policy == policy.name and len(statistics.rounds) == threads
     assert (statistics.tuples_sent > 0) == (threads > 1)
@@ -120,4 +120,4 @@ def test_sums_of_floats_stay_under_barriers():
     results = [Backend(2, policy, FULL_QUEUES).evaluate(program, facts) for policy in (GLOBAL, Dws())]
     assert {s.policy for result in results for s in result.statistics if s.recursive} == {"global"}
     for result in results:
-        assert tuples.decode(program, result, ["result"])["result"] == {(x, float(n)) for x, n in path_counts(weights)}
+        assert tables.decode(program, result, ["result"])["result"] == {(x, float(n)) for x, n in path_counts(weights)}

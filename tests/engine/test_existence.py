@@ -10,7 +10,7 @@ from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.database import Database
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_program import MaintainedProgram
@@ -61,9 +61,9 @@ FACTS = {
 
 def evaluated(rules):
     program = engine.compile([DECLARED + rules])
-    result = engine.evaluate(program, tuples.encode(program, FACTS), threads=1)
+    result = engine.evaluate(program, engine.facts(program, FACTS), threads=1)
     derived = sum(rule.produced for stratum in result.statistics for rule in stratum.rules)
-    return derived, tuples.decode(program, result, program.relations)
+    return derived, tables.decode(program, result, program.relations)
 
 
 @pytest.mark.parametrize("name", APART)
@@ -170,10 +170,10 @@ def test_any_way_of_evaluating_answers_as_the_oracle(clauses, facts):
 def test_members_answer_as_the_oracle(clauses, facts):
     program = engine.compile([DECLARED + MORE + "\n".join(clauses)])
     expected = reference.evaluate(program, facts)
-    members = meeting.run(program, tuples.encode(program, facts), 2, replicated_rows=0)
+    members = meeting.run(program, engine.facts(program, facts), 2, replicated_rows=0)
     found = {name: set() for name in program.relations}
     for result in meeting.results(program, members):
-        for name, rows in tuples.decode(program, result, program.relations).items():
+        for name, rows in tables.decode(program, result, program.relations).items():
             found[name] |= rows
     assert found == expected
 
@@ -198,7 +198,7 @@ def test_an_update_leaves_what_a_bootstrap_makes(clauses, facts, updates):
     for inserted, deleted in updates:
         view.update(columns(inserted), columns(deleted))
         facts = {name: (facts[name] - deleted[name]) | inserted[name] for name in facts}
-        assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
+        assert tables.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
         fresh = MaintainedProgram(program, Database(), threads=1)
         fresh.bootstrap(columns(facts))
         assert numbers(view) == numbers(fresh)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import tuples
+from engine import tables
 
 REACHABLE = """
 .decl edge(a: number, b: number)
@@ -16,7 +16,7 @@ path(x, z) :- {recursion}.
 
 def explained(text, facts, **options):
     program = engine.compile([text])
-    return engine.evaluate(program, tuples.encode(program, facts), threads=1, explain=True, **options).plan
+    return engine.evaluate(program, engine.facts(program, facts), threads=1, explain=True, **options).plan
 
 
 def rule_of(plan, relation, number=0):
@@ -233,7 +233,7 @@ def test_a_plan_has_a_version_for_each_recursive_atom():
     ]
     program, without = engine.compile([text]), engine.compile([text.partition(".plan")[0]])
     found = [
-        tuples.decode(each, engine.evaluate(each, tuples.encode(each, facts), threads=1), ["p"])
+        tables.decode(each, engine.evaluate(each, engine.facts(each, facts), threads=1), ["p"])
         for each in (program, without)
     ]
     assert found[0] == found[1] and found[0]["p"]

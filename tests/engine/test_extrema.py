@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import engine
-from engine import tuples
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL
 from engine.evaluation.execution import Options
 from engine.storage.key_tables import HashedKeys
@@ -71,8 +71,8 @@ def test_engine_agrees_with_the_oracle(backend, case):
 def test_values_wrap_around_as_they_do_elsewhere(threads):
     program = engine.compile([HEADER + RULES[0]])
     facts = {"arc": {(0, 1, 2**31 - 1), (1, 2, 0)}, "start": {(0, 5)}}
-    result = engine.evaluate(program, tuples.encode(program, facts), threads=threads)
-    assert tuples.decode(program, result, ["one"])["one"] == {(0, 5), (1, 4 - 2**31), (2, 4 - 2**31)}
+    result = engine.evaluate(program, engine.facts(program, facts), threads=threads)
+    assert tables.decode(program, result, ["one"])["one"] == {(0, 5), (1, 4 - 2**31), (2, 4 - 2**31)}
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -85,9 +85,9 @@ def test_distances_on_a_grid(threads, step):
     right = {(number[r, c], number[r, c + 1], 2) for r, c in number if c + 1 < side}
     program = engine.compile([HEADER + "two(x, y, min<d>) :- two(x, z, c), arc(z, y, w), d = c + w."])
     options = Options(delta_rows=64)
-    facts = tuples.encode(program, {"arc": down | right})
+    facts = engine.facts(program, {"arc": down | right})
     result = engine.evaluate(program, facts, threads=threads, options=options)
-    assert tuples.decode(program, result, ["two"])["two"] == {
+    assert tables.decode(program, result, ["two"])["two"] == {
         (number[r, c], number[p, q], 3 * (p - r) + 2 * (q - c))
         for r, c in number
         for p, q in number

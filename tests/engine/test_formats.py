@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import engine
-from engine import tuples
+from engine import tables
 from engine.io.output_order import OrderedRelation
 from engine.storage.memory import LEDGER
 
@@ -31,12 +31,12 @@ FILES = {"jsonfile": "r.json", "jsonfile, format=object": "r.json", "sqlite": "r
 
 def load(tmp_path, text: str, name: str = "r") -> set[tuple]:
     program = engine.compile([text])
-    return tuples.decode(program, engine.load(program, tmp_path), [name])[name]
+    return tables.decode(program, engine.load(program, tmp_path), [name])[name]
 
 
 def store(tmp_path, text: str, rows: dict[str, set[tuple]], bits: int = 32) -> list[str]:
     program = engine.compile([text], number_bits=bits)
-    database = tuples.encode(program, rows)
+    database = engine.facts(program, rows)
     return engine.store(program, engine.Result(database.symbols, database.records, database.relations), tmp_path)
 
 
@@ -70,7 +70,7 @@ def test_wide_numbers_are_read_as_they_were_written(tmp_path, parameters):
     declared = ".decl r(x: number, y: unsigned)\n"
     store(tmp_path, f"{declared}.output r(IO={parameters})", {"r": rows}, bits=64)
     program = engine.compile([f"{declared}.input r(IO={parameters})"], number_bits=64)
-    assert tuples.decode(program, engine.load(program, tmp_path), ["r"])["r"] == rows
+    assert tables.decode(program, engine.load(program, tmp_path), ["r"])["r"] == rows
     with pytest.raises(engine.FactsError, match="is out of the range of number"):
         load(tmp_path, f"{declared}.input r(IO={parameters})")
 
@@ -119,7 +119,7 @@ def test_decimals_without_a_fraction_are_integers(tmp_path):
         pyarrow.parquet.write_table(table, tmp_path / "r.parquet")
         program = engine.compile([declared], number_bits=64)
         if value == 2**64 - 1:
-            assert tuples.decode(program, engine.load(program, tmp_path), ["r"])["r"] == {(-5, value)}
+            assert tables.decode(program, engine.load(program, tmp_path), ["r"])["r"] == {(-5, value)}
         else:
             with pytest.raises(engine.FactsError, match="a value that is not a valid unsigned of 64 bits"):
                 engine.load(program, tmp_path)

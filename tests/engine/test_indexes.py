@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.evaluation.execution import Options
 from engine.plan.chain_cover import minimum_chains, order_of
 
@@ -57,9 +57,9 @@ NUMBERS = st.integers(0, 8)
 
 def evaluated(facts, **options):
     program = engine.compile([CHAIN])
-    result = engine.evaluate(program, tuples.encode(program, facts), threads=1, explain=True, **options)
+    result = engine.evaluate(program, engine.facts(program, facts), threads=1, explain=True, **options)
     expected = reference.evaluate(program, facts)
-    assert tuples.decode(program, result, "pqst") == {name: expected[name] for name in "pqst"}
+    assert tables.decode(program, result, "pqst") == {name: expected[name] for name in "pqst"}
     return [a.key for a in result.plan.arrangements if a.relation == "r"]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import tuples
+from engine import tables
 
 NUMBERS = ".decl r(x: number, y: number)\n"
 
@@ -16,13 +16,13 @@ def loaded(tmp_path, program: str, text: str, file: str = "r.facts") -> set[tupl
     """Return the relation r as read from a file of that text."""
     (tmp_path / file).write_bytes(text.encode("utf-8", "surrogateescape"))
     compiled = engine.compile([program])
-    return tuples.decode(compiled, engine.load(compiled, tmp_path), ["r"])["r"]
+    return tables.decode(compiled, engine.load(compiled, tmp_path), ["r"])["r"]
 
 
 def stored(tmp_path, program: str, rows: set[tuple], file: str = "r.csv") -> str:
     """Return the text that the relation r with these rows is written as."""
     compiled = engine.compile([program])
-    database = tuples.encode(compiled, {"r": rows})
+    database = engine.facts(compiled, {"r": rows})
     result = engine.Result(database.symbols, database.records, database.relations)
     assert engine.store(compiled, result, tmp_path) == []
     return (tmp_path / file).read_bytes().decode("utf-8", "surrogateescape")
@@ -143,7 +143,7 @@ def test_wide_rows_are_written_in_order(tmp_path):
     program = engine.compile([".decl r(a: number, b: number, c: number)\n.output r"], number_bits=64)
     least, greatest = -(1 << 63), (1 << 63) - 1
     rows = {(greatest, least, 0), (least, greatest, 1), (least, 0, greatest), (0, 0, 0)}
-    database = tuples.encode(program, {"r": rows})
+    database = engine.facts(program, {"r": rows})
     engine.store(program, engine.Result(database.symbols, database.records, database.relations), tmp_path)
     lines = [tuple(map(int, line.split("\t"))) for line in (tmp_path / "r.csv").read_text().splitlines()]
     assert lines == sorted(rows)
@@ -177,7 +177,7 @@ def test_headers_delimiter_and_file_name_of_output(tmp_path):
 
 def test_standard_output_and_sizes_are_returned(tmp_path):
     program = engine.compile([NUMBERS + ".output r(IO=stdout)\n.printsize r"])
-    database = tuples.encode(program, {"r": {(1, 2), (0, 5)}})
+    database = engine.facts(program, {"r": {(1, 2), (0, 5)}})
     lines = engine.store(program, engine.Result(database.symbols, database.records, database.relations), tmp_path)
     assert lines == ["---------------", "r", "===============", "0\t5", "1\t2", "===============", "r\t2"]
 

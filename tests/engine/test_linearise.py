@@ -6,7 +6,7 @@ from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
-from engine import tuples
+from engine import tables
 from engine.plan.flatten import flatten
 from engine.plan.linearise import linearise
 
@@ -107,9 +107,9 @@ def test_a_composition_answers_as_the_oracle(backend, case):
 def test_a_long_path_is_composed_in_partitions():
     program = engine.compile([HEADER + "least(x, y, min<c + e>) :- least(x, z, c), least(z, y, e)."])
     n = 120
-    facts = tuples.encode(program, {"arc": {(i, i + 1, 2) for i in range(n)}})
+    facts = engine.facts(program, {"arc": {(i, i + 1, 2) for i in range(n)}})
     result = engine.evaluate(program, facts, threads=2)
-    assert tuples.decode(program, result, ["least"])["least"] == {
+    assert tables.decode(program, result, ["least"])["least"] == {
         (i, j, 2 * (j - i)) for i in range(n) for j in range(i + 1, n + 1)
     }
     (statistics,) = (s for s in result.statistics if s.recursive)

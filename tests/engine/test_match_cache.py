@@ -7,7 +7,7 @@ from backends import ROUNDS, Backend, assert_as_the_oracle, with_options
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.evaluation.coordination_policy import GLOBAL
 from engine.evaluation.execution import Options
 from engine.evaluation.match_cache import CachedMatchRule
@@ -96,8 +96,8 @@ def test_matches_are_kept_where_values_are_only_computed_with(rule, monkeypatch)
     """
     program = engine.compile([text])
     facts = {"arc": {(1, 2, 4.0), (2, 3, 2.0), (3, 4, 2.0), (4, 5, 4.0), (5, 6, 2.0), (1, 6, 4.0), (6, 7, 1.0)}}
-    result = engine.evaluate(program, tuples.encode(program, facts), threads=1, options=EAGER)
-    assert tuples.decode(program, result, ["rank"])["rank"] == reference.evaluate(program, facts)["rank"]
+    result = engine.evaluate(program, engine.facts(program, facts), threads=1, options=EAGER)
+    assert tables.decode(program, result, ["rank"])["rank"] == reference.evaluate(program, facts)["rank"]
     assert bool(runs) == KEPT[rule]
 
 

@@ -6,7 +6,6 @@ from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
-from engine import tuples
 
 CLOSING = """
 .decl edge(x: number, y: number)
@@ -34,5 +33,5 @@ def test_pairs_asked_for_whole_are_not_arranged_a_second_time():
     edges = {(x, y) for x in range(20) for y in range(20) if (x + y) % 3}
     text = CLOSING.replace("edge(y, z), path(z, x), path(x, z)", "edge(y, z), path(x, z)")
     program = engine.compile([text])
-    plan = engine.evaluate(program, tuples.encode(program, {"edge": edges}), threads=1, explain=True).plan
+    plan = engine.evaluate(program, engine.facts(program, {"edge": edges}), threads=1, explain=True).plan
     assert {len(arranged.key) for arranged in plan.arrangements if arranged.relation in ("path", "back")} == {1}

@@ -12,7 +12,7 @@ import pytest
 from backends import ROUNDS
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 
 SEEDS = range(4)
 
@@ -23,7 +23,7 @@ def answer(text: str, relation: str, facts: dict[str, list[tuple]], oracle: bool
     found = []
     for backend in ("one thread", "tiny, two threads"):
         result = ROUNDS[backend].evaluate(program, facts)
-        found.append(tuples.decode(program, result, [relation])[relation])
+        found.append(tables.decode(program, result, [relation])[relation])
     assert found[0] == found[1]
     assert not oracle or found[0] == reference.evaluate(program, facts)[relation]
     return found[0]

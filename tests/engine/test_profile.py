@@ -4,7 +4,6 @@ import pytest
 from backends import ROUNDS
 
 import engine
-from engine import tuples
 from engine.profile import dearest, profile
 
 N = 12
@@ -16,7 +15,7 @@ BOTH = "path(x, z) :- path(x, y), edge(y, z).\npath(x, z) :- edge(x, y), path(y,
 
 def evaluated(text, facts=CHAIN, **options):
     program = engine.compile([text])
-    return engine.evaluate(program, tuples.encode(program, facts), threads=1, **options)
+    return engine.evaluate(program, engine.facts(program, facts), threads=1, **options)
 
 
 def rules(result):

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 import engine
-from engine import tuples
+from engine import tables
 from engine.plan.program_slice import slice_for, slice_on
 from engine.reference import evaluate
 
@@ -58,8 +58,8 @@ def test_what_reads_relations_without_rows_is_cut_and_what_denies_them_stays():
 def test_a_part_derives_what_the_whole_program_does():
     for wanted in ("leaf", "busy", "tc", "odd"):
         part = slice_for(PROGRAM, [wanted], ["arc"])
-        result = engine.evaluate(part, tuples.encode(part, ARCS), threads=1)
-        assert tuples.decode(part, result, [wanted])[wanted] == evaluate(PROGRAM, ARCS)[wanted]
+        result = engine.evaluate(part, engine.facts(part, ARCS), threads=1)
+        assert tables.decode(part, result, [wanted])[wanted] == evaluate(PROGRAM, ARCS)[wanted]
 
 
 SPOKEN = engine.compile(
@@ -89,9 +89,9 @@ ROWS = {
 @pytest.mark.parametrize("rows", list(product(*ROWS.values())))
 def test_a_part_on_facts_derives_what_the_whole_program_does(rows):
     facts = dict(zip(ROWS, rows, strict=True))
-    database = tuples.encode(SPOKEN, facts)
+    database = engine.facts(SPOKEN, facts)
     part = slice_on(SPOKEN, database, ["flow", "quiet"])
-    found = tuples.decode(part, engine.evaluate(part, database, threads=1), ["flow", "quiet"])
+    found = tables.decode(part, engine.evaluate(part, database, threads=1), ["flow", "quiet"])
     expected = evaluate(SPOKEN, facts)
     assert found == {name: expected[name] for name in found}
     has_c = (1, "c") in facts["language"] and bool(facts["points"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import tuples
+from engine import tables
 from engine.language.clause_text import clause_text
 from engine.language.parse_query import read_query
 from engine.plan.magic_sets import demand
@@ -26,9 +26,9 @@ sg(x, y) :- arc(a, x), sg(a, b), arc(b, y).
 
 
 def answers(program, text, facts, **options):
-    result = engine.query(program, text, tuples.encode(program, facts), threads=1, **options)
+    result = engine.query(program, text, engine.facts(program, facts), threads=1, **options)
     name = text.split("(")[0]
-    return tuples.decode(program, result, [name])[name], result
+    return tables.decode(program, result, [name])[name], result
 
 
 def reachable_from(start, arcs):
@@ -140,7 +140,7 @@ def test_a_pragma_asks_for_magic_sets():
     sizes = []
     for pragma in ("", '.pragma "magic-transform" "*"\n'):
         program = engine.compile([pragma + SAME_GENERATION])
-        result = evaluate_outputs(program, lambda _: tuples.encode(program, facts), threads=1)  # noqa: B023
+        result = evaluate_outputs(program, lambda _: engine.facts(program, facts), threads=1)  # noqa: B023
         assert result.relation("query").shape == (0, 1)
         sizes.append(sum(stratum.rows for stratum in result.statistics))
     assert sizes[0] > 4**8 > 100 * sizes[1]
@@ -148,7 +148,7 @@ def test_a_pragma_asks_for_magic_sets():
 
 def test_a_pragma_changes_nothing_where_there_are_several_outputs():
     program = engine.compile(['.pragma "magic-transform" "*"\n' + SAME_GENERATION + ".output sg\n"])
-    result = evaluate_outputs(program, lambda _: tuples.encode(program, {"arc": {(1, 256), (1, 511)}}), threads=1)
+    result = evaluate_outputs(program, lambda _: engine.facts(program, {"arc": {(1, 256), (1, 511)}}), threads=1)
     assert result.relation("sg").shape == (2, 2) and result.relation("query").shape == (0, 1)
 
 
@@ -182,11 +182,11 @@ def test_constants_have_the_types_of_their_columns():
 def test_a_session_answers_queries_on_arrangements_that_are_there():
     arcs = {(i, i + 1) for i in range(50)}
     program = engine.compile([DECLARED + CLOSURES["left"]])
-    session = engine.Session(tuples.encode(program, {"arc": arcs}), threads=1)
+    session = engine.Session(engine.facts(program, {"arc": arcs}), threads=1)
     engine.query(program, "tc(3, y)", session)
     with session.open("arc") as handle:
         first = dict(handle.relation.arrangements)
     result = engine.query(program, "tc(7, y)", session)
-    assert tuples.decode(program, result, ["tc"]) == {"tc": {(7, y) for y in range(8, 51)}}
+    assert tables.decode(program, result, ["tc"]) == {"tc": {(7, y) for y in range(8, 51)}}
     with session.open("arc") as handle:
         assert handle.relation.arrangements == first and first

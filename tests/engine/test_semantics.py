@@ -3,7 +3,7 @@
 import pytest
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 
 
 def answer(text: str, relation: str = "result") -> set[tuple]:
@@ -12,7 +12,7 @@ def answer(text: str, relation: str = "result") -> set[tuple]:
     rows = reference.evaluate(program)[relation]
     result = engine.evaluate(program, engine.Database(), threads=1)
     # Compared as text, as a NaN is equal to itself only where it is the same object.
-    assert repr(sorted(tuples.decode(program, result, [relation])[relation])) == repr(sorted(rows))
+    assert repr(sorted(tables.decode(program, result, [relation])[relation])) == repr(sorted(rows))
     return rows
 
 
@@ -445,7 +445,7 @@ def test_numbers_of_64_bits(kind, expression, expected):
     program = engine.compile([text], number_bits=64)
     result = engine.evaluate(program, engine.Database(), threads=1)
     assert reference.evaluate(program)["result"] == {(expected,)}
-    assert tuples.decode(program, result, ["result"])["result"] == {(expected,)}
+    assert tables.decode(program, result, ["result"])["result"] == {(expected,)}
 
 
 @pytest.mark.parametrize("kind, total", [("number", 3 - 2**63), ("unsigned", 2**63 + 3)])
@@ -460,7 +460,7 @@ def test_sums_in_heads_wrap_at_64_bits(kind, total):
     program = engine.compile([text], number_bits=64)
     result = engine.evaluate(program, engine.Database(), threads=1)
     assert reference.evaluate(program)["result"] == {(total,)}
-    assert tuples.decode(program, result, ["result"])["result"] == {(total,)}
+    assert tables.decode(program, result, ["result"])["result"] == {(total,)}
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "1 % 0", 'to_number("9223372036854775808")', "ftoi(1.0e19)"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import tuples
+from engine import tables
 
 EDGES = ".decl edge(x: number, y: number)\n"
 CLOSURE = EDGES + ".decl path(x: number, y: number)\npath(x, y) :- edge(x, y).\npath(x, z) :- path(x, y), edge(y, z).\n"
@@ -63,7 +63,7 @@ def test_symbols_and_records_mean_the_same_in_all_programs():
     session = session_of()
     session.evaluate(compile(head + 'p([1, "a"]). p([2, cat("b", "c")]).'), keep=["p"])
     program = compile(head + '.decl q(p: P, n: number)\nq([n, cat(s, "!")], n) :- p([n, s]).\nq(p, 0) :- p(p).')
-    found = tuples.decode(program, session.evaluate(program), ["q"])["q"]
+    found = tables.decode(program, session.evaluate(program), ["q"])["q"]
     assert found == {((1, "a!"), 1), ((2, "bc!"), 2), ((1, "a"), 0), ((2, "bc"), 0)}
 
 

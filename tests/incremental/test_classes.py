@@ -6,7 +6,7 @@ from hypothesis import given
 from supports import TINY, check, stored
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.database import Database
 from engine.incremental.maintained_program import MaintainedProgram
 
@@ -60,7 +60,7 @@ def test_an_update_leaves_the_classes_that_a_bootstrap_makes(rules, facts, updat
     for inserted, deleted in updates:
         view.update(columns(program, inserted), columns(program, deleted))
         facts = {name: (facts[name] - deleted[name]) | inserted[name] for name in facts}
-        assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
+        assert tables.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
         check(view, exact)
         if exact:
             fresh = MaintainedProgram(program, Database(), threads=1, options=TINY)

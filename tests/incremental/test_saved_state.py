@@ -8,7 +8,7 @@ from supports import TINY, check
 from test_update import ANEW, DECLARED, RULES, applied, columns, facts, state, update
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.database import Database
 from engine.incremental import saved_state as saving
 from engine.incremental import view_serialization
@@ -64,7 +64,7 @@ def test_updates_after_loading_are_those_without(tmp_path_factory, monkeypatch, 
     if exact and not anew:
         # Records are numbered as they come: not always in the same order once rows have been compacted.
         assert state(loaded) == state(stayed)
-    assert tuples.decode(program, loaded.result(), program.relations) == reference.evaluate(program, facts)
+    assert tables.decode(program, loaded.result(), program.relations) == reference.evaluate(program, facts)
 
 
 KINDS = """
@@ -89,7 +89,7 @@ def test_symbols_records_and_strata_evaluated_anew_are_saved(tmp_path):
         return {"named": np.array([[view.symbols.intern([name])[0], value] for name, value in pairs], np.int32).T}
 
     def found(each, name):
-        return tuples.decode(program, each.result(), [name])[name]
+        return tables.decode(program, each.result(), [name])[name]
 
     view.bootstrap(rows((names[0], 1), (names[1], 2), (names[2], -1), (names[0], 5)))
     saved = opened(tmp_path, program)

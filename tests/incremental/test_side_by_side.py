@@ -12,7 +12,7 @@ from supports import TINY, check
 from test_update import ANEW, DECLARED, RULES, applied, chosen_rules, columns, facts, state, update
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.database import Database
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_program import MaintainedProgram
@@ -69,7 +69,7 @@ def test_the_whole_language_is_what_it_means(scheduler, rules, facts, updates):
     for inserted, deleted in updates:
         view.update(columns(program, inserted), columns(program, deleted))
         facts = applied(facts, inserted, deleted)
-    assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
+    assert tables.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
     view.close()
 
 

@@ -9,7 +9,7 @@ from test_bounded_recursion import WIDTHS, wide_values
 from test_update import ANEW, DECLARED, RULES, applied, columns, facts, state, update
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.database import Database
 from engine.incremental.bounded_recursion import Bound
 from engine.incremental.maintained_program import MaintainedProgram
@@ -59,7 +59,7 @@ def test_what_another_program_adopts_is_what_a_bootstrap_makes(tmp_path_factory,
                 check(view, exact)
                 if exact:
                     assert state(view) == state(made(program, facts))
-            assert tuples.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
+            assert tables.decode(program, view.result(), program.relations) == reference.evaluate(program, facts)
         saved.save(view)
         saved.close()
 

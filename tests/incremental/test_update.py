@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from supports import TINY, check, stored
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.database import Database
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
@@ -149,7 +149,7 @@ def test_the_whole_language_by_any_policy(rules, facts, updates, exact, policy):
         outcome = maintainer.apply(columns(program, inserted), columns(program, deleted))
         facts = applied(facts, inserted, deleted)
         view = maintainer.view
-        found = tuples.decode(program, view.result(), program.relations)
+        found = tables.decode(program, view.result(), program.relations)
         assert found == reference.evaluate(program, facts)
         if policy.name in ("update", "bootstrap"):
             assert outcome.strategy == policy.name

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import engine
-from engine import Options, slice_on, tuples
+from engine import Options, slice_on
 from facts import extract, mount
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,8 @@ def answer(analysis):
     def evaluate(**how):
         database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
         program = slice_on(analysis(*WANTED), database, WANTED)
-        return tuples.decode(program, engine.evaluate(program, database, **how), program.relations)
+        result = engine.evaluate(program, database, **how)
+        return {name: result.tuples(name) for name in program.relations}
 
     return evaluate
 

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 import engine
-from engine import reference, tuples
+from engine import reference, tables
 from engine.io import lines
 from engine.spark.barrier_task import Files
 from engine.spark.datalog_context import DatalogContext
@@ -154,8 +154,8 @@ def test_the_whole_language_answers_as_the_oracle(replicated_rows, spark, tmp_pa
     read = {name: spark.createDataFrame(sorted(rows)) for name, rows in FACTS.items()}
     outputs = tuple(directive.relation for directive in program.outputs)
     write(program, spark, read, Files(outputs, str(tmp_path), "tsv"), replicated_rows=replicated_rows)
-    expected = engine.evaluate(program, tuples.encode(program, FACTS))
-    assert tuples.decode(program, expected, outputs) == {
+    expected = engine.evaluate(program, engine.facts(program, FACTS))
+    assert tables.decode(program, expected, outputs) == {
         name: rows for name, rows in reference.evaluate(program, FACTS).items() if name in outputs
     }
     for name in outputs:

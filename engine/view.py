@@ -1,0 +1,160 @@
+"""A view: the relations of a program, kept up to date as facts are inserted and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.database import Columns, Database
+from engine.evaluation.execution import Options
+from engine.incremental.delta_files import KnownRecords
+from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.update_policy import DEFAULT, POLICIES, Maintainer
+from engine.language.checked_program import CheckedProgram
+from engine.result import Tables
+from engine.symbols import Symbols
+from engine.tables import encode, facts
+
+if TYPE_CHECKING:
+    from engine.tables import Table
+
+NOTHING: Mapping[str, Table] = {}
+
+
+@dataclass
+class Part(Tables):
+    """Some tuples of some relations, to be read as tables."""
+
+    program: CheckedProgram
+    symbols: Symbols
+    records: Mapping[str, Columns]
+    relations: Mapping[str, Columns]
+
+
+@dataclass
+class Commit:
+    """What a commit has done: `inserted` and `deleted` hold the tuples that differ, facts and derived ones.
+
+    `strategy` is "update" or "bootstrap", `reason` says why. Of an equivalence the tuples are elements, each with the
+    least one of its class.
+    """
+
+    inserted: Part
+    deleted: Part
+    strategy: str
+    reason: str
+
+    @property
+    def changed(self) -> list[str]:
+        """The names of the relations in which tuples differ."""
+        return sorted(
+            name
+            for name in self.inserted.relations
+            if self.inserted.relations[name].shape[1] or self.deleted.relations[name].shape[1]
+        )
+
+
+class View(Tables):
+    """The relations of a program, kept up to date as facts are inserted and deleted.
+
+    `insert` and `delete` collect facts; `commit` applies them at the cost of what they change, or evaluates from
+    scratch where `policy` expects that to be faster. A fact that was inserted and then deleted before a commit is not
+    there, one that was deleted and then inserted is. A view holds threads until it is closed.
+    """
+
+    def __init__(
+        self,
+        program: CheckedProgram,
+        given: Database | Mapping[str, Table] = NOTHING,
+        *,
+        policy: str = DEFAULT,
+        threads: int | None = None,
+        options: Options | None = None,
+    ) -> None:
+        """Evaluate a program on facts. Raises TableError and EvaluationError."""
+        held = facts(program, given) if isinstance(given, Mapping) else given
+        empty = Database(held.symbols, held.records)
+        kept = MaintainedProgram(program, empty, threads=threads, options=options)
+        self.program = program
+        self._maintainer = Maintainer(kept, POLICIES[policy]())
+        self._maintainer.bootstrap(held.relations)
+        self._inserted: dict[str, Columns] = {}
+        self._deleted: dict[str, Columns] = {}
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the threads of the view."""
+        self._maintainer.view.close()
+
+    # ---- changes
+
+    def insert(self, name: str, table: Table) -> None:
+        """Insert facts with the next commit. Raises TableError."""
+        rows = self._encoded(name, table)
+        self._inserted[name] = joined(self._inserted.get(name), rows)
+
+    def delete(self, name: str, table: Table) -> None:
+        """Delete facts with the next commit; what is not there is not deleted. Raises TableError."""
+        rows = self._encoded(name, table)
+        self._deleted[name] = joined(self._deleted.get(name), rows)
+        if name in self._inserted:
+            self._inserted[name] = without(self._inserted[name], rows)
+
+    def commit(self) -> Commit:
+        """Apply what has been inserted and deleted since the last commit. Raises EvaluationError."""
+        inserted, self._inserted = self._inserted, {}
+        deleted, self._deleted = self._deleted, {}
+        outcome = self._maintainer.apply(inserted, deleted)
+        changes = outcome.changes
+        return Commit(
+            self._part({name: change.inserted for name, change in changes.items()}),
+            self._part({name: change.deleted for name, change in changes.items()}),
+            outcome.strategy,
+            outcome.reason,
+        )
+
+    def _encoded(self, name: str, table: Table) -> Columns:
+        return encode(self.program, name, table, KnownRecords(self._maintainer.view))
+
+    def _part(self, changed: Mapping[str, Columns]) -> Part:
+        unchanged = {name: np.empty((held.arity, 0), np.int64) for name, held in self.program.relations.items()}
+        return Part(self.program, self.symbols, self.records, {**unchanged, **changed})
+
+    # ---- what is there now
+
+    @property
+    def symbols(self) -> Symbols:
+        return self._maintainer.view.symbols
+
+    @property
+    def records(self) -> Mapping[str, Columns]:
+        return self._maintainer.view.result().records
+
+    @property
+    def relations(self) -> Mapping[str, Columns]:
+        return self._maintainer.view.result().relations
+
+
+def joined(before: Columns | None, rows: Columns) -> Columns:
+    return rows if before is None else np.concatenate([before, rows], axis=1)
+
+
+def without(rows: Columns, others: Columns) -> Columns:
+    """Return the rows that are not among others; all are [arity, n]."""
+    if not len(rows):
+        return rows[:, :0] if others.shape[1] else rows
+    kept: np.ndarray = ~np.isin(as_keys(rows), as_keys(others))
+    return rows[:, kept]
+
+
+def as_keys(rows: Columns) -> np.ndarray:
+    """Return each row as one value that can be compared."""
+    return np.ascontiguousarray(rows.T, np.int64).view([("", np.int64)] * len(rows)).reshape(-1)
