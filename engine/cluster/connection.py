@@ -82,7 +82,9 @@ def proof(key: bytes, role: bytes, said: bytes) -> bytes:
     return hmac.digest(key, role + said, "sha256")
 
 
-def greet(connection: socket.socket, key: bytes, meeting: bytes, rank: int, other: int, pem: bytes) -> Connection:
+def client_handshake(
+    connection: socket.socket, key: bytes, meeting: bytes, rank: int, other: int, pem: bytes
+) -> Connection:
     """Return the link of member `rank`, who has connected, to another one; `pem` is for TLS. Raises NotAMember."""
     try:
         stream = Encrypted(connection, pem, is_server=False) if pem else connection
@@ -98,7 +100,7 @@ def greet(connection: socket.socket, key: bytes, meeting: bytes, rank: int, othe
     return Connection(stream, other, proof(key, b"to server", said), proof(key, b"to client", said))
 
 
-def admit(connection: socket.socket, key: bytes, meeting: bytes, rank: int, pem: bytes) -> Connection:
+def server_handshake(connection: socket.socket, key: bytes, meeting: bytes, rank: int, pem: bytes) -> Connection:
     """Return the link of member `rank` to the member who has connected. Raises NotAMember."""
     try:
         stream = Encrypted(connection, pem, is_server=True) if pem else connection
@@ -128,7 +130,7 @@ def exactly(stream: socket.socket | Encrypted, n_bytes: int) -> bytearray:
     return found
 
 
-def made_prompt(connection: socket.socket) -> socket.socket:
+def without_delay(connection: socket.socket) -> socket.socket:
     """Send small records at once, and notice a machine that is gone."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

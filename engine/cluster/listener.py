@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 
-from engine.cluster.connection import Connection, NotAMember, made_prompt
+from engine.cluster.connection import Connection, NotAMember, without_delay
 
 HANDSHAKE_S = 10.0
 AT_ONCE = 256
@@ -25,15 +25,15 @@ class NoPort(Exception):
 
 
 class Listener:
-    """Admits on `listener`, until it is closed, who passes `admit`; gives each link to `welcome`."""
+    """Admits on `listener`, until it is closed, who passes `admit`; gives each link to `accept`."""
 
     def __init__(
         self,
         listener: socket.socket,
         admit: Callable[[socket.socket], Connection],
-        welcome: Callable[[Connection], bool],
+        accept: Callable[[Connection], bool],
     ) -> None:
-        self.listener, self.admit, self.welcome = listener, admit, welcome
+        self.listener, self.admit, self.accept = listener, admit, accept
         self._waiting: OrderedDict[socket.socket, float] = OrderedDict()
         self._lock, self._is_closed = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._answer, daemon=True)
@@ -48,7 +48,7 @@ class Listener:
         self._thread.join()
         with self._lock:
             for connection in self._waiting:
-                hang_up(connection)
+                disconnect(connection)
 
     def _answer(self) -> None:
         while not self._is_closed.is_set():
@@ -66,15 +66,15 @@ class Listener:
                 range(len(self._waiting) - 1, -1, -1), self._waiting.items(), strict=True
             ):
                 if n_behind >= AT_ONCE or monotonic() - since > HANDSHAKE_S:
-                    hang_up(connection)
+                    disconnect(connection)
 
     def _examine(self, connection: socket.socket) -> None:
         """Admit or drop a connection."""
         is_welcome = False
         try:
-            link = self.admit(made_prompt(connection))
+            link = self.admit(without_delay(connection))
             with self._lock:
-                is_welcome = not self._is_closed.is_set() and self.welcome(link)
+                is_welcome = not self._is_closed.is_set() and self.accept(link)
         except (NotAMember, OSError):
             pass
         finally:
@@ -84,7 +84,7 @@ class Listener:
                 connection.close()
 
 
-def hang_up(connection: socket.socket) -> None:
+def disconnect(connection: socket.socket) -> None:
     """End a connection that another thread reads."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)

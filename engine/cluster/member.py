@@ -82,7 +82,7 @@ class Member(Evaluation):
 
     # ---- strata
 
-    def once(self, stratum: Stratum) -> StratumStatistics:
+    def restored_or_evaluated(self, stratum: Stratum) -> StratumStatistics:
         """Evaluate a stratum, or take it from a checkpoint."""
         if self.checkpoints is None:
             return self.evaluated_by_all(stratum)
@@ -105,7 +105,7 @@ class Member(Evaluation):
         rows, new_values, done = saved
         self.intern_values(*new_values)
         for name, (columns, n, is_replicated) in rows.items():
-            held = self.whole(self.relations[name], [columns])
+            held = self.of_distinct_rows(self.relations[name], [columns])
             self.relations[name] = self.bindings.relations[name] = held.finish()
             self.n_rows[name] = n
             if is_replicated:
@@ -128,14 +128,14 @@ class Member(Evaluation):
             self.records[name].construct(np.ascontiguousarray(columns), columns.shape[1], np.arange(len(columns)))
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
-        alone = self.obstacle(stratum, members)
-        if alone:
-            done = self.alone(stratum, members)
+        reason = self.obstacle(stratum, members)
+        if reason:
+            done = self.by_first_member(stratum, members)
         elif not stratum.clauses and self.n_given(stratum) <= self.replicated_rows:
             done = self.replicated_facts(stratum, members)
         else:
-            done = self.together(stratum, members)
-        done.reason = alone
+            done = self.by_all_members(stratum, members)
+        done.reason = reason
         return done
 
     def obstacle(self, stratum: Stratum, members: Sequence[Relation]) -> str:
@@ -186,11 +186,11 @@ class Member(Evaluation):
         for name in names:
             if name not in self.replicated:
                 found = self.relations[name]
-                self.finish([self.whole(found, all_gather(self.group, found.columns()))], replicated=True)
+                self.finish([self.of_distinct_rows(found, all_gather(self.group, found.columns()))], replicated=True)
 
     # ---- alone
 
-    def alone(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+    def by_first_member(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         """Have the first member evaluate a stratum, and give the others what it has found."""
         read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)}
         self.replicate(sorted(read - set(stratum.relations)))
@@ -202,7 +202,7 @@ class Member(Evaluation):
             raise found.error  # By all members alike.
         new_values, rows, done = found
         self.intern_values(*new_values)
-        self.finish([self.whole(self.relations[name], [rows[name]]) for name in rows], replicated=True)
+        self.finish([self.of_distinct_rows(self.relations[name], [rows[name]]) for name in rows], replicated=True)
         return done
 
     def within_budget(self, stratum: Stratum, members: Sequence[Relation]) -> Found | Failure:
@@ -228,7 +228,7 @@ class Member(Evaluation):
                 for relation in members:
                     relation.clear()
 
-    def whole(self, relation: Relation, parts: Iterable[Columns]) -> Relation:
+    def of_distinct_rows(self, relation: Relation, parts: Iterable[Columns]) -> Relation:
         """Return a relation of rows that are known to be distinct."""
         rows, held = Partition(relation.arity, relation.dtype), Relation(relation.name, relation.arity, relation.dtype)
         for part in parts:
@@ -238,7 +238,7 @@ class Member(Evaluation):
 
     # ---- together
 
-    def together(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+    def by_all_members(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         """Evaluate a stratum with all members; each ends with its part of the relations."""
         facts, rules, _ = self.rules(stratum, {})
         rows = {relation.name: self.contributions(relation) for relation in members}
@@ -364,5 +364,5 @@ def evaluate(
         program, database, group, options, replicated_rows, checkpoints, partition_by or {}, widenings, budget
     )
     for stratum in member.program.strata:
-        member.statistics.append(member.once(stratum))
+        member.statistics.append(member.restored_or_evaluated(stratum))
     return member

@@ -169,9 +169,9 @@ class Evaluation:
         except MemoryLimitReached as reached:
             raise OutOfMemory(self.too_large(stratum, reached)) from None
         except TimeIsUp:
-            return self.wind_up(stratum, members)
+            return self.finish_early(stratum, members)
 
-    def wind_up(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+    def finish_early(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         """Empty a stratum whose time is up, and let the others have GRACE of the time that was given, once.
 
         From then on only rules that read finished relations are evaluated, and no recursion begins: what is derived is

@@ -85,7 +85,7 @@ class JoinImprove(Join):
         self.major = int(self.sides[0, 0] != CHUNK)
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
-        by, groups = worker.arrangement(self.arrangement), worker.within_reach(self.relation_improved)
+        by, groups = worker.arrangement(self.arrangement), worker.single_partition(self.relation_improved)
         if groups is not None and isinstance(by, Readable) and chunk.dtype == by.arena.dtype == np.int32:
             done = self.improve(groups, by, worker, chunk, n)
             if done == n:

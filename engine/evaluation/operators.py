@@ -166,11 +166,11 @@ class JoinInsert(Join):
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
         by, relation = worker.arrangement(self.arrangement), self.insert.relation
         if isinstance(by, Readable) and by.holds_values and chunk.dtype == by.arena.dtype == np.int32:
-            partition = worker.at_hand(relation)
+            partition = worker.exclusive_partition(relation)
             if partition is not None and partition.paired:
                 self.insert_into(partition, by, worker, chunk, n)
                 return 0
-            inbox = worker.inbox_before(self, by, len(chunk))
+            inbox = worker.join_inbox(self, by, len(chunk))
             if inbox is not None:
                 inbox.put(worker, chunk, n)
                 return 0

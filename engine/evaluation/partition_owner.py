@@ -57,13 +57,13 @@ class PartitionOwner(Worker):
         self.produced += n
         self.send_buffers[self.owner_channel[relation.name]].offer(rows, n, take)
 
-    def at_hand(self, relation: Relation) -> None:
+    def exclusive_partition(self, relation: Relation) -> None:
         """No partition: tuples may have to be sent."""
 
-    def within_reach(self, relation: Relation) -> None:
+    def single_partition(self, relation: Relation) -> None:
         """No partition, either."""
 
-    def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> None:
+    def join_inbox(self, join: JoinInsert, by: Readable, width: int) -> None:
         """No inbox: send buffers take what a join makes."""
 
     # ---- gather
@@ -137,9 +137,9 @@ class PartitionOwner(Worker):
 
     def deliver(self, channel: int, fragment: int, rows: Columns) -> None:
         """Pass rows on to a fragment: to the one at hand, another of one's own, or one of another worker."""
-        at_hand = self.fragment
-        if at_hand is not None and at_hand.number == fragment and channel < len(at_hand.owned):
-            at_hand.owned[channel].insert(rows, 0, rows.shape[1], self.channels[channel].relation.every)
+        current = self.fragment
+        if current is not None and current.number == fragment and channel < len(current.owned):
+            current.owned[channel].insert(rows, 0, rows.shape[1], self.channels[channel].relation.every)
         elif fragment in self.fragments:
             self.fragments[fragment].receive(channel, rows.copy())
         else:

@@ -69,17 +69,17 @@ class Worker:
                 inbox = self.inboxes[relation] = Inbox(relation, self.inbox_rows)
             self.added += inbox.put(rows, n, take)
 
-    def at_hand(self, relation: Relation) -> Partition | None:
+    def exclusive_partition(self, relation: Relation) -> Partition | None:
         """The partition that all rows for a relation go to, if this worker need not share it with others."""
-        return self.within_reach(relation) if self.local_partitions or self.alone else None
+        return self.single_partition(relation) if self.local_partitions or self.alone else None
 
-    def within_reach(self, relation: Relation) -> Partition | None:
+    def single_partition(self, relation: Relation) -> Partition | None:
         """The partition that all rows for a relation go to, if there is one."""
         if self.local_partitions:
             return self.local_partitions[relation]
         return relation.partitions[0] if relation.bits == 0 else None
 
-    def inbox_before(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
+    def join_inbox(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
         """The inbox for rows that a last join takes to the partitions of a relation, if those tell the partition."""
         relation = join.insert.relation
         if relation.bits < 0 or not relation.partitions[0].paired:

@@ -18,7 +18,7 @@ import numpy as np
 
 from engine.codec import SURROGATES, Codec, Damaged
 from engine.evaluation.evaluator import constant_signatures, is_constant
-from engine.incremental.recomputed_stratum import alone, obstacle
+from engine.incremental.recomputed_stratum import as_program, obstacle
 from engine.incremental.state_identity import digest, digest_of
 from engine.language.checked_program import CheckedProgram, Record, Stratum
 from engine.language.program_codec import PROGRAM_CODEC
@@ -146,7 +146,7 @@ class Preparation:
             reason = "it negates pairs of an equivalence"
         reason = reason or next(("it aggregates" for rule in rules if any(isinstance(x, Fold) for x in rule.body)), "")
         if reason:
-            program = alone(self.program, stratum)
+            program = as_program(self.program, stratum)
             reads = tuple(name for inputs in program.strata[:-1] for name in inputs.relations)
             yield Component(stratum.relations, reads, reason, PROGRAM_CODEC.pack(program))
             return
@@ -161,9 +161,9 @@ class Preparation:
         rules = []
         for clause in stratum.clauses:
             if is_constant(clause):
-                facts[clause.head.relation].append(tuple(spelt(term) for term in contribution(clause.head)))
+                facts[clause.head.relation].append(tuple(pending_symbols(term) for term in contribution(clause.head)))
             else:
-                rules.append(replace(flatten(clause, self.program, spelt), clause=None))
+                rules.append(replace(flatten(clause, self.program, pending_symbols), clause=None))
         return rules, dict(facts)
 
     def negates_pairs(self, rule: Rule) -> bool:
@@ -220,20 +220,20 @@ def maintained(relations: tuple[str, ...], rules: list[Rule], facts: Facts) -> C
 
 
 @dataclass(frozen=True, slots=True)
-class Spelt:
+class PendingSymbol:
     """A symbol that has no id yet."""
 
     text: str
 
 
-def spelt(constant: Constant) -> Any:
+def pending_symbols(constant: Constant) -> Any:
     """Return what stands for a constant in a rule that is stored."""
-    return Spelt(constant.value) if constant.type == "symbol" else encode(constant, Symbols())
+    return PendingSymbol(constant.value) if constant.type == "symbol" else encode(constant, Symbols())
 
 
 def packed(constant: object) -> msgpack.ExtType:
     """A symbol as MessagePack has it, which knows no such type."""
-    if not isinstance(constant, Spelt):
+    if not isinstance(constant, PendingSymbol):
         raise TypeError(f"{constant!r} is no plain data")
     return msgpack.ExtType(SYMBOL, constant.text.encode("utf-8", SURROGATES))
 

@@ -36,7 +36,7 @@ def obstacle(program: CheckedProgram, stratum: Stratum) -> str:
     return ""
 
 
-def alone(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
+def as_program(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
     """A stratum as a program of its own: behind strata of the relations that it reads."""
     read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)} - {*stratum.relations}
     return replace(
@@ -54,8 +54,8 @@ class RecomputedStratum:
 
     Of an equivalence the classes are kept, not the pairs.
 
-    `program` gives that program, see `alone`; `given` are the facts of its relations, `reason` says why they are not
-    kept up to date.
+    `program` gives that program, see `as_program`; `given` are the facts of its relations, `reason` says why they are
+    not kept up to date.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ from engine.incremental.mapped_file import DamagedFile, MappedFile, Part, Verifi
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.state_identity import format_name, identity
 from engine.incremental.state_manifest import MANIFEST, Manifest, Saved, read_manifest, write_manifest
-from engine.incremental.state_migration import CannotMigrate, form, migrate
+from engine.incremental.state_migration import CannotMigrate, compatibility, migrate
 from engine.incremental.view_serialization import (
     Parts,
     as_stored,
@@ -204,7 +204,7 @@ class State:
             return False
         base, saved = self.base.file, self.base.saved
         parts, description = serialize(view, {relation.name: as_stored(relation) for relation in held_by(view)})
-        description["form"] = form(view)
+        description["form"] = compatibility(view)
         parts = {name: part for name, part in parts.items() if not base.holds(name, part.array)}
         positions, words = base.changes()
         parts |= {POSITIONS: Part(positions, len(positions), room=False), WORDS: Part(words, len(words), room=False)}
@@ -220,7 +220,7 @@ class State:
     def _save_base(self, view: MaintainedProgram) -> None:
         """Save all, and let the view go on from what has been saved."""
         parts, description = serialize(view, {relation.name: compacted(relation) for relation in held_by(view)})
-        description["form"] = form(view)
+        description["form"] = compatibility(view)
         base = self._write(parts | text_parts(view.symbols, 0), ".base")
         self._switch(Manifest(self._format, self._identity, base, None, description, self.notes))
         self.base = self._map_base(base)

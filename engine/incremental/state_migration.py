@@ -23,7 +23,7 @@ class CannotMigrate(Exception):
     """The saved state cannot be used; the message is the reason."""
 
 
-def form(view: MaintainedProgram) -> Description:
+def compatibility(view: MaintainedProgram) -> Description:
     """Return what tells whether something can be taken over, and which components: to be saved with the view."""
     program, bound = view.prepared, view.bound
     return {
@@ -39,7 +39,7 @@ def migrate(view: MaintainedProgram, description: Description, arrays: Arrays) -
 
     Return how many strata have been bootstrapped for that. Raises CannotMigrate.
     """
-    own, saved = form(view), description["form"]
+    own, saved = compatibility(view), description["form"]
     if own["kept"] != saved["kept"] or others(own["records"], saved["records"]):
         raise CannotMigrate("numbers, records, iterations or bounds are others")
     if view.bound is not None:

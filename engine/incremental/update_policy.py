@@ -181,7 +181,7 @@ class Raced:
         found: list[object] = []
 
         def bootstrap() -> None:
-            with fresh.watched(giving_up(won)):
+            with fresh.watched(abandoning(won)):
                 try:
                     fresh.bootstrap(facts)
                     won.set()
@@ -195,7 +195,7 @@ class Raced:
         other.start()
         outcome, reason = None, "it was finished first"
         try:
-            with old.watched(giving_up(won, self.limit_bytes)):
+            with old.watched(abandoning(won, self.limit_bytes)):
                 changes = old.update(inserted, deleted)
             outcome = Outcome("update", reason, maintainer.clock() - begin, changes)
             won.set()
@@ -217,7 +217,7 @@ class Raced:
         return Outcome("bootstrap", reason, maintainer.clock() - begin, changes)
 
 
-def giving_up(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
+def abandoning(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
     """A watch that ends an evaluation when the other has won, or when the process has become too large."""
 
     def watch() -> None:

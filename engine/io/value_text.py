@@ -83,7 +83,7 @@ class Interner:
 
 
 @dataclass
-class Begun:
+class PartialRecord:
     """A record or branch of which some fields have been read."""
 
     record: Record
@@ -108,25 +108,25 @@ class RecordReader:
 
     def value(self, type: Type) -> int:
         """Return the next value; the nesting may be deep, as in long lists."""
-        begun: list[Begun] = []
+        partial: list[PartialRecord] = []
         found = self.begin(type)
         while True:
-            if isinstance(found, Begun):
-                begun.append(found)
-            elif begun:
-                begun[-1].values.append(found)
+            if isinstance(found, PartialRecord):
+                partial.append(found)
+            elif partial:
+                partial[-1].values.append(found)
             else:
                 return found
-            last = begun[-1]
+            last = partial[-1]
             if len(last.values) == len(last.fields):
                 self.expect(last.end)
-                found = self.interner.intern(last.record.name, begun.pop().row())
+                found = self.interner.intern(last.record.name, partial.pop().row())
                 continue
             if last.values:
                 self.expect(",")
             found = self.begin(last.fields[len(last.values)].type)
 
-    def begin(self, type: Type) -> int | Begun:
+    def begin(self, type: Type) -> int | PartialRecord:
         """Return the next value, or the record that begins here."""
         self.skip_space()
         if type.kind == "symbol":
@@ -141,19 +141,19 @@ class RecordReader:
             self.position += 3
             return 0
         self.expect("[")
-        return Begun(record, record.fields, "]", [])
+        return PartialRecord(record, record.fields, "]", [])
 
-    def branch(self, record: Record) -> int | Begun:
+    def branch(self, record: Record) -> int | PartialRecord:
         self.expect("$")
         name = self.read(BRANCH).strip()
         found = next((branch for branch in record.branches if branch.name == name), None)
         if found is None:
             raise ValueError(f"'{name}' is not a branch of {record.name}")
-        begun = Begun(record, found.fields, ")", [], (found.tag,))
+        partial = PartialRecord(record, found.fields, ")", [], (found.tag,))
         if not found.fields:
-            return self.interner.intern(record.name, begun.row())
+            return self.interner.intern(record.name, partial.row())
         self.expect("(")
-        return begun
+        return partial
 
     def symbol(self) -> str:
         if not self.text.startswith('"', self.position):

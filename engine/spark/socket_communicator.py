@@ -13,7 +13,7 @@ from queue import Empty, Queue
 from time import monotonic
 
 from engine.cluster.communicator import Payload
-from engine.cluster.connection import Connection, NotAMember, admit, greet, made_prompt
+from engine.cluster.connection import Connection, NotAMember, client_handshake, server_handshake, without_delay
 from engine.cluster.listener import HANDSHAKE_S, Listener, NoPort, listening
 from engine.cluster.message_codec import Failure, pack, unpack
 from engine.codec import Damaged
@@ -66,16 +66,16 @@ class SocketCommunicator:
         arrived: Queue[Connection] = Queue()
         expected = set(range(self.rank + 1, self.size))
 
-        def welcome(link: Connection) -> bool:
+        def accept(link: Connection) -> bool:
             if is_expected := link.other in expected:
                 expected.remove(link.other)
                 arrived.put(link)
             return is_expected
 
         def admitted(connection: socket.socket) -> Connection:
-            return admit(connection, self.access.key, meeting, self.rank, self.access.pem)
+            return server_handshake(connection, self.access.key, meeting, self.rank, self.access.pem)
 
-        with Listener(listener, admitted, welcome):
+        with Listener(listener, admitted, accept):
             for other in range(self.rank):
                 self.peers[other] = self._joined(addresses[other].partition("/")[0], other, meeting)
             while len(self.peers) < self.size - 1:
@@ -90,9 +90,9 @@ class SocketCommunicator:
         """Connect to another member, again if that is cut off."""
         host, _, port = address.rpartition(":")
         for _ in range(ATTEMPTS):
-            connection = made_prompt(socket.create_connection((host, int(port)), timeout=HANDSHAKE_S))
+            connection = without_delay(socket.create_connection((host, int(port)), timeout=HANDSHAKE_S))
             try:
-                link = greet(connection, self.access.key, meeting, self.rank, other, self.access.pem)
+                link = client_handshake(connection, self.access.key, meeting, self.rank, other, self.access.pem)
                 connection.settimeout(None)
                 return link
             except NotAMember as error:

@@ -19,11 +19,11 @@ from engine.cluster.connection import (
     RECORD_BYTES,
     SEAL_BYTES,
     Connection,
-    admit,
+    client_handshake,
     exactly,
-    greet,
     proof,
     seal,
+    server_handshake,
 )
 from engine.cluster.tls import Encrypted, certificate
 from engine.spark.socket_communicator import Credentials, SocketCommunicator
@@ -140,7 +140,9 @@ def test_a_stranger_is_dropped_when_its_time_is_over(monkeypatch, attack):
     monkeypatch.setattr(listener, "HANDSHAKE_S", 0.0)
     dropped = threading.Event()
     with listener.listening(HOST, [0]) as opened:
-        with listener.Listener(opened, lambda connection: admit(connection, KEY, b"", 0, b""), lambda link: True):
+        with listener.Listener(
+            opened, lambda connection: server_handshake(connection, KEY, b"", 0, b""), lambda link: True
+        ):
             with socket.create_connection(opened.getsockname(), timeout=60) as stranger:
                 if stranger.recv(1) == b"":
                     dropped.set()
@@ -161,7 +163,7 @@ def test_a_false_server_gets_no_proof(attack):
         done = pool.submit(pretend)
         with socket.create_connection(server.getsockname(), timeout=30) as connection:
             with pytest.raises(Exception, match="does not know the secret"):
-                greet(connection, b"key", b"", 1, 0, b"")
+                client_handshake(connection, b"key", b"", 1, 0, b"")
         done.result()
     attack("member of a cluster: a false member that listens", expected=[b""], got=got)
 

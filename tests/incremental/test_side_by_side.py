@@ -46,15 +46,15 @@ def threads_take_turns_often():
 def test_iterations_and_counts_are_those_of_one_thread(scheduler, rules, facts, updates, exact, threads):
     program = engine.compile([DECLARED + "\n".join(rule for rule in RULES if rule in rules)])
     several = MaintainedProgram(program, Database(), threads=threads, options=TINY, exact=exact, scheduler=scheduler)
-    alone = MaintainedProgram(program, Database(), threads=1, options=TINY, exact=exact)
-    for view in (several, alone):
+    as_program = MaintainedProgram(program, Database(), threads=1, options=TINY, exact=exact)
+    for view in (several, as_program):
         view.bootstrap(columns(program, facts))
-    assert state(several) == state(alone)
+    assert state(several) == state(as_program)
     for inserted, deleted in updates:
-        for view in (several, alone):
+        for view in (several, as_program):
             view.update(columns(program, inserted), columns(program, deleted))
-        assert state(several) == state(alone)
-        assert several.n_updated == alone.n_updated
+        assert state(several) == state(as_program)
+        assert several.n_updated == as_program.n_updated
         check(several, exact)
     several.close()
 
@@ -102,12 +102,12 @@ def together(monkeypatch):
 @pytest.fixture
 def one_at_a_time(monkeypatch):
     """Lets no update begin while another one is under way."""
-    update, alone = MaintainedStratum.update, threading.Lock()
+    update, as_program = MaintainedStratum.update, threading.Lock()
 
     def only(stratum, *facts):
-        assert alone.acquire(blocking=False)
+        assert as_program.acquire(blocking=False)
         update(stratum, *facts)
-        alone.release()
+        as_program.release()
 
     monkeypatch.setattr(MaintainedStratum, "update", only)
 
