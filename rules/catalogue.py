@@ -41,6 +41,11 @@ class DatalogFile:
     name: str
     text: str
 
+    @property
+    def module(self) -> str:
+        """The name that the file is imported by: its path below `lib/` or, of other files, below `rules/`, dotted."""
+        return self.name.removeprefix("rules/").removeprefix("lib/").removesuffix(".dl").replace("/", ".")
+
 
 @dataclass(frozen=True, slots=True)
 class Check:

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-HERE = Path(__file__).parent / "lib"
+from rules.catalogue import DatalogFile
+
+RULES = Path(__file__).parent
+HERE, EXPORTS = RULES / "lib", RULES / "exports"
 
 ANALYSIS = (
     "models.dl",
@@ -41,10 +44,10 @@ recursion.
 """
 
 
-def analysis() -> list[tuple[str, str]]:
-    """Return the analysis program, without the fact schema: (file name, text) in order."""
-    own = (path.relative_to(HERE).as_posix() for path in sorted(HERE.glob("*/*.dl")) if _is_analysis(path.name))
-    return [(f"rules/lib/{name}", (HERE / name).read_text(encoding="utf-8")) for name in (*ANALYSIS, *own)]
+def analysis() -> list[DatalogFile]:
+    """Return the files of the analysis program, without the fact schema, in order."""
+    own = (path for path in sorted(HERE.glob("*/*.dl")) if _is_analysis(path.name))
+    return [_file(path) for path in (*(HERE / name for name in ANALYSIS), *own)]
 
 
 def _is_analysis(name: str) -> bool:
@@ -52,30 +55,30 @@ def _is_analysis(name: str) -> bool:
     return name in ANALYSIS or not (name.startswith("taint") or (HERE / name).exists())
 
 
-def call_graph() -> list[tuple[str, str]]:
+def call_graph() -> list[DatalogFile]:
     """Return the program for exports of the call graph: the analysis, and what says where programs begin."""
-    path = HERE.parent / "exports" / "call_graph.dl"
-    return [*analysis(), ("rules/exports/call_graph.dl", path.read_text(encoding="utf-8"))]
+    return [*analysis(), _file(EXPORTS / "call_graph.dl")]
 
 
-def line_question() -> tuple[str, str]:
-    """Return what stands for `lib/taint_question.dl` in a question about a line: (file name, text)."""
-    name = "line_question.dl"
-    return f"rules/exports/{name}", (HERE.parent / "exports" / name).read_text(encoding="utf-8")
+def line_question() -> DatalogFile:
+    """Return what stands for `lib/taint_question.dl` in a question about a line."""
+    return _file(EXPORTS / "line_question.dl")
 
 
-def pointer_graph() -> list[tuple[str, str]]:
+def pointer_graph() -> DatalogFile:
     """Return the program that makes a graph of C for CFL reachability, without the fact schema."""
-    path = HERE.parent / "exports" / "pointer_graph.dl"
-    return [("rules/exports/pointer_graph.dl", path.read_text(encoding="utf-8"))]
+    return _file(EXPORTS / "pointer_graph.dl")
 
 
 def grammars() -> dict[str, Path]:
     """Return the files of the grammars for that graph, by name."""
-    return {path.stem: path for path in sorted((HERE.parent / "exports").glob("*.cfg"))}
+    return {path.stem: path for path in sorted(EXPORTS.glob("*.cfg"))}
 
 
-def contexts() -> tuple[str, str]:
-    """Return what asks the analysis for the calls that contexts are chosen by: (file name, text)."""
-    path = HERE.parent / "exports" / "contexts.dl"
-    return "rules/exports/contexts.dl", path.read_text(encoding="utf-8")
+def contexts() -> DatalogFile:
+    """Return what asks the analysis for the calls that contexts are chosen by."""
+    return _file(EXPORTS / "contexts.dl")
+
+
+def _file(path: Path) -> DatalogFile:
+    return DatalogFile(f"rules/{path.relative_to(RULES).as_posix()}", path.read_text(encoding="utf-8"))

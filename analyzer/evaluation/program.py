@@ -15,6 +15,7 @@ from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
 from analyzer.evaluation.points_to_bounds import INTO, bounds
 from analyzer.evaluation.question import IN_QUESTION
 from analyzer.evaluation.rulebook import Rulebook
+from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
 from analyzer.state_directory import DamagedEntry, load_entry, save_entry
@@ -82,12 +83,12 @@ def compile_cached(
 
 def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
     """Return the bundled sources: of the analysis, then with the other models, then with checks."""
-    models = {(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())}
+    models = map(bundled, (*catalogue.library(), *catalogue.models()))
     layers: list[list[engine.Source]] = []
-    known = {("facts/schema.dl", facts.schema_text())}
-    for more in (library.analysis(), models, ((check.file.name, check.file.text) for check in catalogue.checks())):
+    known = {fact_schema()}
+    for more in (map(bundled, library.analysis()), models, (bundled(check.file) for check in catalogue.checks())):
         known.update(more)
-        layer = [source for source in sources if (source.name, source.text) in known]
+        layer = [each for each in sources if each in known]
         if len(layer) > sum(map(len, layers[-1:])):
             layers.append(layer)
     return layers
@@ -175,7 +176,7 @@ def _fingerprint(sources: Sequence[engine.Source], wanted: Sequence[str], parts:
         if path.is_file():
             digest.update(path.read_bytes())
     for source in sources:
-        digest.update(repr((source.name, source.text, source.trusted)).encode("utf-8", "surrogatepass"))
+        digest.update(repr((source.name, source.text, source.trusted, source.module)).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-import engine
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.report import Report
@@ -47,8 +46,11 @@ class Question:
     def narrow(self, book: Rulebook) -> None:
         """Reduce the rulebook to the sources that the answer needs."""
         book.leave_out({name for name in book.by_source if not _is_on_taint(book, name)})
-        name, text = library.line_question()
-        book.sources = [engine.Source(name, text) if s.name == EVERY_SINK else s for s in book.sources]
+        asked = library.line_question()
+        book.sources = [
+            replace(source, name=asked.name, text=asked.text) if source.name == EVERY_SINK else source
+            for source in book.sources
+        ]
 
     def bind(self, mounted: Mounted) -> Mounted:
         """Return the facts with the entities on the line. Raises AnalyzeError A007 for a file that is not scanned."""

@@ -16,6 +16,7 @@ import engine
 import facts
 from analyzer.configuration.advice import kinds_read, other_ids, unread_kinds
 from analyzer.errors import AnalyzeError, suggest
+from analyzer.evaluation.sources import bundled, fact_schema, own
 from analyzer.report import Check, Problem
 from analyzer.sources.trees import Tree, upwards
 from rules import catalogue
@@ -54,6 +55,11 @@ class Rulebook:
     def warn(self, message: str) -> None:
         self.problems.append(Problem(message, level="warning"))
 
+    def add_own(self, name: str, text: str) -> None:
+        """Add a source of the user."""
+        self.sources.append(own(name, text, {source.module for source in self.sources}))
+        self.user.add(name)
+
     def leave_out(self, names: set[str]) -> None:
         """Remove sources, and the checks among them."""
         self.sources = [source for source in self.sources if source.name not in names]
@@ -74,23 +80,23 @@ class UserFile:
 def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> Rulebook:
     """Return the sources of the library, all models and the selected checks. Raises AnalyzeError R002 (selector)."""
     book = Rulebook()
-    book.sources.append(engine.Source("facts/schema.dl", facts.schema_text()))
-    book.sources += [engine.Source(file.name, file.text) for file in (*catalogue.library(), *catalogue.models())]
+    book.sources += [fact_schema(), *map(bundled, (*catalogue.library(), *catalogue.models()))]
     checks = list(catalogue.checks())
     user_files = list(user_files)
     for file in user_files:
         if file.is_check:
             checks += _read_user_check(file, {check.id for check in checks}, book)
         else:
-            book.sources.append(engine.Source(file.name, file.text, trusted=False))
-            book.user.add(file.name)
+            book.add_own(file.name, file.text)
     book.known = {check.id for check in checks}
     read = kinds_read(check.file.text for check in checks)
     for file in user_files:
         book.problems += unread_kinds(file.name, file.text, read)
     for check in select(checks, selectors):
-        trusted = check.file.name not in book.user
-        book.sources.append(engine.Source(check.file.name, check.file.text, trusted=trusted))
+        if check.file.name in book.user:
+            book.add_own(check.file.name, check.file.text)
+        else:
+            book.sources.append(bundled(check.file))
         book.by_source[check.file.name] = as_report_check(check)
         book.languages |= (
             facts.LANGUAGES.keys() & {language for language, _ in check.examples} or facts.LANGUAGES.keys()

@@ -13,6 +13,7 @@ from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.evaluation.contexts.evaluate import InContexts
 from analyzer.evaluation.program import compile_cached
+from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.collect import Collected, Progress, collect, silent
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.entities import Entities
@@ -76,9 +77,8 @@ def call_graph(
 
     `context` overrides the context policy of the tree's configuration.
     """
-    schema = engine.Source("facts/schema.dl", facts.schema_text())
-    analysis = [schema, *(engine.Source(name, text) for name, text in library.analysis())]
-    sources = [schema, *(engine.Source(name, text) for name, text in library.call_graph())]
+    analysis = [fact_schema(), *map(bundled, library.analysis())]
+    sources = [fact_schema(), *map(bundled, library.call_graph())]
     with _collected(path, None, jobs, progress, context) as (collected, state, config):
         machine = ThisMachine(config.jobs or n_cores())
         program = compile_cached(sources, state.path, GRAPH_READ)

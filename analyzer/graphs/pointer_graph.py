@@ -16,6 +16,7 @@ import engine
 import facts
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.program import compile_cached, evaluate_program
+from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.collect import Progress, gather, silent
 from analyzer.extraction.discovery import discover
 from analyzer.extraction.machine import ThisMachine
@@ -44,8 +45,7 @@ def pointer_graph(
             raise AnalyzeError("A001", f"{path} has no C files", help="name a directory with .c and .h files")
         machine = ThisMachine(config.jobs or n_cores())
         gathered = gather(tree, files, config, state.path, machine, progress)
-        sources = [("facts/schema.dl", facts.schema_text()), *library.pointer_graph()]
-        program = compile_cached([engine.Source(name, text) for name, text in sources], state.path, (*LABELS,))
+        program = compile_cached([fact_schema(), bundled(library.pointer_graph())], state.path, (*LABELS,))
         result = evaluate_program(program, facts.mount(gathered.by_path()), machine, (*LABELS,))
     finally:
         tree.close()

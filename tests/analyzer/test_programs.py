@@ -7,11 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 import engine
+import facts
 from analyzer.evaluation import program
 from analyzer.evaluation.program import compile_cached, prepare_cached
 from analyzer.evaluation.rulebook import build_rulebook
+from analyzer.evaluation.sources import bundled, fact_schema, own
 from analyzer.state_directory import save_entry
 from engine import UNITS_CODEC, check_sources, slice_for
+from rules import catalogue
 
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
 
@@ -61,17 +64,17 @@ def small_bundle(monkeypatch):
     """A schema, an analysis, a model and a check that stand for the bundled ones."""
     files = {
         "facts/schema.dl": ".decl fact(x: number)\nfact(1).\n",
-        "rules/lib/a.dl": ".decl a(x: number)\na(x) :- fact(x).\n",
-        "rules/models/m.dl": ".decl m(x: number)\nm(x) :- a(x).\n",
-        "rules/checks/c.dl": ".decl c(x: number)\nc(x) :- m(x), !a(2).\n",
+        "rules/lib/a.dl": ".decl a(x: number) public\na(x) :- fact(x).\n",
+        "rules/models/m.dl": ".decl m(x: number) public\nm(x) :- a(x).\n",
+        "rules/checks/c.dl": ".decl c(x: number) public\nc(x) :- m(x), !a(2).\n",
     }
-    schema, analysis, model, check = (SimpleNamespace(name=name, text=text) for name, text in files.items())
-    monkeypatch.setattr(program.facts, "schema_text", lambda: schema.text)
-    monkeypatch.setattr(program.library, "analysis", lambda: [(analysis.name, analysis.text)])
+    schema, analysis, model, check = (catalogue.DatalogFile(name, text) for name, text in files.items())
+    monkeypatch.setattr(facts, "schema_text", lambda: schema.text)
+    monkeypatch.setattr(program.library, "analysis", lambda: [analysis])
     monkeypatch.setattr(program.catalogue, "library", lambda: (analysis,))
     monkeypatch.setattr(program.catalogue, "models", lambda: (model,))
     monkeypatch.setattr(program.catalogue, "checks", lambda: (SimpleNamespace(file=check),))
-    return [engine.Source(*file) for file in files.items()]
+    return [fact_schema(), *map(bundled, (analysis, model, check))]
 
 
 def test_bundled_rules_are_read_once_for_all_programs_with_them(small_bundle, read, tmp_path):
@@ -116,6 +119,8 @@ shop_flow.origin(c) :- shop_called(c, _).
 suspect("shop/carried", c, "") :- shop_flow.carried(c, _).
 """
 WRONG_NAME = ".decl shop(c: Entity) shop(c) :- call_targets(c, _)."
+NOT_OPEN = 'calls(c, "shop.buy") :- call(c, _, _).'
+PRIVATE = ".decl shop(c: Entity) shop(c) :- tests_write(c)."
 CYCLE = """
 .decl shop(c: Entity)
 shop(c) :- call_target(c, _).
@@ -133,8 +138,14 @@ def test_rules_beside_the_bundled_ones_make_the_program_that_all_make_together()
 
     bundled = build_rulebook([], []).sources
     units = dict(zip(bundled, UNITS_CODEC.unpack(UNITS_CODEC.pack(check_sources(bundled).units)), strict=True))
-    for text, begin in ((RIGHT, None), (WRONG_NAME, "error[E010]"), (CYCLE, "error[E030]")):
-        sources = [*bundled, engine.Source(".analyze/rules/shop.dl", text, trusted=False)]
+    for text, begin in (
+        (RIGHT, None),
+        (WRONG_NAME, "error[E010]"),
+        (CYCLE, "error[E030]"),
+        (NOT_OPEN, "error[E082]"),
+        (PRIVATE, "error[E080]"),
+    ):
+        sources = [*bundled, own(".analyze/rules/shop.dl", text, ())]
         found = outcome(sources, units)
         assert found == outcome(sources, {})
         assert isinstance(found, engine.CheckedProgram) if begin is None else found.startswith(begin)

@@ -9,6 +9,7 @@ import engine
 import facts
 from analyzer.evaluation.contexts.evaluate import InContexts
 from analyzer.evaluation.program import compile_cached
+from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.machine import ThisMachine
 from rules import library
 
@@ -20,8 +21,7 @@ def evaluator(rules: Path, wanted: Sequence[str], directory: Path) -> Evaluate:
 
     Programs are kept in `directory`. Under a policy entities of clones are told apart; `content` says what they are.
     """
-    analysis = [engine.Source("facts/schema.dl", facts.schema_text())]
-    analysis += [engine.Source(*source) for source in library.analysis()]
+    analysis = [fact_schema(), *map(bundled, library.analysis())]
     sources = [*analysis, engine.Source(rules.name, rules.read_text())]
     program = compile_cached(sources, directory, wanted)
 

@@ -8,11 +8,12 @@ import pytest
 
 import engine
 from analyzer.evaluation.program import compile_cached
+from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.collect import silent
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from engine import slice_on
-from facts import extract, mount, schema_text
+from facts import extract, mount
 from facts.languages import language_of
 from rules import library
 
@@ -35,8 +36,8 @@ def analysis(shared_state):
 
     @cache
     def compiled(*wanted, rules=""):
-        sources = [("facts/schema.dl", schema_text()), *library.analysis(), ("test.dl", rules)]
-        return compile_cached([engine.Source(name, text) for name, text in sources], shared_state, wanted)
+        sources = [fact_schema(), *map(bundled, library.analysis()), engine.Source("test.dl", rules)]
+        return compile_cached(sources, shared_state, wanted)
 
     return compiled
 

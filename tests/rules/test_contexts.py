@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-import engine
 from analyzer.context_policies import NAMES, POLICIES
 from analyzer.evaluation.contexts.evaluate import InContexts
 from analyzer.evaluation.program import compile_cached, evaluate_program
+from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.entities import Entities
-from facts import extract, mount, schema_text
+from facts import extract, mount
 from facts.languages import language_of
 from rules import library
 
@@ -351,7 +351,7 @@ def folder(case, file):
 @pytest.fixture(scope="module")
 def evaluated(shared_state):
     """All programs side by side: the results by policy, and that of the program on the facts as they are."""
-    sources = [engine.Source(name, text) for name, text in [("facts/schema.dl", schema_text()), *library.analysis()]]
+    sources = [fact_schema(), *map(bundled, library.analysis())]
     wanted = ("points_to", "call_target", "passes", "resolved_call", "argument", "constant", "location")
     files = {}
     for case, file in SINGLE:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-DECLARED = re.compile(r"^\.decl (\w+)\((.*)\)", re.M)
+DECLARED = re.compile(r"^\.decl (\w+)\(([^)]*)\)", re.M)
 NAMED = re.compile(r"`(\w+)\(([\w, ]+)\)`")
 
 

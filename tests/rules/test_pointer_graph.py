@@ -3,9 +3,9 @@
 import pytest
 
 import engine
+from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.graphs.pointer_graph import graph_of
 from engine.cfl import parse_grammar, solve
-from facts import schema_text
 from rules import library
 
 ALIASES = {
@@ -119,8 +119,7 @@ DEREFERENCES = {
 @pytest.fixture(scope="module")
 def pairs(evaluate):
     """Return the pairs of a symbol that a grammar finds in a file of C."""
-    sources = [("facts/schema.dl", schema_text()), *library.pointer_graph()]
-    program = engine.compile([engine.Source(name, text) for name, text in sources])
+    program = engine.compile([fact_schema(), bundled(library.pointer_graph())])
 
     def found(grammar, symbol, code):
         parsed = parse_grammar(grammar, library.grammars()[grammar].read_text())

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import engine
 from analyzer.evaluation.program import GIVEN
+from analyzer.evaluation.sources import bundled, fact_schema
 from engine import slice_for
-from facts import extract, mount, schema_text
+from facts import extract, mount
 from facts.languages import language_of
 from rules import catalogue
 
@@ -270,8 +271,8 @@ found(n, l, u) :- use(_, n, a, b), range_in(a, b, l, u).
 
 @pytest.fixture(scope="module")
 def program():
-    sources = [schema_text(), *(file.text for file in (*catalogue.library(), *catalogue.models())), ASKED]
-    return slice_for(engine.compile(sources), ["found"], GIVEN)
+    library = map(bundled, (*catalogue.library(), *catalogue.models()))
+    return slice_for(engine.compile([fact_schema(), *library, ASKED]), ["found"], GIVEN)
 
 
 def ranges(program, name, code):

@@ -21,6 +21,7 @@ from analyzer.evaluation.contexts.choose import GROWTH, Calls, choose, distinct,
 from analyzer.evaluation.contexts.clone import Cloned, clone
 from analyzer.evaluation.points_to_bounds import INTO
 from analyzer.evaluation.program import GIVEN, compile_cached, evaluate_program
+from analyzer.evaluation.sources import bundled
 from analyzer.extraction.machine import Machine
 from engine import Budget
 from rules import library
@@ -68,7 +69,7 @@ class InContexts:
     @cached_property
     def asked(self) -> tuple[Bodies, Calls, np.ndarray, np.ndarray]:
         """The input of the choice of contexts: bodies, calls, functions that keep one context, wide values."""
-        sources = [*self.analysis, engine.Source(*library.contexts())]
+        sources = [*self.analysis, bundled(library.contexts())]
         program = compile_cached(sources, self.directory, ASKED)
         result = evaluate_program(program, self.mounted, self.machine, ASKED, budget=self.budget)
         bodies = Bodies.of(self.mounted)
