@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from engine.language.compiler import Source as Source
     from engine.language.compiler import check_sources as check_sources
     from engine.language.compiler import compile as compile
+    from engine.language.compiler import flatten as flatten
     from engine.language.diagnostics import Diagnostic as Diagnostic
     from engine.language.diagnostics import ProgramError as ProgramError
     from engine.language.program_codec import PROGRAM_CODEC as PROGRAM_CODEC
     from engine.language.program_codec import UNITS_CODEC as UNITS_CODEC
+    from engine.language.to_souffle import souffle_text as souffle_text
     from engine.plan.isolate_sources import isolate_sources as isolate_sources
     from engine.plan.isolate_sources import only_sources as only_sources
     from engine.plan.isolate_sources import written_by as written_by
@@ -67,6 +69,8 @@ PUBLIC = {
     "Source": "engine.language.compiler",
     "compile": "engine.language.compiler",
     "check_sources": "engine.language.compiler",
+    "flatten": "engine.language.compiler",
+    "souffle_text": "engine.language.to_souffle",
     "Unit": "engine.language.compilation_unit",
     "Diagnostic": "engine.language.diagnostics",
     "ProgramError": "engine.language.diagnostics",

@@ -1,4 +1,4 @@
-"""`analyze rules`: the catalogue of checks, and their own tests."""
+"""`analyze rules`: the catalogue of checks, their own tests, and all rules for Soufflé."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ RULES_DIR = click.option(
     "--rules-dir", multiple=True, type=click.Path(path_type=Path), help="A directory of your own checks, too."
 )
 
+MODELS = click.option(
+    "--models", multiple=True, type=click.Path(path_type=Path), help="Your own models: a file or directory."
+)
+
 
 @click.group()
 def rules() -> None:
-    """List, show and test checks."""
+    """List, show, test and export checks."""
 
 
 @rules.command("list")
@@ -41,7 +45,7 @@ def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
 @rules.command("test")
 @click.argument("selectors", nargs=-1)
 @RULES_DIR
-@click.option("--models", multiple=True, type=click.Path(path_type=Path), help="Your own models: a file or directory.")
+@MODELS
 def test_rules(selectors: tuple[str, ...], rules_dir: tuple[Path, ...], models: tuple[Path, ...]) -> None:
     """Scan the examples of checks and compare the findings with those that their comments expect.
 
@@ -51,3 +55,24 @@ def test_rules(selectors: tuple[str, ...], rules_dir: tuple[Path, ...], models: 
     from cli.catalogue import print_test_results
 
     raise SystemExit(print_test_results(run_rule_tests(selectors, rules_dir, models)))
+
+
+@rules.command("export")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the program to FILE.")
+@RULES_DIR
+@MODELS
+def export_rules(output: Path | None, rules_dir: tuple[Path, ...], models: tuple[Path, ...]) -> None:
+    """Write the library, all models and checks as one program for Soufflé.
+
+    It reads what 'analyze facts' writes; its first lines say how to run it.
+    """
+    from analyzer import VERSION
+    from analyzer.graphs.rules_export import exported_rules
+    from cli.output import write_file
+    from cli.terminal import say
+
+    text = exported_rules(models, rules_dir, VERSION)
+    if output:
+        write_file(output, text)
+    else:
+        say(text, nl=False)

@@ -80,6 +80,15 @@ def check_sources(
     return check([part if isinstance(part, Unit) else next(found) for part in parts], report, number_bits)
 
 
+def flatten(sources: Sequence[Source]) -> list[Item]:
+    """Return the items of all sources without components and modules, names resolved. Raises ProgramError."""
+    report = Report({})
+    new = [Module(source.module, read(source, report, None, ())) for source in sources]
+    resolved = resolve_names(expand_modules(new, (), report), (), report)
+    report.raise_if_errors()
+    return list(chain(*resolved))
+
+
 def expand_modules(new: Sequence[Module], old: Sequence[Module], report: Report) -> list[Module]:
     """Return the new modules without components."""
     known = chain(*(module.items for module in old))
