@@ -12,7 +12,7 @@ SHELL := bash
 endif
 PYTEST = $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadgroup
 
-.PHONY: scan test test-all test-slow coverage lint clean
+.PHONY: scan test test-all test-slow coverage benchmarks lint clean
 
 # Findings are an answer, not a failure of make; a usage error (2) or an incomplete scan (3) is one.
 scan: $(READY)
@@ -34,6 +34,11 @@ coverage: $(READY)
 	RULE_COVERAGE=$(CURDIR)/.coverage-of-rules $(PYTEST) -m "not slow" -p tests.rule_coverage \
 		--cov --cov-report=term:skip-covered $(ARGS)
 	$(BIN)/python tests/rule_coverage.py .coverage-of-rules
+
+# Measure scans of REPOS and the engine on an idle machine, and write README's tables. ARGS='--souffle PATH --cspa DIR'
+benchmarks: $(READY)
+	@test -n "$(REPOS)" || { echo "usage: make benchmarks REPOS='DIR …' [ARGS='--souffle PATH']" >&2; exit 2; }
+	$(BIN)/python tests/benchmarks/readme.py $(REPOS) $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
