@@ -23,7 +23,7 @@ import numpy as np
 from engine.cluster.communicator import Communicator, all_gather
 from engine.database import Columns
 from engine.evaluation.send_buffer import SendBuffer
-from engine.kernels.hashing import partition_of
+from engine.kernels.hash_tables import partition_of
 from engine.plan.discriminating_sets import ExchangePort
 from engine.storage.key_tables import HashedKeys
 

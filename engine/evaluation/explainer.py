@@ -25,7 +25,7 @@ from engine.explanation import (
     SubJoinPlan,
     VariantPlan,
 )
-from engine.kernels.runs import LENGTH
+from engine.kernels.csr_runs import LENGTH
 from engine.language.checked_program import CheckedProgram
 from engine.language.clause_text import variable_text
 from engine.plan.decomposable import obstacle

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.admission import admit
+from engine.kernels.choice_domains import admit
 from engine.language.autoinc import split
 from engine.language.checked_program import CheckedClause, CheckedProgram, Type
 from engine.language.syntax import Atom, Variable

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.kernels.runs import LENGTH, count_matches, expand, total_matches
+from engine.kernels.csr_runs import LENGTH, count_matches, expand, total_matches
 from engine.plan.rule import Compare, Intersect, Literal, Match, Operand
 from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.arrangement import Arrangement, Block

@@ -19,9 +19,9 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import build
 from engine.evaluation.execution import Execution
 from engine.evaluation.worker_pool import Worker
-from engine.kernels.aggregation import order_by
+from engine.kernels.aggregates import order_by
 from engine.kernels.columns import gather
-from engine.kernels.hashing import partition_of
+from engine.kernels.hash_tables import partition_of
 from engine.plan.rule import Rule
 from engine.plan.stable_matches import StableMatches, stable_matches
 from engine.result import RuleStatistics

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.evaluation.operators import Expansion, Join, Operator, Segment
-from engine.kernels.runs import count_matches
+from engine.kernels.csr_runs import count_matches
 
 if TYPE_CHECKING:
     from engine.evaluation.worker_pool import Worker

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.evaluation.operators import Compute, Constant, Insert, Join, JoinInsert, Operator, Source
-from engine.kernels.extrema import ADD, ARENA, CHUNK, CONSTANT, COPY, GREATEST, LEAST, MULTIPLY, PRESENT
+from engine.kernels.dense_extrema import ADD, ARENA, CHUNK, CONSTANT, COPY, GREATEST, LEAST, MULTIPLY, PRESENT
 from engine.storage.aggregate_partition import AggregatePartition
 from engine.storage.aggregate_relation import AggregateRelation, PresentValues
 from engine.storage.arrangement import Readable

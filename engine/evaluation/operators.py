@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.kernels.columns import compress, scan
-from engine.kernels.runs import LENGTH, OLD
+from engine.kernels.csr_runs import LENGTH, OLD
 from engine.storage.arrangement import Arrangement, Readable
 from engine.storage.hash_tables import Joined
 from engine.storage.key_tables import HashedKeys

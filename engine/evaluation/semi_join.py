@@ -11,7 +11,7 @@ from engine.database import Columns
 from engine.evaluation.multiway_join import flow
 from engine.evaluation.operators import Join, Operator
 from engine.kernels.columns import compress
-from engine.kernels.runs import LENGTH, START, expand
+from engine.kernels.csr_runs import LENGTH, START, expand
 from engine.storage.arrangement import Readable
 from engine.storage.narrowed_arrangement import NarrowedArrangement
 

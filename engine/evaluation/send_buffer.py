@@ -9,7 +9,7 @@ import numpy as np
 from engine.database import Columns
 from engine.evaluation.fragment import Channel
 from engine.evaluation.send_cache import Boxes, SendCache, send_cache_for
-from engine.kernels.hashing import partition_of, scatter
+from engine.kernels.hash_tables import partition_of, scatter
 
 SEND_BUFFER_CELLS = 1 << 17
 """The rows of all partitions that a send buffer has room for together."""

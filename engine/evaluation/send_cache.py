@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.aggregation import bounds
+from engine.kernels.aggregates import bounds
 from engine.kernels.distribution import send_best, send_better, send_new
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregate_relation import AggregateRelation

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import partition_of, scatter
+from engine.kernels.hash_tables import partition_of, scatter
 from engine.storage.arrangement import Arrangement
 from engine.storage.memory import empty
 from engine.storage.partition import Partition

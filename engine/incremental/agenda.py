@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.incremental.support_sums import SupportSums
-from engine.kernels.ranks import ABSENT, account, collect, settle
+from engine.kernels.iterations import ABSENT, account, collect, settle
 
 if TYPE_CHECKING:
     from engine.incremental.maintained_relation import MaintainedRelation
@@ -44,7 +44,7 @@ class Agenda:
         is_fixed: bool,
         exact: bool,
     ) -> None:
-        """Account for instantiations with these heads; see `kernels.ranks.account`.
+        """Account for instantiations with these heads; see `kernels.iterations.account`.
 
         `states` are the largest iterations of their bodies before and after.
         """

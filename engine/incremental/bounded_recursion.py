@@ -19,7 +19,7 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Absent, Match, Rule
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.incremental.maintained_relation import MaintainedRelation
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 
 if TYPE_CHECKING:
     from engine.incremental.maintained_program import MaintainedProgram

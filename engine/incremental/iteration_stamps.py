@@ -19,7 +19,7 @@ from engine.evaluation.compile_plan import Builder, Plan
 from engine.evaluation.operators import Constant, Operator
 from engine.incremental.agenda import Agenda
 from engine.incremental.maintained_relation import MaintainedRelation
-from engine.kernels.ranks import stamp, stamp_absent
+from engine.kernels.iterations import stamp, stamp_absent
 from engine.plan.join_order import order
 from engine.plan.rule import Absent, Match, Rule
 
@@ -69,7 +69,7 @@ class Stamp(Operator):
         self.live = np.array(live, np.int64)
 
     def iterations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-        """Return what the kernels know iterations by: see `kernels.ranks`."""
+        """Return what the kernels know iterations by: see `kernels.iterations`."""
         moving = self.relation.moving
         is_fixed = self.current or self.epoch.is_fixed(self.relation)
         return self.relation.later, moving.earlier, moving.later, is_fixed

@@ -24,7 +24,7 @@ from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.prepared_program import Component, Facts, PreparedProgram, Shape, prepare_program
 from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.shared_worker_pool import SharedWorkerPool
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
 from engine.plan.rule import Rule
 from engine.result import Result

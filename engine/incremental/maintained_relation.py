@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.database import Columns
 from engine.incremental.support_sums import SupportSums
-from engine.kernels.ranks import ABSENT, enter
+from engine.kernels.iterations import ABSENT, enter
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.id_table import IdTable, slots_for, table_for
 from engine.storage.partition import RowsReached

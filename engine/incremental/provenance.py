@@ -16,7 +16,7 @@ from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.update_plans import Feed
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Absent, Match, Rule
 from engine.result import RuleStatistics
 

@@ -12,7 +12,7 @@ from engine.database import Columns
 from engine.evaluation.evaluator import RelationColumns, evaluate
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_relation import MaintainedRelation
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram, Stratum
 from engine.language.traverse import all_atoms
 from engine.storage.equivalence_union_find import Equivalence

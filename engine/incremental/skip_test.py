@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.runs import LENGTH
+from engine.kernels.csr_runs import LENGTH
 from engine.plan.rule import Literal, Match
 from engine.storage.relation import Relation
 

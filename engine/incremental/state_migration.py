@@ -16,7 +16,7 @@ from engine.database import Columns
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.view_serialization import Arrays, Description, restore, restore_lazily
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 
 
 class CannotMigrate(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.ranks import FREE, enter_sums
+from engine.kernels.iterations import FREE, enter_sums
 
 FIRST_SLOTS = 64
 

@@ -13,7 +13,7 @@ from engine.incremental.agenda import Agenda
 from engine.incremental.iteration_stamps import AFTER, BEFORE, Emit, EmitKnown, Epoch, Stamper, ended, marked
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.skip_test import may_match
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Absent, Literal, Match, Rule
 from engine.result import RuleStatistics
 from engine.storage.partition import Block

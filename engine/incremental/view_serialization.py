@@ -18,7 +18,7 @@ from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.mapped_file import Part, Verified
 from engine.incremental.recomputed_stratum import RecomputedStratum
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.storage.arrangement import Arrangement
 from engine.storage.key_tables import HashedKeys, ValueKeys
 from engine.storage.record_table import RecordTable

@@ -82,7 +82,7 @@ class Reader:
 
     def _read_integers(self, data: bytes) -> Columns | None:
         """Return the columns of a file of decimal integers, or None if it contains anything else."""
-        from engine.kernels.text import parse_integers
+        from engine.kernels.text_lines import parse_integers
 
         text = np.frombuffer(data, np.uint8)
         columns = np.empty((self.relation.arity, data.count(b"\n") + 1), np.int64)
@@ -246,7 +246,7 @@ def lines(rows: OrderedRows, parameters: dict[str, str]) -> Iterator[bytes]:
 
 def format_columns(ranks: np.ndarray, texts: Sequence[Iterable[str] | None], delimiter: str) -> Iterator[bytes]:
     """Yield rows as lines: column c of a row is the text number ranks[c] of texts[c], or that integer if it is None."""
-    from engine.kernels.text import format_rows
+    from engine.kernels.text_lines import format_rows
 
     every: list[bytes] = []
     first = np.full(len(ranks), -1, np.int64)

@@ -1,7 +1,7 @@
 """Numba kernels: all work per tuple happens here.
 
-`hashing` (tables of rows, partitioning), `distribution` (rows on their way to partitions), `runs` (arrangements),
-`columns` (scan, filter, aggregate), `classes` (equivalences), `admission` (choice domains), `text` (files). Kernels
+`hash_tables` (tables of rows, partitioning), `distribution` (rows on their way to partitions), `csr_runs`,
+`columns` (scan, filter, aggregate), `union_find` (equivalences), `choice_domains`, `text_lines` (files). Kernels
 take column-major 2-D arrays, any number of columns, and release the GIL. They are compiled once per machine and kept in
 a directory per user whose name is a hash of all kernel sources: Numba does not notice a changed callee by itself.
 Import this package before numba: it sets that directory.
@@ -64,7 +64,7 @@ use_cache(cache_directory())
 
 from numba import njit  # noqa: E402  (the cache directory must be set first)
 
-from engine.kernels.kept import KernelCache  # noqa: E402
+from engine.kernels.kernel_cache import KernelCache  # noqa: E402
 
 
 def kernel(function: Callable) -> Callable:

@@ -9,9 +9,9 @@ from threading import Lock
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.aggregation import show
-from engine.kernels.extrema import OUTSIDE, improve_joined
-from engine.kernels.hashing import partition_of
+from engine.kernels.aggregates import show
+from engine.kernels.dense_extrema import OUTSIDE, improve_joined
+from engine.kernels.hash_tables import partition_of
 from engine.storage import memory
 from engine.storage.accumulator import Accumulator, AggregatedColumn
 from engine.storage.changed_groups import ChangedGroups
@@ -113,7 +113,7 @@ class AggregatePartition:
             return self.changes.n - before
 
     def improve_joined(self, joined: Joined, present: np.ndarray, operation: int, major: int) -> tuple[int, int, int]:
-        """Let the rows that a join makes contribute; `operation` gives their value, see `kernels.extrema`.
+        """Let the rows that a join makes contribute; `operation` gives their value, see `kernels.dense_extrema`.
 
         Returns how many rows of the chunk are done, how many rows they made and how many groups those are the first to
         change. Only where groups are dense, and then as far as each group is within the range of those before, rows are

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from engine.database import Columns, EvaluationError
-from engine.kernels.aggregation import publish
+from engine.kernels.aggregates import publish
 from engine.storage.aggregate_partition import AggregatePartition, Shape
 from engine.storage.arrangement import Arrangement
 from engine.storage.changed_groups import grown

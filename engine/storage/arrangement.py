@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.runs import (
+from engine.kernels.csr_runs import (
     LENGTH,
     OLD,
     append,
@@ -69,7 +69,7 @@ class Readable:
 
 
 class Arrangement(Readable):
-    """Rows by key: per key a contiguous run of the other columns in one arena (dynamic CSR, see `kernels.runs`).
+    """Rows by key: per key a contiguous run of the other columns in one arena (dynamic CSR, see `kernels.csr_runs`).
 
     A key is the values of the columns `key`; it has a dense id: the value itself where one int32 column has few gaps,
     else its position in an array indexed by value or, where keys are sparse, in a hash table. The arena is built when a

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.bits import (
+from engine.kernels.bit_matrices import (
     AXIS,
     BIT_LOW,
     N_ROWS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.aggregation import take_listed
+from engine.kernels.aggregates import take_listed
 
 FIRST_GROUPS = 64
 

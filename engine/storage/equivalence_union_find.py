@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.classes import (
+from engine.kernels.union_find import (
     LENGTH,
     count_new_pairs,
     join_classes,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.aggregation import lift, lower
+from engine.kernels.aggregates import lift, lower
 from engine.storage.accumulator import Accumulator, AggregatedColumn
 from engine.storage.changed_groups import ChangedGroups, grown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.aggregation import add_runs, distinct, lift_contributors, order_by
+from engine.kernels.aggregates import add_runs, distinct, lift_contributors, order_by
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.changed_groups import FIRST_GROUPS, ChangedGroups, grown
 from engine.storage.sum_accumulator import Sum

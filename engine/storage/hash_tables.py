@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import (
+from engine.kernels.hash_tables import (
     BLOCK,
     EMPTY,
     find_pairs,
@@ -24,7 +24,7 @@ FIRST_SLOTS = 128
 
 
 class Joined(NamedTuple):
-    """The result of a join for the first n rows of a chunk: see `kernels.hashing.join_pairs`."""
+    """The result of a join for the first n rows of a chunk: see `kernels.hash_tables.join_pairs`."""
 
     starts: np.ndarray
     lengths: np.ndarray

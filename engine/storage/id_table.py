@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.ids import FREE, count_new, drop_old, enter_ids, find_ids, give_ids
+from engine.kernels.id_tables import FREE, count_new, drop_old, enter_ids, find_ids, give_ids
 from engine.storage.memory import full
 
 FIRST_SLOTS = 64

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.aggregation import bounds, find_values, intern_values
-from engine.kernels.hashing import EMPTY, find_rows, intern_rows, rehash_rows
+from engine.kernels.aggregates import bounds, find_values, intern_values
+from engine.kernels.hash_tables import EMPTY, find_rows, intern_rows, rehash_rows
 from engine.storage import memory
 
 FIRST_KEYS = 64
@@ -14,7 +14,7 @@ SPARSE_VALUES = 1 << 24
 """Values below are looked up in an array, however few they are."""
 Two = tuple[int, int]
 Places = tuple[np.ndarray, Two, Two, Two]
-"""The index of ids of dense values, or of pairs of them: index, lows, sizes, strides of `kernels.extrema`."""
+"""The index of ids of dense values, or of pairs of them: index, lows, sizes, strides of `kernels.dense_extrema`."""
 
 
 class HashedKeys:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.runs import START, expand, keep_matches, narrow
+from engine.kernels.csr_runs import START, expand, keep_matches, narrow
 from engine.storage.arrangement import Arrangement
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.aggregation import bounds
-from engine.kernels.extrema import intern_pairs
+from engine.kernels.aggregates import bounds
+from engine.kernels.dense_extrema import intern_pairs
 from engine.storage.key_tables import HashedKeys, Places, widened
 
 SMALL_CELLS = 1 << 18

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import BLOCK, partition_of
+from engine.kernels.hash_tables import BLOCK, partition_of
 from engine.storage import memory
 from engine.storage.bit_matrix import PairMatrix, denser
 from engine.storage.hash_tables import Joined, PairTable, Table, table_of

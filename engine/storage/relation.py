@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.hashing import partition_of
+from engine.kernels.hash_tables import partition_of
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.memory import copy, for_result
 from engine.storage.partition import MANY, Partition, distribute

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.batches import (
+from engine.kernels.csr_runs import LENGTH, expand
+from engine.kernels.sorted_batches import (
     AT,
     N_KEYS,
     bury,
@@ -23,7 +24,6 @@ from engine.kernels.batches import (
     mark_visible,
     merge_step,
 )
-from engine.kernels.runs import LENGTH, expand
 from engine.storage import memory
 
 NONE = np.empty(0, np.int32)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.database import Columns, EvaluationError
-from engine.kernels.aggregation import contribute, order_by
+from engine.kernels.aggregates import contribute, order_by
 from engine.storage.accumulator import Accumulator, AggregatedColumn
 from engine.storage.changed_groups import FIRST_GROUPS, ChangedGroups, grown
 from engine.storage.key_tables import HashedKeys

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.kernels.runs import LENGTH, OLD
+from engine.kernels.csr_runs import LENGTH, OLD
 from engine.storage.arrangement import FEW_VALUES, Arrangement, Block
 from engine.storage.key_tables import HashedKeys, ValueKeys
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.kernels.runs import LENGTH
+from engine.kernels.csr_runs import LENGTH
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.bit_matrix import PairMatrix
 from engine.storage.hash_tables import Joined, PairTable

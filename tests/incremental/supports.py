@@ -4,7 +4,7 @@ from collections import Counter
 
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Absent, Compare, Match
 
 TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)

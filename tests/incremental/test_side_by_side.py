@@ -17,7 +17,7 @@ from engine.database import Database
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.kernels.ranks import ABSENT
+from engine.kernels.iterations import ABSENT
 from engine.schedule.executor import SCHEDULERS
 
 N_APART = 12

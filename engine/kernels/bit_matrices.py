@@ -70,7 +70,7 @@ def insert_bits(words, place, meta, rows, lo, hi, take, out, at):
 
 @kernel
 def join_bits(starts, lengths, n, i, j, chunk, arena, sides, words, place, meta, out, at):
-    """Join as `hashing.join_pairs` does, and add the pairs as `insert_bits` does.
+    """Join as `hash_tables.join_pairs` does, and add the pairs as `insert_bits` does.
 
     Starts at match j of row i; returns (next i, next j, at, pairs made), with i = n at the end.
     """

@@ -5,7 +5,7 @@ list from head[c] over `following` to tail[c]. When two classes are joined, the 
 anew: O(n log n) steps for n elements in all, and reading a label takes one (Aho, Hopcroft and Ullman, 1974, §4.6).
 Lists are joined end to end, so a class that was whole earlier still stands together.
 
-`runs[c]` says where the values of class c stand in an arena, as in `kernels.runs`; both its lengths are the size.
+`runs[c]` says where the values of class c stand in an arena, as in `kernels.csr_runs`; both its lengths are the size.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
 """Kernels of immutable batches: rows sorted by the hash of their key, then by the key, then by the other columns.
 
-A batch is CSR over its sorted rows: `runs[k]` as in `kernels.runs`, the arena being the rows themselves; `hashes[k]` is
-the hash of key k. `directory[b]` is the first key whose hash begins with the bits b or more: as hashes spread evenly, a
-key is found in constant time, and as the order is the same in all batches, two are merged in one pass.
+A batch is CSR over its sorted rows: `runs[k]` as in `kernels.csr_runs`, the arena being the rows themselves;
+`hashes[k]` is the hash of key k. `directory[b]` is the first key whose hash begins with the bits b or more: as hashes
+spread evenly, a key is found in constant time, and as the order is the same in all batches, two are merged in one
+pass.
 
 Rows have a history where not all readers see the same: they are visible from version `born` until before version
 `died` (0 as long as they live). An empty array stands for no history.
@@ -243,7 +244,7 @@ def mark_matched(ids, n, runs, born, died, version, mask):
 
 @kernel
 def expand_visible(ids, n, i, j, runs, born, died, version, rows, take, stored, payload, out):
-    """`runs.expand` for rows with a history: those that are visible at a version."""
+    """`csr_runs.expand` for rows with a history: those that are visible at a version."""
     at, room, n_left = 0, out.shape[1], len(take)
     while i < n:
         k = ids[i]

@@ -76,7 +76,7 @@ def insert_pairs(table, limit, rows, lo, hi, take, out, at):
 
 @kernel
 def join_pairs(starts, lengths, n, i, j, chunk, arena, sides, table, limit, out, at):
-    """Join as `runs.expand` does, and add the pairs that `table` does not hold to it and to `out`, as `insert_pairs`.
+    """Join as `csr_runs.expand` does; add the pairs that `table` does not hold to it and to `out`, as `insert_pairs`.
 
     Row i of the chunk meets `lengths[i]` rows of the arena from `starts[i]` on. sides[c] says where column c of a pair
     comes from: (0, a register of the chunk) or (1, a column of the arena); all are int32. Starts at match j of row i;

@@ -2,7 +2,7 @@
 
 A group is one value or two. Its cell is the sum over both of (value − lows[c]) · strides[c], where 0 ≤ value − lows[c]
 < sizes[c]; of groups of one value the first of the two is always 0. index[cell] is the number of the group, plus one,
-or zero. Groups whose value changes are listed as in `aggregation`.
+or zero. Groups whose value changes are listed as in `aggregates`.
 """
 
 import numpy as np
@@ -30,13 +30,13 @@ def combined(operation, left, right):
 
 @kernel
 def improve_joined(joined, i, j, present, operation, places, columns, best, least, dirty, changed, known):
-    """Join as `runs.expand` does, and let the rows contribute to their groups; new groups are numbered.
+    """Join as `csr_runs.expand` does, and let the rows contribute to their groups; new groups are numbered.
 
-    `joined` is as for `hashing.join_pairs`, all of int32; its `sides` say where the two values of the group and the two
-    operands come from. `places` is (index, lows, sizes, strides), `known` the numbers of groups and of changes listed.
-    Keeps the least values, or the greatest if not `least`; they wrap around. Starts at match j of row i; returns (next
-    i, next j, groups, changes, rows made): with i = n at the end, before that when there is no room for a new group,
-    and with j = OUTSIDE at a row, all before which are done, that makes a group without a cell.
+    `joined` is as for `hash_tables.join_pairs`, all of int32; its `sides` say where the two values of the group and
+    the two operands come from. `places` is (index, lows, sizes, strides), `known` the numbers of groups and of changes
+    listed. Keeps the least values, or the greatest if not `least`; they wrap around. Starts at match j of row i;
+    returns (next i, next j, groups, changes, rows made): with i = n at the end, before that when there is no room for a
+    new group, and with j = OUTSIDE at a row, all before which are done, that makes a group without a cell.
     """
     starts, lengths, n, chunk, arena, sides = joined
     index, (x_low, y_low), (width, height), (x_stride, y_stride) = places

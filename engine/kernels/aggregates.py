@@ -1,7 +1,7 @@
 """Kernels of aggregate relations: contributions improve the values of their groups.
 
-Groups and contributors have dense numbers, given out in the order of first arrival (`hashing.intern_rows`): the first
-number that is not `known` is new. Groups whose value changes are marked in `dirty` and listed once in `changed`.
+Groups and contributors have dense numbers, given out in the order of first arrival (`hash_tables.intern_rows`): the
+first number that is not `known` is new. Groups whose value changes are marked in `dirty` and listed once in `changed`.
 """
 
 import numpy as np
