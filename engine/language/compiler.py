@@ -36,18 +36,19 @@ Resolver = Callable[[str, Source], Source | None]
 
 
 def compile(
-    sources: Iterable[Source | str],
+    sources: Source | str | Iterable[Source | str],
     *,
     resolve: Resolver | None = None,
     number_bits: int = 32,
     units: Mapping[Source, Unit] = MappingProxyType({}),
 ) -> CheckedProgram:
-    """Return the checked program of all sources together; their order does not matter.
+    """Return the checked program of a source, or of several together; their order does not matter.
 
     `resolve(path, including)` returns the source that an `.include` means, or None; without it there are no includes.
     `units` are sources that need not be checked again. Raises ProgramError with every error found.
     """
-    named = [Source("<text>", source) if isinstance(source, str) else source for source in sources]
+    given = [sources] if isinstance(sources, Source | str) else sources
+    named = [Source("<text>", source) if isinstance(source, str) else source for source in given]
     checked = check_sources(named, resolve, number_bits, units)
     try:
         return link(checked)

@@ -6,7 +6,7 @@ import engine
 from engine import Source
 from engine.language.compiler import flatten
 from engine.language.to_souffle import souffle_text
-from engine.tuples import decode
+from engine.tables import decode
 
 GRAPH = """
 .type Node = [name: symbol, count: number]
