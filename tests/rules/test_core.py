@@ -13,7 +13,7 @@ from rules.library import HERE
 
 FAMILIES = sorted({language.family for language in LANGUAGES.values()})
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\])*")|(\w+)(?=\()', re.S)
-DECLARED = re.compile(r"^\s*\.decl\s+(\w+)", re.M)
+IMPORTED = re.compile(r"^\.use (.*)$", re.M)
 SPECIAL = re.compile(r"\.?__\w+__")
 QUALIFIED = re.compile(r"\.?[A-Za-z_]\w*(/\w+)*\.(\w+(\.\w+)*)?")
 """A name of a library, or the part of one that others are added to: `builtins.str`, `net/http.Request`, `builtins.`."""
@@ -30,10 +30,6 @@ def tokens(path):
 
 def files(folder):
     return sorted((HERE / folder).glob("*.dl"))
-
-
-def declared(paths):
-    return {name for path in paths for name in DECLARED.findall(path.read_text(encoding="utf-8"))}
 
 
 @cache
@@ -81,16 +77,16 @@ def test_no_relation_of_the_core_is_named_after_a_language(path):
     assert names == set()
 
 
+def imported(path):
+    return {name.strip() for names in IMPORTED.findall(path.read_text(encoding="utf-8")) for name in names.split(",")}
+
+
 @pytest.mark.parametrize("path", files("."), ids=lambda path: path.stem)
-def test_the_core_uses_no_relation_of_a_language(path):
-    own = declared(path for family in FAMILIES for path in files(family)) - declared(files("."))
-    assert own & {name for _, _, name in tokens(path)} == set()
+def test_the_core_imports_nothing_of_a_language(path):
+    assert {name for name in imported(path) if "." in name} == set()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_language_uses_no_relation_of_another_one(family):
-    shared = declared(files(".")) | declared(files(family))
-    others = declared(path for other in FAMILIES if other != family for path in files(other)) - shared
-    used = {(path.name, name) for path in files(family) for _, _, name in tokens(path) if name in others}
-    assert files(family)
-    assert used == set()
+def test_a_language_imports_nothing_of_another_one(family):
+    names = {name for path in files(family) for name in imported(path) if "." in name}
+    assert {name for name in names if not name.startswith(f"{family}.")} == set()
