@@ -19,7 +19,7 @@ from engine.evaluation.semi_join import SemiJoin
 from engine.language.syntax import Atom
 from engine.plan import rule as logical
 from engine.plan.join_order import Step, order
-from engine.plan.rule import Absent, Compare, Fold, Intersect, Literal, Match, Never, Operand, Record, Rule, Some
+from engine.plan.rule import Absent, Compare, Fold, Intersect, Match, Never, Operand, Ordered, Record, Rule, Some
 from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.relation import Relation
 
@@ -48,7 +48,7 @@ def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: f
 
     Atoms of relations in `recursive` before that position read earlier iterations only.
     """
-    first = None if delta is None else rule.body[delta]
+    first = None if delta is None else rule.atom(delta)
     steps = order(rule.body, first, (), rule.head, bindings.sizes, hinted(rule, delta, recursive))
     builder = Builder(rule.wide, bindings)
     if delta is not None:
@@ -85,7 +85,7 @@ def hinted(rule: Rule, delta: int | None, recursive: frozenset[str]) -> Sequence
     return [atoms[position - 1] for position in positions]
 
 
-def projected(steps: Sequence[Step], wanted: Iterable[Operand]) -> Literal | None:
+def projected(steps: Sequence[Step], wanted: Iterable[Operand]) -> Ordered | None:
     """The literal behind which rows may be equal: the last one before the second atom, if the first loses columns."""
     atoms = [i for i, step in enumerate(steps) if isinstance(step.literal, Match | Intersect)]
     if len(atoms) < 2 or not isinstance(first := steps[atoms[0]].literal, Match):
@@ -101,9 +101,9 @@ class Builder(Atoms, Values):
     Behind the literal `projected` rows that are equal are dropped.
     """
 
-    projected: Literal | None = None
+    projected: Ordered | None = None
 
-    def steps(self, literals: Sequence[Literal], wanted: Iterable[Operand]) -> None:
+    def steps(self, literals: Sequence[Ordered], wanted: Iterable[Operand]) -> None:
         self.ends: list[int] = []
         remaining = [set(wanted)]
         for literal in reversed(literals):
@@ -116,7 +116,7 @@ class Builder(Atoms, Values):
             self.ends.append(len(self.operators))
         self.needed = set(wanted)
 
-    def step(self, literal: Literal) -> None:
+    def step(self, literal: Ordered) -> None:
         match literal:
             case Match():
                 self.match(literal)

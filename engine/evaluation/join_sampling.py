@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from engine.kernels.csr_runs import LENGTH, count_matches, expand, total_matches
-from engine.plan.rule import Compare, Intersect, Literal, Match, Operand
+from engine.plan.rule import Compare, Intersect, Match, Operand, Ordered
 from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.relation import Relation
@@ -69,7 +69,7 @@ class Sample:
             count_matches(ids, self.n, arrangement.runs, LENGTH, counts[-1])
         return float(np.minimum.reduce(counts).mean()) if counts else None
 
-    def take(self, literal: Literal) -> None:
+    def take(self, literal: Ordered) -> None:
         """Extend the bindings by a literal that has been chosen."""
         if isinstance(literal, Compare) and literal.op == "=":
             self._equate(literal.left, literal.right)

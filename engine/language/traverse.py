@@ -21,8 +21,11 @@ from engine.language.syntax import (
 
 
 class HasBody(Protocol):
-    head: Atom
-    body: tuple[Literal, ...]
+    @property
+    def head(self) -> Atom: ...
+
+    @property
+    def body(self) -> tuple[Literal, ...]: ...
 
 
 def literal_terms(literal: Literal) -> tuple[Term, ...]:

@@ -6,9 +6,10 @@ atoms in the same way, up to the names of variables, share one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 from engine.plan.rule import Absent, Compare, FlatAtom, Literal, Match, Operand, Rule
 
@@ -25,13 +26,17 @@ class Auxiliary:
     wide: bool
 
 
+Form = tuple[Any, ...]
+"""What is equal for joins that differ in names of variables and in the order of atoms alone."""
+
+
 class Auxiliaries:
     """The auxiliary relations of a component. `wide` says of each relation whether its columns have 64 bits."""
 
     def __init__(self, wide: Mapping[str, bool]) -> None:
         self.wide = dict(wide)
         self.made: list[Auxiliary] = []
-        self._shared: dict[Hashable, tuple[str, tuple[int, ...]]] = {}
+        self._shared: dict[Form, tuple[str, tuple[int, ...]]] = {}
 
     def copy(self) -> Auxiliaries:
         """The same, to make further ones apart."""
@@ -59,7 +64,7 @@ class Auxiliaries:
 
     def _enter(self, rule: Rule) -> None:
         unknown = any(self.wide[x.relation] for x in rule.body if isinstance(x, Match))
-        self.wide[rule.relation] = any(rule.wide.get(v, unknown) for v in rule.head)
+        self.wide[rule.relation] = any(rule.wide.get(v, unknown) for v in rule.head if isinstance(v, str))
         self.made.append(Auxiliary(rule.relation, len(rule.head), self.wide[rule.relation]))
 
 
@@ -70,7 +75,7 @@ def wanted(parts: Sequence[Literal], rest: Iterable[Literal], head: Iterable[Ope
     return tuple(dict.fromkeys(t for x in atoms for t in x.terms if isinstance(t, str) and t in read))
 
 
-def canonical(parts: Sequence[Literal], read: Iterable[str]) -> tuple[Hashable, list[str]]:
+def canonical(parts: Sequence[Literal], read: Iterable[str]) -> tuple[Form, list[str]]:
     """Return the canonical form of `parts`, independent of names of variables and order of atoms; and the variables.
 
     The variables come in an order that is the same for all parts of equal form.
@@ -81,7 +86,7 @@ def canonical(parts: Sequence[Literal], read: Iterable[str]) -> tuple[Hashable, 
     return min((form(order, filters, read) for order in orders), key=lambda found: found[0])
 
 
-def form(atoms: Sequence[Match], filters: Sequence[Literal], read: Iterable[str]) -> tuple[Hashable, list[str]]:
+def form(atoms: Sequence[Match], filters: Sequence[Literal], read: Iterable[str]) -> tuple[Form, list[str]]:
     """The form of a join with the atoms in a given order: variables are numbered as they appear."""
     names = list(dict.fromkeys(t for x in atoms for t in x.terms if isinstance(t, str)))
     numbers = {name: i for i, name in enumerate(names)}

@@ -59,7 +59,7 @@ class RowCostModel:
         return self.of_open_size(rule, possible, first, values)
 
     def enter(self, atom: Match, bucket: Bucket) -> None:
-        values = [self.values[t] for t in atom.terms]
+        values = [self.values[t] for t in atom.terms if isinstance(t, str)]
         rows = UniformSizes(self.sizes, self.known).results(bucket.parts, None)
         self.known[atom.relation] = min(rows, prod(values)), values
 
@@ -137,14 +137,15 @@ class UniformSizes:
         """
         rest = [x for x in rule.body if x not in bucket.parts]
         read = set(rule.head).union(*(x.variables for x in rest))
-        bound = set().union(*(x.variables for x in bucket.atoms))
-        atom = Match("&", tuple(sorted(bound & read)))
+        bound = {v for x in bucket.atoms for v in x.variables}
+        terms = tuple(sorted(bound & read))
+        atom = Match("&", terms)
         stored = self.results(bucket.parts, first)
         if values:
             stored = min(stored, combinations(atom.variables, values))
-        self.assumed[atom.relation] = stored, [values.get(v, stored) for v in atom.terms]
+        self.assumed[atom.relation] = stored, [values.get(v, stored) for v in terms]
         again = self.derived((atom, *rest), None if first is None else atom, rule.head)
-        return self.derived(bucket.parts, first, atom.terms) + INSERTION * stored + again
+        return self.derived(bucket.parts, first, terms) + INSERTION * stored + again
 
     # ---- what `join_order` asks for
 

@@ -57,7 +57,7 @@ def place(
     """
     search = Search(columns, rules, fixed)
     if prod(len(options) for options in search.options) <= MAX_ASSIGNMENTS:
-        best = min(product(*search.options), key=search.cost)
+        best = min(map(list, product(*search.options)), key=search.cost)
     else:
         best = search.improve([options[0] for options in search.options])
     return search.placement(best)
@@ -138,7 +138,8 @@ def join_ports(
     shared = [v for v in dict.fromkeys(first.terms) if isinstance(v, str) and v in second.variables]
     usable = [v for v in shared if all(x.terms.index(v) in columns[x.relation] for x in atoms)]
     for variables in dict.fromkeys((tuple(usable), *((v,) for v in usable))):
-        yield tuple(ExchangePort(x.relation, tuple(x.terms.index(v) for v in variables)) for x in atoms)
+        here, there = (ExchangePort(x.relation, tuple(x.terms.index(v) for v in variables)) for x in atoms)
+        yield here, there
 
 
 def subsets(columns: Sequence[int]) -> Iterable[Columns]:

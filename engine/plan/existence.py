@@ -88,7 +88,8 @@ def parts(body: Sequence[Literal]) -> list[tuple[tuple[Literal, ...], set[str]]]
     """The literals of a body that share variables, directly or by way of others, each part with its variables."""
     found: list[tuple[tuple[Literal, ...], set[str]]] = []
     for literal in body:
-        part, names = (literal,), names_in(literal)
+        part: tuple[Literal, ...] = (literal,)
+        names = names_in(literal)
         apart = []
         for other, known in found:
             if names.isdisjoint(known):

@@ -72,12 +72,10 @@ class Flattener:
         return tuple(None if isinstance(t, Wildcard) else self.operand(t, out) for t in atom.arguments)
 
     def constraint(self, node: Constraint, out: list[Literal]) -> None:
-        if node.op == "true":
-            return
-        if node.op == "false":
-            out.append(Never())
-            return
         left, right = node.left, node.right
+        if left is None or right is None:  # It is `true` or `false`.
+            out += [Never()] * (node.op == "false")
+            return
         if node.op == "=" and isinstance(right, Variable | Constant) and not isinstance(left, Variable | Constant):
             left, right = right, left
         if node.op == "=" and isinstance(right, Functor | RecordTerm | Aggregate):
@@ -87,9 +85,8 @@ class Flattener:
 
     def define(self, left: Operand, term: Term, out: list[Literal], kind: str) -> None:
         """Emit `left` = the value of a functor, record or aggregate."""
-        target = left
-        if not isinstance(left, str):
-            target = self.fresh(kind)
+        target = left if isinstance(left, str) else self.fresh(kind)
+        if target != left:
             out.append(Compare("=", kind, target, left))
         match term:
             case Functor():

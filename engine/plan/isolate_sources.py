@@ -31,9 +31,9 @@ def isolate_sources(program: CheckedProgram, sources: Collection[str]) -> Checke
     if not parts.made:
         return program
     relations = {**program.relations, **parts.made}
-    strata = stratify(list(relations), [*clauses, *parts.bridges], Report({}))
+    found = stratify(list(relations), [*clauses, *parts.bridges], Report({}))
     premappable = {name: stratum.premappable for stratum in program.strata for name in stratum.relations}
-    strata = [replace(s, premappable=all(premappable.get(name, True) for name in s.relations)) for s in strata]
+    strata = (replace(s, premappable=all(premappable.get(name, True) for name in s.relations)) for s in found)
     return replace(program, relations=relations, strata=tuple(strata))
 
 

@@ -17,6 +17,7 @@ from engine.plan.rule import (
     Match,
     Never,
     Operand,
+    Ordered,
     Record,
     Some,
 )
@@ -34,7 +35,7 @@ class Sample(Protocol):
     def least_fan_out(self, atoms: Sequence[Match]) -> float | None:
         """The mean over them of the number of matches of that atom which has the fewest, or None."""
 
-    def take(self, literal: Literal) -> None:
+    def take(self, literal: Ordered) -> None:
         """Extend the bindings by a literal."""
 
 
@@ -58,7 +59,7 @@ class Step:
     `fan_out` is the expected number of matches a row, `is_measured` whether a sample of bindings gave it.
     """
 
-    literal: Literal
+    literal: Ordered
     rows: float
     bound: tuple[int, ...] = ()
     fan_out: float = 1.0
@@ -87,10 +88,11 @@ def order(
         starts = [first]
     if len(matches) <= 2 and first is not None:
         return Search(body, set(bound), set(wanted), sizes, None).run(first)[1]
-    plans = [
-        Search(body, set(bound), set(wanted), sizes, start and sizes.sample(start, first is not None)).run(start)
-        for start in starts
-    ]
+
+    def sample_of(start: Match | None) -> Sample | None:
+        return None if start is None else sizes.sample(start, first is not None)
+
+    plans = [Search(body, set(bound), set(wanted), sizes, sample_of(start)).run(start) for start in starts]
     return min(plans, key=lambda plan: plan[0])[1]
 
 
@@ -169,7 +171,8 @@ class Search:
         self.rows *= least
         self.cost += self.rows
         step = Step(together, self.rows, fan_out=least, is_measured=True)
-        self.sample.take(together)
+        if self.sample is not None:
+            self.sample.take(together)
         for atom in together.atoms:
             self.left.remove(atom)
         self.steps.append(step)
@@ -202,7 +205,8 @@ class Search:
         """
         if literal is self.first or not any(isinstance(step.literal, Match | Intersect) for step in self.steps):
             return None
-        forgotten, found = literal.variables - self.bound, []
+        forgotten = literal.variables - self.bound
+        found: list[Literal] = []
         while more := [x for x in self.left if x is not literal and x not in found and x.variables & forgotten]:
             for other in more:
                 if not isinstance(other, Compare | Absent | Compute | Record):
@@ -222,7 +226,7 @@ class Search:
             if ready is None:
                 return None
             inner.take(ready)
-        return tuple(step.literal for step in inner.steps)
+        return tuple(taken for step in inner.steps if not isinstance(taken := step.literal, Intersect | Some))
 
     def take(self, literal: Literal, step: Step | None = None) -> None:
         if self.sample is not None and literal is not self.first:

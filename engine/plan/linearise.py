@@ -50,10 +50,9 @@ def composes(rule: Rule, left: Match, right: Match, group: Sequence[int]) -> boo
     taken: Counter[str] = Counter()
     joined: tuple[list[object], list[object]] = [], []
     for c in group:
-        terms = rule.head[c], left.terms[c], right.terms[c]
-        if not all(isinstance(term, str) for term in terms):
+        head, a, b = rule.head[c], left.terms[c], right.terms[c]
+        if not (isinstance(head, str) and isinstance(a, str) and isinstance(b, str)):
             return False
-        head, a, b = terms
         taken[head] += 1
         if head == a == b:
             continue

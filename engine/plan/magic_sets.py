@@ -131,7 +131,9 @@ class Rewriting:
             if own is None:
                 head = Atom(answers, terms_at(clause.head, adornment, "f"))
             else:
-                head = guard_of(body.pop(own), adorned, adornment)
+                recursive = body.pop(own)
+                assert isinstance(recursive, Atom)
+                head = guard_of(recursive, adorned, adornment)
             self.clauses.append(replace(clause, head=head, body=(*guard, *body), plan=()))
         given = self.given(name, adorned, adornment)
         self.clauses.append(replace(given, head=Atom(answers, terms_at(given.head, adornment, "f"))))
@@ -188,7 +190,7 @@ class Rewriting:
         known = {name for atom in guard for term in atom.arguments for name in pattern_variables(term)}
         body = list(clause.body)
         for passing in pass_sideways(clause.body, known, self.is_derived):
-            atom = body[passing.position]
+            atom = passing.atom
             if passing.position == left_alone:
                 continue
             name = self.relation(atom.relation, passing.adornment)

@@ -65,10 +65,11 @@ def extremum_of(name: str, clause: CheckedClause) -> tuple[int, str] | None:
     if len(atoms) != 1 or sum(atom.relation == name for atom in all_atoms(clause)[1:]) != 1:
         return None
     for term in clause.head.arguments:
-        is_extremum = isinstance(term, HeadAggregate) and term.kind in ("min", "max")
-        if is_extremum and isinstance(term.target, Variable) and term.target in atoms[0].arguments:
-            if list(occurrences(clause)).count(term.target.name) == 2:
-                return atoms[0].arguments.index(term.target), term.kind
+        if isinstance(term, HeadAggregate) and term.kind in ("min", "max"):
+            value = term.target
+            if isinstance(value, Variable) and value in atoms[0].arguments:
+                if list(occurrences(clause)).count(value.name) == 2:
+                    return atoms[0].arguments.index(value), term.kind
     return None
 
 

@@ -24,23 +24,24 @@ def is_right_linear(clauses: Iterable[CheckedClause], adornment: str, is_derived
     What a functor makes in a bound column of a head cannot be compared with the demand: then they are not.
     """
     clauses = list(clauses)
-    recursive = [clause for clause in clauses if recursive_position(clause) is not None]
+    recursive = [(clause, at) for clause in clauses if (at := recursive_position(clause)) is not None]
     bound = (term for clause in clauses for term in given_terms(clause, adornment))
     if not recursive or any(isinstance(part, Functor) for term in bound for part in subterms(term)):
         return False
-    return all(passes_on(clause, adornment, is_derived) for clause in recursive)
+    return all(passes_on(clause, at, adornment, is_derived) for clause, at in recursive)
 
 
 def given_terms(clause: CheckedClause, adornment: str) -> list[Term]:
     return [term for term, letter in zip(clause.head.arguments, adornment, strict=True) if letter == "b"]
 
 
-def passes_on(clause: CheckedClause, adornment: str, is_derived: Callable[[str], bool]) -> bool:
+def passes_on(clause: CheckedClause, at: int, adornment: str, is_derived: Callable[[str], bool]) -> bool:
     """Return True if the one recursive atom is asked as the head is, and its free arguments serve the head alone."""
-    atom = clause.body[recursive_position(clause)]
+    atom = clause.body[at]
+    assert isinstance(atom, Atom)
     known = {name for term in given_terms(clause, adornment) for name in pattern_variables(term)}
     passings = pass_sideways(clause.body, known, is_derived)
-    own = [p.adornment for p in passings if clause.body[p.position].relation == atom.relation]
+    own = [passing.adornment for passing in passings if passing.atom.relation == atom.relation]
     free = [i for i, letter in enumerate(adornment) if letter == "f"]
     passed_on = [atom.arguments[i] for i in free]
     uses = Counter(name for literal in (clause.head, *clause.body) for name in names(literal_terms(literal)))

@@ -104,10 +104,9 @@ class Never:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intersect:
-    """Several positive atoms taken together, as they all bind `variable`.
+    """Several positive atoms taken together, as they all bind `variable`, in an order of a body.
 
-    For each row the atom with the fewest matches proposes values, and the others confirm them. An order of a body may
-    have it in the place of those atoms; a body has not.
+    For each row the atom with the fewest matches proposes values, and the others confirm them.
     """
 
     variable: str
@@ -122,7 +121,7 @@ class Intersect:
 class Some:
     """A positive atom of which one match is enough: one that passes the `filters`, which read what nothing else does.
 
-    An order of a body may have it in the place of these literals; a body has not.
+    It stands for these literals in an order of a body.
     """
 
     atom: Match
@@ -137,7 +136,10 @@ class Some:
         return self.atom, *self.filters
 
 
-Literal = Match | Absent | Compare | Compute | Record | Fold | Never | Intersect | Some
+Literal = Match | Absent | Compare | Compute | Record | Fold | Never
+"""What a body holds."""
+Ordered = Literal | Intersect | Some
+"""What an order of a body holds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,6 +156,12 @@ class Rule:
     wide: Mapping[str, bool]
     text: str
     clause: CheckedClause | None = None
+
+    def atom(self, at: int) -> Match:
+        """The positive atom at a position of the body."""
+        literal = self.body[at]
+        assert isinstance(literal, Match)
+        return literal
 
     def relations(self) -> Iterator[str]:
         """The relations the body reads, those inside aggregates included."""

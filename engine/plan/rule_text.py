@@ -15,9 +15,9 @@ from engine.plan.rule import (
     FlatAtom,
     Fold,
     Intersect,
-    Literal,
     Match,
     Operand,
+    Ordered,
     Record,
     Rule,
     Some,
@@ -38,7 +38,7 @@ class Texts:
         body = ", ".join(map(self.literal, rule.body))
         return f"{rule.relation}({self.terms(rule.head, 'number')}) :- {body}."
 
-    def literal(self, literal: Literal) -> str:
+    def literal(self, literal: Ordered) -> str:
         match literal:
             case Match():
                 return self.atom(literal)

@@ -12,13 +12,14 @@ from engine.language.traverse import literal_terms, subterms, variables_of
 
 @dataclass(frozen=True)
 class Passing:
-    """An atom at a position of a body, the letter b or f for each of its arguments, and the positions of what binds it.
+    """An atom at a position of a body, and the letter b or f for each of its arguments.
 
-    `before` are the literals taken earlier that share variables, directly or through one another, with its bound
-    arguments.
+    `before` are the positions of the literals taken earlier that share variables, directly or through one another, with
+    its bound arguments.
     """
 
     position: int
+    atom: Atom
     adornment: str
     before: tuple[int, ...]
 
@@ -44,7 +45,7 @@ class Walk:
             literal = self.body[position]
             if isinstance(literal, Atom) and self.is_derived(literal.relation):
                 adornment = "".join("b" if self.is_known(term) else "f" for term in literal.arguments)
-                found.append(Passing(position, adornment, self.connected(literal)))
+                found.append(Passing(position, literal, adornment, self.connected(literal)))
             self.left.remove(position)
             self.taken.append(position)
             for term in literal_terms(literal) if not isinstance(literal, Negation) else ():
@@ -52,13 +53,16 @@ class Walk:
         return found
 
     def next(self) -> int | None:
-        tests = (i for i in self.left if not isinstance(self.body[i], Atom) and self.is_decided(self.body[i]))
-        position = next(tests, None)
-        atoms = [i for i in self.left if isinstance(self.body[i], Atom)]
-        return min(atoms, key=self.rank, default=None) if position is None else position
+        atoms = []
+        for position in self.left:
+            literal = self.body[position]
+            if isinstance(literal, Atom):
+                atoms.append((position, literal))
+            elif self.is_decided(literal):
+                return position
+        return min(atoms, key=lambda each: self.rank(*each))[0] if atoms else None
 
-    def rank(self, position: int) -> tuple[bool, bool, int, int]:
-        atom = self.body[position]
+    def rank(self, position: int, atom: Atom) -> tuple[bool, bool, int, int]:
         n_known = sum(map(self.is_known, atom.arguments))
         return bool(atom.arguments) and not n_known, self.is_derived(atom.relation), -n_known, position
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-from engine.plan.rule import GENERATORS, Compute, Literal, Match, Operand, Rule, relations_of
+from engine.plan.rule import GENERATORS, Compute, Literal, Match, Rule, relations_of
 
 NUMBER = "#number"
 """Stands for the number of the group that the recursive atom matches."""
@@ -39,7 +39,7 @@ def stable_matches(
     `source` are the aggregated columns of the atom at position `delta`, `target` is that of the head, whose
     `head_columns` are those of the group and the contributor.
     """
-    atom = rule.body[delta]
+    atom, result = rule.atom(delta), rule.head[target]
     others = rule.body[:delta] + rule.body[delta + 1 :]
     read = [atom.terms[c] for c in source if atom.terms[c] is not None]
     values = {term: c for c in source if isinstance(term := atom.terms[c], str)}
@@ -50,9 +50,12 @@ def stable_matches(
     computations = in_order([literal for literal in others if literal not in matched], values.keys(), changing)
     kept = [None if c in source else term for c, term in enumerate(atom.terms)]
     head = [rule.head[c] for c in head_columns]
-    if computations is None or not changing.isdisjoint([*kept, *head]) or rule.head[target] not in changing:
+    if computations is None or not changing.isdisjoint([*kept, *head]):
         return None
-    operands = tuple(dict.fromkeys(a for c in computations for a in c.arguments if is_operand(a, changing)))
+    if not isinstance(result, str) or result not in changing:
+        return None
+    arguments = (argument for computation in computations for argument in computation.arguments)
+    operands = tuple(dict.fromkeys(x for x in arguments if isinstance(x, str) and x not in changing))
     kept[min(source)] = NUMBER
     matches = Rule(
         f"matches of {rule.text}",
@@ -62,11 +65,7 @@ def stable_matches(
         rule.text,
         rule.clause,
     )
-    return StableMatches(matches, operands, values, computations, rule.head[target])
-
-
-def is_operand(argument: Operand, changing: Set[str]) -> bool:
-    return isinstance(argument, str) and argument not in changing
+    return StableMatches(matches, operands, values, computations, result)
 
 
 def closure(values: Set[str], literals: tuple[Literal, ...]) -> Set[str]:

@@ -25,14 +25,12 @@ def dtype_of(kinds: Iterable[str], number_bits: int) -> np.dtype:
 
 def encode(constant: Constant, symbols: Symbols) -> int:
     """The integer that stands for a constant in a column."""
-    match constant.type:
-        case "symbol":
-            return int(symbols.intern([constant.value])[0])
-        case "float":
-            return encode_float(constant.value)
-        case "nil":
-            return 0
-    return signed(int(constant.value))
+    value = constant.value
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        return int(symbols.intern([value])[0])
+    return encode_float(value) if constant.type == "float" else signed(int(value))
 
 
 def signed(value: int) -> int:

@@ -106,7 +106,7 @@ def eliminate_variables(
                 break
             bucket, expected = chosen
             first, rule = auxiliaries.cut(rule, bucket.parts)
-            atom = rule.body[0]
+            atom = rule.atom(0)
             found.chosen.append(SubJoin(atom.relation, rule, bucket.variable, expected))
             moves = any(x.relation in names for x in bucket.atoms)
             if not moves:
