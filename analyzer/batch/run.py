@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import TaskContext
@@ -28,7 +27,7 @@ from analyzer.batch.request import BatchRequest, Watch
 from analyzer.batch.resolve import resolve_all
 from analyzer.batch.results import publish, write_failure
 from analyzer.batch.summary import Summary, summarise
-from analyzer.batch.workspace import Workspace, failed_in, is_finished, opened
+from analyzer.batch.workspace import RunCosts, Timings, Workspace, failed_in, is_finished, opened
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
 from analyzer.extraction.collect import Progress
@@ -67,9 +66,7 @@ def planned(request: BatchRequest, state: Path, progress: Progress) -> Plan:
     return Plan(tuple(targets), {name: value for name, value in request.flags.items() if value is not None}, names)
 
 
-def scan_missing(
-    workspace: Workspace, request: BatchRequest, limits: Limits, cache: Path, watch: Watch
-) -> dict[str, Any]:
+def scan_missing(workspace: Workspace, request: BatchRequest, limits: Limits, cache: Path, watch: Watch) -> RunCosts:
     """Scan the repositories without results, largest first. Return the costs of the run."""
     for target in workspace.missing():
         if target.problem:
@@ -95,8 +92,10 @@ def scan_missing(
         raise AnalyzeError("B008", message, help=help)
     known = workspace.costs()
     costs = [known[target.name] for target in missing]
-    busy, processor = (round(sum(cost[name] for cost in costs), 3) for name in ("elapsed_s", "processor_s"))
-    return took | {"busy_s": busy, "processor_s": processor, "scanned": len(missing)}
+    took["busy_s"] = round(sum(cost["elapsed_s"] for cost in costs), 3)
+    took["processor_s"] = round(sum(cost["processor_s"] for cost in costs), 3)
+    took["scanned"] = len(missing)
+    return took
 
 
 def missing_jobs(workspace: Workspace, common: Callable[..., Job]) -> list[Job]:
@@ -110,7 +109,7 @@ def publish_failure(workspace: Path, target: Target) -> None:
         publish(attempt, target.name, workspace)
 
 
-def on_spark(master: str, conf: Mapping[str, str], jobs: Sequence[Job]) -> dict[str, Any]:
+def on_spark(master: str, conf: Mapping[str, str], jobs: Sequence[Job]) -> RunCosts:
     """Run a task per job in rounds, in this order as slots become free. Raises AnalyzeError B007."""
     os.environ["PYTHONSAFEPATH"] = "1"  # Spark's own children inherit it.
     began = time.monotonic()
@@ -163,14 +162,14 @@ def watched(workspace: Workspace, total: int, watch: Watch) -> Iterator[None]:
         thread.join()
 
 
-def completed(workspace: Workspace, took: dict[str, Any], began: float, progress: Progress) -> Summary:
+def completed(workspace: Workspace, took: RunCosts, began: float, progress: Progress) -> Summary:
     """Write the database and page from all results, and turn the workspace into the output."""
     progress("Merging", 0, None)
     merge_began = time.monotonic()
     database.merge(workspace.directory, [target.name for target in workspace.plan.targets])
     ended = time.monotonic()
-    took |= {"merge_s": round(ended - merge_began, 3), "elapsed_s": round(ended - began, 3)}
-    timings = {"run": took, "repositories": workspace.costs()}
+    took["merge_s"], took["elapsed_s"] = round(ended - merge_began, 3), round(ended - began, 3)
+    timings: Timings = {"run": took, "repositories": workspace.costs()}
     summary = summarise(workspace.directory, workspace.output, timings)
     write_atomically(workspace.directory / "summary.html", render_page(summary).encode("utf-8", "backslashreplace"))
     workspace.finish(timings)

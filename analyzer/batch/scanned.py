@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from analyzer.batch.isolate import confine, lacks_memory
 
@@ -17,8 +17,20 @@ JOB = "job.json"
 OUTCOME = "outcome.json"
 
 
+class Outcome(TypedDict, total=False):
+    """The costs of a scan, or the reason of its failure."""
+
+    extracted: int
+    contents: int
+    phases_s: dict[str, float]
+    error: str
+    may_be_tried_again: bool
+    out_of_memory: bool
+
+
 def main(threads: int, parent: int) -> None:
     here = Path.cwd()
+    outcome: Outcome
     try:
         outcome = scanned(here, threads, parent)
     except MemoryError:
@@ -26,7 +38,7 @@ def main(threads: int, parent: int) -> None:
     (here / OUTCOME).write_text(json.dumps(outcome))
 
 
-def scanned(here: Path, threads: int, parent: int) -> dict[str, Any]:
+def scanned(here: Path, threads: int, parent: int) -> Outcome:
     """Scan the repository and write its results. Return its costs, or the error that ended it.
 
     Modules are loaded before the memory limit holds: libraries that lack memory then end the process silently.

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analyzer.batch.database import FILE
-from analyzer.batch.workspace import TIMINGS, read_json
+from analyzer.batch.task import Costs
+from analyzer.batch.workspace import TIMINGS, RunCosts, Timings, read_json
 
 RULES = """
 select rule, severity, count(*), count(distinct repository) from findings where suppressed is null
@@ -69,8 +69,8 @@ class Summary:
     output: Path
     rules: tuple[RuleCount, ...]
     repositories: tuple[RepositoryCount, ...]
-    costs: Mapping[str, Mapping[str, Any]]
-    run: Mapping[str, Any]
+    costs: Mapping[str, Costs]
+    run: RunCosts
     contents: int
     distinct_contents: int
 
@@ -88,18 +88,18 @@ class Summary:
     def by_status(self, status: str) -> list[RepositoryCount]:
         return [repository for repository in self.repositories if repository.status == status]
 
-    def slowest(self, limit: int) -> list[tuple[RepositoryCount, Mapping[str, Any]]]:
+    def slowest(self, limit: int) -> list[tuple[RepositoryCount, Costs]]:
         """Return the slowest repositories, with their costs."""
         timed = [(item, self.costs[item.name]) for item in self.repositories if item.name in self.costs]
         return sorted(timed, key=lambda pair: -pair[1]["elapsed_s"])[:limit]
 
 
-def summarise(workspace: Path, output: Path, timings: Mapping[str, Any] | None = None) -> Summary:
+def summarise(workspace: Path, output: Path, timings: Timings | None = None) -> Summary:
     """Return the summary of the batch in a workspace, or in the directory that it has become."""
-    timings = timings or read_json(workspace / TIMINGS)
+    recorded: Timings = timings or read_json(workspace / TIMINGS)
     with closing(sqlite3.connect(f"file:{workspace / FILE}?mode=ro", uri=True)) as database:
         rules = tuple(RuleCount(*row) for row in database.execute(RULES))
         repositories = tuple(RepositoryCount(*row) for row in database.execute(REPOSITORIES))
         contents, distinct = database.execute(CONTENTS).fetchone()
-    costs = timings.get("repositories", {})
-    return Summary(output, rules, repositories, costs, timings.get("run", {}), contents, distinct)
+    costs = recorded.get("repositories", {})
+    return Summary(output, rules, repositories, costs, recorded.get("run", {}), contents, distinct)

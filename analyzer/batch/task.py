@@ -14,19 +14,44 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import analyzer
 from analyzer.batch.isolate import STDERR, Ended, lacks_memory, run_isolated
 from analyzer.batch.job import Job
 from analyzer.batch.losses import REASON, begun, is_published, lost_by
 from analyzer.batch.results import publish, write_failure
-from analyzer.batch.scanned import JOB, OUTCOME
+from analyzer.batch.scanned import JOB, OUTCOME, Outcome
 from analyzer.state_directory import write_atomically
 
 RUNNING, ATTEMPTS, COSTS = "running", "attempts", "costs"
 MAX_DETAIL = 2000
 OF_ITS_SHARE = "memory than its share of the executor's; raise it with --memory"
+
+
+class FailedAttempt(TypedDict):
+    """Why an attempt failed, and the last of what it said."""
+
+    reason: str
+    stderr: str
+
+
+class Measured(TypedDict):
+    """The costs of all attempts at a repository, and the limits that they had."""
+
+    attempts: int
+    elapsed_s: float
+    processor_s: float
+    peak_bytes: int
+    limits: list[float | None]
+
+
+class Costs(Measured, Outcome, total=False):
+    """These, the outcome of the last attempt, and failures of earlier ones; `lost` counts attempts without an end."""
+
+    lost: int
+    memory_bytes: int | None
+    failed_attempts: list[FailedAttempt]
 
 
 def run(job: Job, threads: int) -> None:
@@ -38,7 +63,7 @@ def run(job: Job, threads: int) -> None:
     if is_published(job) or lost_by(job) > job.n_lost:
         return
     with begun(workspace, name), announced(workspace, name), directory_for(workspace, name) as attempt:
-        costs = no_costs()
+        costs = no_costs(job)
         reason = "not tried"
         while reason and costs["attempts"] <= job.limits.retries:
             ended, outcome = attempted(job, attempt, threads)
@@ -48,7 +73,8 @@ def run(job: Job, threads: int) -> None:
                 break
         if reason:
             write_failure(job.target, reason, attempt)
-        save_costs(workspace, name, costs | {"limits": limits_of(job), "memory_bytes": job.memory_bytes})
+        costs["memory_bytes"] = job.memory_bytes
+        save_costs(workspace, name, costs)
         publish(attempt, name, workspace)
 
 
@@ -58,15 +84,17 @@ def give_up(job: Job) -> None:
     with directory_for(workspace, name) as attempt:
         write_failure(job.target, REASON, attempt)
         n = lost_by(job)
-        save_costs(workspace, name, no_costs() | {"attempts": n, "lost": n, "limits": limits_of(job)})
+        costs = no_costs(job)
+        costs["attempts"] = costs["lost"] = n
+        save_costs(workspace, name, costs)
         publish(attempt, name, workspace)
 
 
-def no_costs() -> dict[str, Any]:
-    return {"attempts": 0, "elapsed_s": 0.0, "processor_s": 0.0, "peak_bytes": 0}
+def no_costs(job: Job) -> Costs:
+    return {"attempts": 0, "elapsed_s": 0.0, "processor_s": 0.0, "peak_bytes": 0, "limits": limits_of(job)}
 
 
-def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, dict[str, Any]]:
+def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, Outcome]:
     """Run the scan. Return the end of its process, and its outcome."""
     (attempt / OUTCOME).unlink(missing_ok=True)
     job.save(attempt / JOB)
@@ -90,7 +118,7 @@ def environment(job: Job) -> dict[str, str]:
     return {**os.environ, **own, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def judged(job: Job, ended: Ended, outcome: dict[str, Any]) -> tuple[str, bool]:
+def judged(job: Job, ended: Ended, outcome: Outcome) -> tuple[str, bool]:
     """Return the reason of an attempt's failure, or "", and True if a retry would fail in the same way."""
     if outcome.get("out_of_memory"):
         given = job.limits.memory_bytes
@@ -100,7 +128,7 @@ def judged(job: Job, ended: Ended, outcome: dict[str, Any]) -> tuple[str, bool]:
     return ended.failure or ("" if outcome else "ended without a result"), False
 
 
-def add(costs: dict[str, Any], ended: Ended, outcome: dict[str, Any], reason: str, attempt: Path) -> None:
+def add(costs: Costs, ended: Ended, outcome: Outcome, reason: str, attempt: Path) -> None:
     """Add the costs of an attempt to those of the repository."""
     costs["attempts"] += 1
     costs["elapsed_s"] = round(costs["elapsed_s"] + ended.elapsed_s, 3)
@@ -116,7 +144,7 @@ def limits_of(job: Job) -> list[float | None]:
     return [job.limits.timeout_s, job.limits.memory_bytes, job.limits.retries]
 
 
-def save_costs(workspace: Path, name: str, costs: dict[str, Any]) -> None:
+def save_costs(workspace: Path, name: str, costs: Costs) -> None:
     write_atomically(workspace / COSTS / f"{name}.json", (json.dumps(costs, sort_keys=True) + "\n").encode())
 
 

@@ -12,18 +12,38 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from filelock import FileLock, Timeout
 
 from analyzer.batch import results
 from analyzer.batch.losses import BEGUN, n_lost, set_lost
 from analyzer.batch.plan import Plan, Target, reconciled
-from analyzer.batch.task import ATTEMPTS, COSTS, RUNNING
+from analyzer.batch.task import ATTEMPTS, COSTS, RUNNING, Costs
 from analyzer.errors import AnalyzeError
 from analyzer.state_directory import write_atomically
 
 PLAN, TIMINGS = "batch.json", "timings.json"
+
+
+class RunCosts(TypedDict, total=False):
+    """The costs of the last run of a batch: its parts, and the repositories scanned on so many slots at once."""
+
+    scanned: int
+    slots: int
+    session_s: float
+    tasks_s: float
+    busy_s: float
+    processor_s: float
+    merge_s: float
+    elapsed_s: float
+
+
+class Timings(TypedDict, total=False):
+    """What is recorded of a batch beside its results."""
+
+    run: RunCosts
+    repositories: Mapping[str, Costs]
 
 
 @dataclass(slots=True)
@@ -45,7 +65,7 @@ class Workspace:
     def coverage(self, name: str) -> dict[str, Any]:
         return results.read(self.directory, name, "coverage")[0]
 
-    def costs(self) -> dict[str, Any]:
+    def costs(self) -> dict[str, Costs]:
         """Return the costs of each repository, in this and earlier runs."""
         found = read_json(self.directory / TIMINGS).get("repositories", {})
         for path in (self.directory / COSTS).glob("*.json"):
@@ -75,13 +95,13 @@ class Workspace:
                 continue
         return found
 
-    def forget(self, name: str, costs: Mapping[str, Any]) -> None:
+    def forget(self, name: str, costs: Costs | None) -> None:
         """Unpublish a repository, its coverage first. If it lost attempts, one stays recorded."""
-        set_lost(self.directory, name, min(1, costs.get("lost", 0)))
+        set_lost(self.directory, name, min(1, costs.get("lost", 0) if costs else 0))
         for table in reversed(results.TABLES):
             (self.directory / results.part(name, table)).unlink(missing_ok=True)
 
-    def finish(self, timings: dict[str, Any]) -> None:
+    def finish(self, timings: Timings) -> None:
         """Rename the workspace to OUT."""
         write_atomically(self.directory / TIMINGS, (json.dumps(timings, indent=1) + "\n").encode())
         for name in (ATTEMPTS, BEGUN, COSTS, RUNNING):
@@ -179,15 +199,16 @@ def forget_failures(workspace: Workspace, limits: list[float | None] | None) -> 
         if target.name in workspace.finished() and workspace.coverage(target.name)["status"] == "failed":
             cost = costs.get(target.name)
             if limits is None or worth_another_try(target, cost, limits):
-                workspace.forget(target.name, cost or {})
+                workspace.forget(target.name, cost)
 
 
-def worth_another_try(target: Target, costs: dict[str, Any] | None, limits: list[float | None]) -> bool:
+def worth_another_try(target: Target, costs: Costs | None, limits: list[float | None]) -> bool:
     """Return True if a retry may succeed: under other limits, or if an untried repository now has a commit."""
     return not target.problem if costs is None else costs.get("limits") != limits
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> Any:
+    """Return the object that a file holds, an empty one where it holds none."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
