@@ -22,12 +22,10 @@ from dataclasses import dataclass, field
 from engine.language.syntax import Atom, Directive, Literal, Span, span_field
 from engine.language.traverse import all_atoms
 
-KINDS = ("symbol", "number", "unsigned", "float", "record")
-
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A resolved type: `kind` is one of KINDS; `record` names the record table where the kind is record."""
+    """A resolved type: `kind` is symbol, number, unsigned, float or record; `record` names the table of a record."""
 
     name: str
     kind: str

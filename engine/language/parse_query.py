@@ -18,10 +18,12 @@ def read_query(text: str, program: CheckedProgram) -> Atom:
     report = Report({SOURCE: text})
     items = parse(SOURCE, f"{text.strip().rstrip('.?')}.", report)
     report.raise_if_errors()
-    if len(items) != 1 or not isinstance(items[0], Clause) or items[0].body:
-        report.error("E001", "a query is one atom", Span(SOURCE, 1, 1, 1, len(text) + 1), "write 'relation(1, x)'")
-        report.raise_if_errors()
-    atom = items[0].head
+    match items:
+        case [Clause(head=atom, body=())]:
+            pass
+        case _:
+            report.error("E001", "a query is one atom", Span(SOURCE, 1, 1, 1, len(text) + 1), "write 'relation(1, x)'")
+            report.raise_if_errors()
     relation = program.relations.get(atom.relation)
     if relation is None:
         help = did_you_mean(atom.relation, program.relations)
@@ -31,12 +33,12 @@ def read_query(text: str, program: CheckedProgram) -> Atom:
         report.error("E012", f"'{atom.relation}' has {has}, not {len(atom.arguments)}", atom.span)
     report.raise_if_errors()
     columns = zip(atom.arguments, program.relations[atom.relation].columns, strict=True)
-    arguments = tuple(argument(term, column, program.number_bits, report) for term, column in columns)
+    arguments = tuple(argument(term, column, report) for term, column in columns)
     report.raise_if_errors()
     return replace(atom, arguments=arguments)
 
 
-def argument(term: Term, column: Field, number_bits: int, report: Report) -> Term:
+def argument(term: Term, column: Field, report: Report) -> Term:
     """Return an argument as it is compared with its column."""
     term = negated(term)
     if isinstance(term, Variable | Wildcard):
@@ -44,11 +46,11 @@ def argument(term: Term, column: Field, number_bits: int, report: Report) -> Ter
     if not isinstance(term, Constant):
         report.error("E016", "an argument of a query is a constant, a variable or '_'", term.span)
         return term
-    kind = column.type.kind
+    kind, value = column.type.kind, term.value
     if term.type == ("nil" if kind == "record" else kind):
         return term
-    if kind in NUMERIC and term.type == "number" and (kind != "unsigned" or term.value >= 0):
-        return replace(term, type=kind, value=float(term.value) if kind == "float" else term.value)
+    if kind in NUMERIC and term.type == "number" and isinstance(value, int) and (kind != "unsigned" or value >= 0):
+        return replace(term, type=kind, value=float(value) if kind == "float" else value)
     report.error("E026", f"'{column.name}' is a {kind}, not a {term.type}", term.span)
     return term
 
@@ -57,6 +59,6 @@ def negated(term: Term) -> Term:
     """Return a negative number as a constant."""
     if isinstance(term, Functor) and term.name == "neg" and isinstance(term.arguments[0], Constant):
         inner = term.arguments[0]
-        if inner.type in ("number", "float"):
+        if inner.type in ("number", "float") and isinstance(inner.value, int | float):
             return replace(inner, value=-inner.value, span=term.span)
     return term
