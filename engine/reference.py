@@ -25,13 +25,14 @@ from engine.language.syntax import (
     Negation,
     RecordTerm,
     Term,
+    Truth,
     Variable,
 )
-from engine.language.traverse import aggregates_of, literal_terms, variables_of
-from engine.scalar_functors import apply, fits, fold, generate_range, holds, wrap
+from engine.language.traverse import aggregates_of, is_equation, literal_terms, variables_of
+from engine.scalar_functors import Value, apply, fits, fold, generate_range, holds, wrap
 
 Row = tuple
-Bindings = dict[str, object]
+Bindings = dict[str, Value]
 
 
 class NoValue(Exception):
@@ -58,7 +59,7 @@ class Evaluator:
         self.orders: dict[tuple[int, frozenset[str]], tuple[tuple[Literal, ...], set[str]]] = {}
         self.splits: dict[int, tuple[list[str], tuple[Literal, ...], tuple[Literal, ...]]] = {}
         self.chosen: dict[tuple[str, tuple[int, ...]], set[Row]] = defaultdict(set)
-        self.contributions: dict[str, dict[Row, dict[int, dict[Row, object]]]] = {}
+        self.contributions: dict[str, dict[Row, dict[int, dict[Row, Value]]]] = {}
         self.counter = count()
         self.limits = program.limits
 
@@ -161,8 +162,8 @@ class Evaluator:
             elif isinstance(literal, Negation):
                 if next(self.match_atom(literal.atom, bindings), None) is None:
                     yield bindings
-            elif literal.op in ("true", "false"):
-                yield from (bindings,) * (literal.op == "true")
+            elif isinstance(literal, Truth):
+                yield from (bindings,) * literal.value
             elif literal.op == "=":
                 yield from self.equate(literal.left, literal.right, bindings, scope)
             elif holds(literal.op, self.value(literal.left, bindings), self.value(literal.right, bindings)):
@@ -214,7 +215,7 @@ class Evaluator:
 
     # ---- terms
 
-    def match(self, term: Term, value: object, bindings: Bindings) -> Bindings | None:
+    def match(self, term: Term, value: Value, bindings: Bindings) -> Bindings | None:
         """Return the bindings under which a term has a value, or None."""
         if isinstance(term, Variable) and term.name not in bindings:
             return {**bindings, term.name: value}
@@ -229,13 +230,14 @@ class Evaluator:
             return bindings if holds("=", self.value(term, bindings), value) else None
         return bindings
 
-    def value(self, term: Term, bindings: Bindings) -> object:
+    def value(self, term: Term, bindings: Bindings) -> Value:
         if isinstance(term, Variable):
             return bindings[term.name]
         if isinstance(term, Constant):
             return term.value
         if isinstance(term, HeadAggregate):
             return tuple(self.value(key, bindings) for key in term.contributors), self.value(term.target, bindings)
+        assert isinstance(term, RecordTerm | Functor)
         arguments = tuple(self.value(argument, bindings) for argument in term.arguments)
         if isinstance(term, RecordTerm):
             return arguments
@@ -271,7 +273,7 @@ def ready(literal: Literal, bound: set[str], scope: set[str]) -> bool:
     """Return True if a literal can be decided: an equation once one side can be evaluated, other tests once bound."""
     if isinstance(literal, Atom):
         return True
-    if isinstance(literal, Negation) or literal.op != "=":
+    if not is_equation(literal):
         return direct_variables(literal) <= bound
     if isinstance(literal.right, Aggregate):
         return aggregate_variables(literal.right) & scope <= bound
@@ -313,7 +315,7 @@ def plain_contributions(rows: Iterable[Row], relation: Relation) -> list[Row]:
     return [tuple((plain[c], value) if c in plain else value for c, value in enumerate(row)) for row in rows]
 
 
-def total(relation: Relation, aggregated: Aggregated, values: dict[Row, object], bits: int) -> object:
+def total(relation: Relation, aggregated: Aggregated, values: dict[Row, Value], bits: int) -> Value:
     """Return the aggregate of the contributors' values; floats are added in the order of the contributors."""
     kind = relation.columns[aggregated.column].type.kind
     if aggregated.kind in ("min", "max"):

@@ -16,7 +16,7 @@ import struct
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.database import EvaluationError
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import regex
 
 MATCH_S = 5.0
-Value = int | float | str | None
+Value = Any
+"""int, float, str or None, as a kind says that is known only when a functor is applied."""
 NAN = math.nan
 NUMBER_TEXT = re.compile(r"\s*([+-]?)(0x[0-9a-fA-F]+|0b[01]+|[0-9]+)", re.ASCII)
 FLOAT_TEXT = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|inf|nan)", re.ASCII)
@@ -58,7 +59,8 @@ def divide(a: int, b: int) -> int | None:
 
 def remainder(a: int, b: int) -> int | None:
     """Return what truncating division leaves: its sign is that of a."""
-    return None if b == 0 else a - b * divide(a, b)
+    quotient = divide(a, b)
+    return None if quotient is None else a - b * quotient
 
 
 def power(a: int, b: int, bits: int) -> int | None:
@@ -256,7 +258,7 @@ def generate_range(kind: str, bits: int, start: Value, end: Value, step: Value =
             n += 1
 
 
-CONVERSIONS = {
+CONVERSIONS: dict[str, Callable[..., Value]] = {
     "itos": lambda value, bits: str(value),
     "utos": lambda value, bits: str(value),
     "ftos": lambda value, bits: float_to_text(value),
@@ -277,7 +279,7 @@ def apply(name: str, kind: str, arguments: tuple, bits: int, target: str | None 
     if name in CONVERSIONS:
         return CONVERSIONS[name](*arguments, bits)
     if name == "as":
-        return reinterpret(arguments[0], kind, target, bits)
+        return reinterpret(arguments[0], kind, target or "", bits)
     if name == "cat":
         return "".join(arguments)
     if name == "strlen":

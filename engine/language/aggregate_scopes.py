@@ -13,6 +13,7 @@ its own (`ranges_over_tuples`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -81,7 +82,7 @@ def is_bare(term: HeadAggregate) -> bool:
     return term.kind in ("sum", "mean") and not term.contributors
 
 
-def _all_terms(clause: Clause):
+def _all_terms(clause: Clause) -> Iterator[Term]:
     for atom in (clause.head, *clause.body):
         for term in literal_terms(atom):
             yield from subterms(term)

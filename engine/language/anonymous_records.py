@@ -26,8 +26,7 @@ def resolve_anonymous_records(clause: Clause, is_untyped: IsUntyped) -> list[Cla
         for variable, term in (sides, sides[::-1]):
             if isinstance(variable, Wildcard) and literal.op == "=":
                 return resolve_anonymous_records(replace(clause, body=before + after), is_untyped)
-            is_new = isinstance(variable, Variable) and variable.name not in variables_of((term,))
-            if is_new and literal.op == "=":
+            if isinstance(variable, Variable) and variable.name not in variables_of((term,)) and literal.op == "=":
                 replaced = _replace(replace(clause, body=before + after), {variable.name: term})
                 return resolve_anonymous_records(replaced, is_untyped)
         if all(isinstance(side, RecordTerm) for side in sides):

@@ -53,7 +53,8 @@ class Drawing:
 
     def __init__(self, clause: CheckedClause, relations: Mapping[str, Relation]) -> None:
         self.old, self.relations = clause, relations
-        self.variables, self.counters = dict(clause.variables), []
+        self.variables = dict(clause.variables)
+        self.counters: list[str] = []
 
     def clause(self) -> CheckedClause:
         body: list[Literal] = []
@@ -122,4 +123,5 @@ def in_aggregate(literal: Literal) -> Functor | None:
 def _counter_inside(aggregate: Aggregate) -> Functor | None:
     terms = [term for literal in all_literals(aggregate.body) for term in literal_terms(literal)]
     terms += [] if aggregate.target is None else [aggregate.target]
-    return next((part for term in terms for part in subterms(term) if is_counter(part)), None)
+    parts = (part for term in terms for part in subterms(term))
+    return next((part for part in parts if isinstance(part, Functor) and is_counter(part)), None)

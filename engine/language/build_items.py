@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from lark import Token
 
@@ -30,7 +31,7 @@ DIRECTIVE_TAGS = frozenset(("input", "output", "printsize"))
 Names = tuple[Token, ...]
 
 
-def flatten(items: Iterable[object]) -> Iterator[surface.Item]:
+def flatten(items: Iterable[Any]) -> Iterator[surface.Item]:
     for item in items:
         if isinstance(item, list):
             yield from item
@@ -101,7 +102,7 @@ class Builder(TermBuilder):
 
     # ---- relations
 
-    def relation_declaration(self, names: Names, attributes: tuple | None, *rest: object) -> list[surface.Item]:
+    def relation_declaration(self, names: Names, attributes: tuple | None, *rest: Any) -> list[surface.Item]:
         *qualifiers, choices = rest
         kept = frozenset(qualifiers) - DIRECTIVE_TAGS
         items: list[surface.Item] = []

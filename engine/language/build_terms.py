@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lark import Token
 
@@ -25,23 +26,29 @@ from engine.language.syntax import (
     RecordTerm,
     Span,
     Term,
+    Truth,
     Variable,
     Vertical,
     Wildcard,
 )
 from engine.language.traverse import children, literal_terms
 
-Body = tuple[tuple[Literal, ...], ...]
+Plain = tuple[tuple[Literal, ...], ...]
+"""The alternatives of a body, in disjunctive normal form."""
+Body = tuple[tuple[Literal | Extremum, ...], ...]
+"""The same with `is_min` and `is_max`, which become aggregates of the head."""
 
 MAX_DEPTH = 200
 MAX_ALTERNATIVES = 1000
 
 OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-OPPOSITE |= {"match": "not_match", "contains": "not_contains", "true": "false", "false": "true"}
+OPPOSITE |= {"match": "not_match", "contains": "not_contains"}
 OPPOSITE |= {"not_match": "match", "not_contains": "contains"}
 
-LEVELS = (("lor",), ("lxor",), ("land",), ("bor",), ("bxor",), ("band",), ("bshl", "bshr", "bshru"))
-LEVELS += (("+", "-"), ("*", "/", "%"), ("^",))
+LEVELS: tuple[tuple[str, ...], ...] = (
+    *(("lor",), ("lxor",), ("land",), ("bor",), ("bxor",), ("band",), ("bshl", "bshr", "bshru")),
+    *(("+", "-"), ("*", "/", "%"), ("^",)),
+)
 PRECEDENCE = {operator: level for level, operators in enumerate(LEVELS) for operator in operators}
 # Prefix operators bind less than `^` only: -x^2 is -(x^2).
 PREFIX_LEVEL = PRECEDENCE["^"]
@@ -86,6 +93,8 @@ def negate_literal(literal: Literal) -> Literal:
         return Negation(literal, span=literal.span)
     if isinstance(literal, Negation):
         return literal.atom
+    if isinstance(literal, Truth):
+        return replace(literal, value=not literal.value)
     return replace(literal, op=OPPOSITE[literal.op])
 
 
@@ -95,11 +104,11 @@ class TermBuilder:
     source: str = ""
     report: Report
 
-    def span(self, first: object, last: object = None) -> Span:
+    def span(self, first: Any, last: Any = None) -> Span:
         """Return the region from the start of `first` to the end of `last`, tokens or nodes."""
-        start = first if isinstance(first, Token) else first.span
         last = first if last is None else last
-        end = last if isinstance(last, Token) else last.span
+        start: Any = first if isinstance(first, Token) else first.span
+        end: Any = last if isinstance(last, Token) else last.span
         return Span(self.source, start.line, start.column, end.end_line, end.end_column)
 
     def unsupported(self, what: str, span: Span) -> None:
@@ -136,7 +145,7 @@ class TermBuilder:
         body = self._without_extrema(term if isinstance(term, tuple) else ((term,),), "a negation")
         return self._conjoin([tuple((negate_literal(literal),) for literal in alternative) for alternative in body])
 
-    def _without_extrema(self, body: Body, place: str) -> Body:
+    def _without_extrema(self, body: Body, place: str) -> Plain:
         for extremum in (literal for literals in body for literal in literals if isinstance(literal, Extremum)):
             message = f"'is_{extremum.kind}' stands in {place}"
             self.report.error("E060", message, extremum.span, "it belongs to the body of the rule itself")
@@ -151,8 +160,8 @@ class TermBuilder:
     def predicate(self, op: Token, left: Term, right: Term, end: Token) -> Constraint:
         return Constraint(str(op), left, right, span=self.span(op, end))
 
-    def truth(self, token: Token) -> Constraint:
-        return Constraint(str(token), None, None, span=self.span(token))
+    def truth(self, token: Token) -> Truth:
+        return Truth(token == "true", span=self.span(token))
 
     def atom(self, name: Token, arguments: tuple[Term, ...] | None, end: Token) -> Atom:
         return Atom(str(name), arguments or (), span=self.span(name, end))
@@ -169,19 +178,21 @@ class TermBuilder:
 
     # ---- operators
 
-    def arg(self, *parts: Term | Token | Prefix) -> Term:
+    def arg(self, first: Term | Prefix, *rest: Term | Token | Prefix) -> Term:
         """Apply the precedence of operators to operands and operators in turn."""
-        if len(parts) == 1 and not isinstance(parts[0], Prefix):
-            return parts[0]
+        if not rest and not isinstance(first, Prefix):
+            return first
         flat: list[Term | Token] = []
-        for part in parts:
+        for part in (first, *rest):
             while isinstance(part, Prefix):
                 flat.append(part.operator)
                 part = part.operand
             flat.append(part)
         if len(flat) > 2 * MAX_DEPTH:
-            self.too_deep(self.span(flat[0], flat[-1]))
-            return flat[-1]
+            last = flat[-1]
+            self.too_deep(self.span(flat[0], last))
+            assert not isinstance(last, Token)
+            return last
         flat.reverse()
         return self._climb(flat, 0)
 
@@ -194,20 +205,20 @@ class TermBuilder:
         left = pending.pop()
         if isinstance(left, Token):
             left = self._apply_prefix(left, self._climb(pending, PREFIX_LEVEL))
-        while pending and PRECEDENCE[pending[-1]] >= level:
-            operator = str(pending.pop())
+        while pending and isinstance(operator := pending[-1], Token) and PRECEDENCE[operator] >= level:
+            pending.pop()
             is_right_associative = operator == "^"
             right = self._climb(pending, PRECEDENCE[operator] + (not is_right_associative))
-            left = Functor(operator, (left, right), span=self.span(left, right))
+            left = Functor(str(operator), (left, right), span=self.span(left, right))
         return left
 
     def _apply_prefix(self, operator: Token, operand: Term) -> Term:
         span = self.span(operator, operand)
         if operator != "-":
             return Functor(str(operator), (operand,), span=span)
-        is_literal = isinstance(operand, Constant) and operand.type in ("number", "float")
-        if is_literal and operand.value >= 0:
-            return Constant(-operand.value, operand.type, span=span)
+        match operand:
+            case Constant(value=int() | float() as value, type="number" | "float") if value >= 0:
+                return Constant(-value, operand.type, span=span)
         return Functor("neg", (operand,), span=span)
 
     def prefixed(self, operator: Token, operand: Term | Prefix) -> Prefix:
@@ -221,7 +232,7 @@ class TermBuilder:
 
     # ---- primaries
 
-    def variable(self, token: Token) -> Term:
+    def variable(self, token: Token) -> Variable | Constant:
         if token == "__FILE__":
             return Constant(self.source, "symbol", span=self.span(token))
         if token == "__LINE__":
@@ -276,7 +287,7 @@ class TermBuilder:
     def functor(self, name: Token, arguments: tuple[Term, ...] | None, end: Token) -> Functor:
         return Functor(str(name), arguments or (), span=self.span(name, end))
 
-    def functor_of_several(self, name: Token, *rest: Term | Token) -> Functor:
+    def functor_of_several(self, name: Token, *rest: Any) -> Functor:
         *arguments, end = rest
         span = self.span(name, end)
         if name not in ("min", "max"):

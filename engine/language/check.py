@@ -18,11 +18,11 @@ from engine.language.diagnostics import Report, did_you_mean, plural
 from engine.language.head_aggregates import resolve_aggregates
 from engine.language.infer_types import Inference
 from engine.language.inline import Inliner, is_inlined
-from engine.language.lower import Lowering, is_false
+from engine.language.lower import Lowering
 from engine.language.premappable import check_premappable
 from engine.language.stratify import stratify
 from engine.language.surface_syntax import Item, Pragma
-from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, TypeDeclaration
+from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, Truth, TypeDeclaration
 from engine.language.traverse import all_literals, literal_terms, subterms
 from engine.language.typesystem import TypeSystem
 from engine.language.verticalise import verticalise
@@ -228,7 +228,7 @@ class ClauseChecker:
             return [checked for alternative in alternatives for checked in self._check_types(alternative, report)]
         checker = TypeChecker(clause, inference, self.types, self.relations, report, self.number_bits)
         is_sound = checker.check() and not report.has_errors and not self.report.has_errors
-        if not is_sound or any(map(is_false, clause.body)):
+        if not is_sound or Truth(False) in clause.body:
             return []
         return [self.lowering.clause(clause, inference)]
 

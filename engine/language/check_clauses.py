@@ -195,8 +195,9 @@ class Boundness:
 
 
 def _aggregate_equation(literal: Literal) -> tuple[str, Aggregate] | None:
-    if is_equation(literal) and isinstance(literal.left, Variable) and isinstance(literal.right, Aggregate):
-        return literal.left.name, literal.right
+    match literal:
+        case Constraint(op="=", left=Variable(name=name), right=Aggregate() as aggregate):
+            return name, aggregate
     return None
 
 

@@ -77,7 +77,7 @@ class TypeChecker:
                 continue  # Kinds were compared by inference; more is not asked of negated atoms.
             if isinstance(literal, Atom):
                 self._check_atom(literal)
-            elif literal.op in ORDERED:
+            elif isinstance(literal, Constraint) and literal.op in ORDERED:
                 self._check_order(literal)
         for term in self._terms():
             self._check_term(term)

@@ -17,6 +17,7 @@ from engine.language.syntax import (
     Negation,
     RecordTerm,
     Term,
+    Truth,
     Variable,
     Vertical,
 )
@@ -40,8 +41,8 @@ def literal_text(literal: Literal) -> str:
             return atom_text(literal)
         case Negation():
             return f"!{atom_text(literal.atom)}"
-        case Constraint(op="true" | "false"):
-            return literal.op
+        case Truth():
+            return "true" if literal.value else "false"
         case Constraint() if literal.op in TESTS:
             return f"{TESTS[literal.op]}({terms_text((literal.left, literal.right))})"
     return f"{term_text(literal.left)} {literal.op} {term_text(literal.right)}"

@@ -64,13 +64,19 @@ def _declared(items: Iterable[Item]) -> dict[str, Component]:
 
 def check_clashes(items: Iterable[Item], report: Report) -> None:
     """Report names that one scope gives to things of different kinds, or to two components or instances."""
-    kinds = {Declaration: "relation", TypeDeclaration: "type", Component: "component", Init: "instance"}
     found: dict[str, str] = {}
     for item in items:
-        kind = kinds.get(type(item))
-        if kind is None:
-            continue
-        name = item.type.name if isinstance(item, Component) else item.name
+        match item:
+            case Declaration(name=name):
+                kind = "relation"
+            case TypeDeclaration(name=name):
+                kind = "type"
+            case Component(type=type_):
+                kind, name = "component", type_.name
+            case Init(name=name):
+                kind = "instance"
+            case _:
+                continue
         other = found.get(name)
         found[name] = kind
         if other == kind and kind in ("component", "instance"):
@@ -210,7 +216,9 @@ class Expander:
 
 def _qualify(prefix: str, items: Iterable[Item]) -> Renaming:
     """Return the renaming that puts `prefix.` before every name that the items declare."""
-    relations, types, branches = {}, {}, {}
+    relations: dict[str, str] = {}
+    types: dict[str, str] = {}
+    branches: dict[str, str] = {}
     for item in items:
         if isinstance(item, Declaration):
             relations[item.name] = f"{prefix}.{item.name}"

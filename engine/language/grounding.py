@@ -6,13 +6,13 @@ binds one side once the other can be evaluated. Nothing else binds (Soufflé's r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
-from engine.language.syntax import Aggregate, Atom, Literal, RecordTerm, Term, Variable, Wildcard
+from engine.language.syntax import Aggregate, Atom, Constraint, Literal, RecordTerm, Term, Variable, Wildcard
 from engine.language.traverse import children, is_equation
 
 
-def is_evaluable(term: Term, bound: set[str]) -> bool:
+def is_evaluable(term: Term, bound: Set[str]) -> bool:
     """Return True if the value of a term is known when these variables are bound. Aggregates count as known."""
     if isinstance(term, Variable):
         return term.name in bound
@@ -33,7 +33,7 @@ def pattern_variables(term: Term) -> Iterable[str]:
 def bound_variables(body: Iterable[Literal], given: Iterable[str] = ()) -> set[str]:
     """Return the variables that are bound after the body, when those given are bound before."""
     bound = set(given)
-    equations = []
+    equations: list[Constraint] = []
     for literal in body:
         if isinstance(literal, Atom):
             for argument in literal.arguments:

@@ -135,13 +135,15 @@ class Resolver:
         for tag, clause in zip(self.tags[column], self.given, strict=True):
             term = clause.head.arguments[column]
             keys.append(())
+            if not isinstance(term, HeadAggregate):
+                continue
             if tag == KEYED:
                 keys[-1] = term.contributors
                 kinds = tuple(type_of(key, clause).kind for key in term.contributors)
                 if named is not None and kinds != named:
                     self._report_keys(clause, term, named, kinds)
                 named = kinds
-            elif tag >= BARE:
+            else:
                 keys[-1] = bindings_of(clause)
                 if self.recursive:
                     self._report_bare(term)
@@ -166,10 +168,10 @@ class Resolver:
         width = max(map(len, self.keys[column]))
         found: list[dict[str, Type]] = [{} for _ in range(width)]
         for clause, keys in zip(self.given, self.keys[column], strict=True):
-            for types, key in zip(found, keys, strict=False):
+            for by_kind, key in zip(found, keys, strict=False):
                 type = type_of(key, clause)
-                types[type.kind] = type
-        types = tuple(next(iter(types.values())) if len(types) == 1 else WIDE for types in found)
+                by_kind[type.kind] = type
+        types = tuple(next(iter(each.values())) if len(each) == 1 else WIDE for each in found)
         return (TAG, *types) if self.tagged[column] else types
 
 
@@ -189,6 +191,7 @@ def type_of(term: Term, clause: CheckedClause) -> Type:
         return clause.variables[term.name]
     if isinstance(term, RecordTerm):
         return Type(term.type, "record", term.type)
+    assert isinstance(term, Functor | Constant)
     kind = result_kind(term) if isinstance(term, Functor) else term.type
     return Type(kind, "record" if kind == "nil" else kind)
 

@@ -129,15 +129,13 @@ class Inference:
             self._atom(literal)
         elif isinstance(literal, Negation):
             self._sink(literal.atom)
-        elif literal.left is not None and literal.right is not None:
+        elif isinstance(literal, Constraint):
             self._constraint(literal, literal.left, literal.right)
 
     def _arguments(self, atom: Atom) -> Iterable[tuple[Term, str]]:
         declaration = self.relations.get(atom.relation)
-        if declaration is None or len(declaration.attributes) != len(atom.arguments):
-            declared = ()
-        else:
-            declared = declaration.attributes
+        is_fitting = declaration is not None and len(declaration.attributes) == len(atom.arguments)
+        declared = declaration.attributes if declaration is not None and is_fitting else ()
         for position, argument in enumerate(atom.arguments):
             self._term(argument)
             known = self.types.lookup(declared[position].type) if declared else None
@@ -151,7 +149,7 @@ class Inference:
     def _sink(self, atom: Atom) -> None:
         for argument, type in self._arguments(atom):
             known = self.types.known[type]
-            top = known.root if known.kind in ("record", "adt") else constant_type(known.kind)
+            top = known.root or constant_type(known.kind)
             self._below(argument, top, "E024")
 
     def _constraint(self, literal: Constraint, left: Term, right: Term) -> None:
@@ -220,7 +218,7 @@ class Inference:
             fitting: set[str] = set()
             for name in types:
                 known = self.types.known[name]
-                fields = self.types.declarations[known.root].fields if known.kind == "record" else ()
+                fields = self.types.declarations[known.root or ""].fields if known.kind == "record" else ()
                 field = self.types.lookup(fields[position].type) if position < len(fields) else None
                 if field is not None:
                     fitting.add(name)

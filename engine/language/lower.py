@@ -19,6 +19,7 @@ from engine.language.syntax import (
     Negation,
     RecordTerm,
     Term,
+    Truth,
     Variable,
 )
 from engine.language.traverse import map_atom, map_children, map_terms
@@ -43,7 +44,7 @@ class Lowering:
         """Return the literals lowered, without those that always hold."""
         result: list[Literal] = []
         for literal in body:
-            if not _is_true(literal):
+            if literal != Truth(True):
                 equations: list[Literal] = []
                 result += [self.literal(literal, equations), *equations]
         return tuple(result)
@@ -54,6 +55,8 @@ class Lowering:
             return map_atom(literal, lambda term: self.lift(self.term(term), equations))
         if isinstance(literal, Negation):
             return replace(literal, atom=map_atom(literal.atom, self.term))
+        if isinstance(literal, Truth):
+            return literal
         literal = self.constraint(literal)
         if literal.op == "=" and literal.kind == "record":
             return map_terms(literal, lambda term: self.lift(term, equations))
@@ -70,8 +73,6 @@ class Lowering:
         return map_children(term, lambda child: self.lift(child, equations)) if isinstance(term, RecordTerm) else term
 
     def constraint(self, literal: Constraint) -> Constraint:
-        if literal.left is None or literal.right is None:
-            return literal
         kind = "symbol" if literal.op in COMPARED_AS_SYMBOLS else self.kind(literal.left, literal.right)
         return replace(literal, left=self.term(literal.left), right=self.term(literal.right), kind=kind)
 
@@ -153,11 +154,3 @@ class Lowering:
         if source == target:
             return argument
         return replace(term, arguments=(argument,), type_argument=target, kind=source)
-
-
-def _is_true(literal: Literal) -> bool:
-    return isinstance(literal, Constraint) and literal.op == "true"
-
-
-def is_false(literal: Literal) -> bool:
-    return isinstance(literal, Constraint) and literal.op == "false"

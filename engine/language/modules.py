@@ -90,7 +90,7 @@ class Resolver:
         self.renamed = {name: module.qualified(name) for name, item in self.own.items() if not module.offers(item)}
 
     def items(self) -> list[Item]:
-        kept = [item for item in self.module.items if not isinstance(item, Use)]
+        kept: list[Item] = [item for item in self.module.items if not isinstance(item, Use)]
         for item in kept:
             self.check(item)
         self.check_imports()

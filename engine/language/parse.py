@@ -79,7 +79,8 @@ def parse(name: str, text: str, report: Report) -> list[Item]:
         try:
             with _lock:
                 builder.source, builder.report = name, attempt
-                items = lark.parse(text)
+                # The builder, which Lark calls as it parses, returns the items.
+                items: list[Item] = lark.parse(text)  # type: ignore[assignment]  # Lark says that it returns a tree.
             report.merge(attempt)
             return items
         except UnexpectedInput as error:
@@ -94,7 +95,7 @@ def _report_syntax_error(error: UnexpectedInput, name: str, text: str, report: R
         token = error.token
         found, expected = str(token), error.accepts or error.expected
     else:
-        assert isinstance(error, UnexpectedCharacters)
+        assert isinstance(error, UnexpectedCharacters) and error.pos_in_stream is not None
         token = Token("", text[error.pos_in_stream], error.pos_in_stream, error.line, error.column)
         found, expected = str(token), error.allowed or set()
     if token.type == "$END":

@@ -181,7 +181,7 @@ class ClauseCheck:
                 yield from self._of_fixed(
                     literal.atom.arguments, f"the negated '{literal.atom.relation}'", literal.span
                 )
-            else:
+            elif isinstance(literal, Constraint):
                 yield from self._of_constraint(literal)
         yield from self._of_head()
 

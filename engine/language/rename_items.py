@@ -21,6 +21,7 @@ from engine.language.syntax import (
     Term,
     TypeDeclaration,
 )
+from engine.language.traverse import map_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,7 @@ def rename_literal(literal: Literal, new: Renaming) -> Literal:
         return rename_atom(literal, new)
     if isinstance(literal, Negation):
         return replace(literal, atom=rename_atom(literal.atom, new))
-    if literal.left is None or literal.right is None:
-        return literal
-    return replace(literal, left=rename_term(literal.left, new), right=rename_term(literal.right, new))
+    return map_terms(literal, lambda term: rename_term(term, new))
 
 
 def rename_term(term: Term, new: Renaming) -> Term:

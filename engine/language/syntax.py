@@ -94,8 +94,8 @@ class Aggregate:
 class Vertical:
     """`Val@Col` in an atom: each of the columns that the other arguments leave, in turn, with its number from 1."""
 
-    value: Variable
-    column: Variable
+    value: Variable | Constant
+    column: Variable | Constant
     span: Span = span_field()
 
 
@@ -133,19 +133,27 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """`left op right`; `op` is one of `= != < <= > >= match contains not_match not_contains`, or `true`/`false`.
+    """`left op right`; `op` is one of `= != < <= > >= match contains not_match not_contains`.
 
-    `true` and `false` have no sides. The checker sets `kind`: the primitive kind compared.
+    The checker sets `kind`: the primitive kind compared.
     """
 
     op: str
-    left: Term | None
-    right: Term | None
+    left: Term
+    right: Term
     kind: str = ""
     span: Span = span_field()
 
 
-Literal = Atom | Negation | Constraint
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`true` or `false`."""
+
+    value: bool
+    span: Span = span_field()
+
+
+Literal = Atom | Negation | Constraint | Truth
 
 
 @dataclass(frozen=True, slots=True)

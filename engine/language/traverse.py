@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from engine.language.syntax import (
     Aggregate,
@@ -34,7 +34,7 @@ def literal_terms(literal: Literal) -> tuple[Term, ...]:
         return literal.arguments
     if isinstance(literal, Negation):
         return literal.atom.arguments
-    return () if literal.left is None or literal.right is None else (literal.left, literal.right)
+    return (literal.left, literal.right) if isinstance(literal, Constraint) else ()
 
 
 def children(term: Term) -> tuple[Term, ...]:
@@ -95,9 +95,9 @@ def map_terms(literal: Literal, change: Callable[[Term], Term]) -> Literal:
         return map_atom(literal, change)
     if isinstance(literal, Negation):
         return replace(literal, atom=map_atom(literal.atom, change))
-    if literal.left is None or literal.right is None:
-        return literal
-    return replace(literal, left=change(literal.left), right=change(literal.right))
+    if isinstance(literal, Constraint):
+        return replace(literal, left=change(literal.left), right=change(literal.right))
+    return literal
 
 
 def substitute(term: Term, values: Mapping[str, Term]) -> Term:
@@ -114,7 +114,7 @@ def substitute_literal(literal: Literal, values: Mapping[str, Term]) -> Literal:
     return map_terms(literal, lambda term: substitute(term, values))
 
 
-def is_equation(literal: Literal) -> bool:
+def is_equation(literal: Literal) -> TypeGuard[Constraint]:
     return isinstance(literal, Constraint) and literal.op == "="
 
 

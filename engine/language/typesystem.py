@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.language.checked_program import Branch, Field, Record, Type
 from engine.language.diagnostics import Report, did_you_mean
-from engine.language.syntax import Attribute, TypeDeclaration
+from engine.language.syntax import Attribute, Span, TypeDeclaration
 
 PRIMITIVES = ("symbol", "number", "unsigned", "float")
 TypeSet = frozenset[str]
@@ -88,10 +88,9 @@ class TypeSystem:
             message = f"type '{name}' is defined by itself: {cycle}"
             self.report.error("E022", message, declaration.span)
             return None
-        if declaration.kind in ("record", "adt"):
-            known = Known(name, declaration.kind, root=name)
-        else:
-            known = self._resolve_members(declaration, (*path, name))
+        is_record = declaration.kind in ("record", "adt")
+        members = (*path, name)
+        known = Known(name, declaration.kind, root=name) if is_record else self._resolve_members(declaration, members)
         if known is not None and declaration.kind != "equivalence":
             self.known[name] = known
         return known
@@ -132,7 +131,7 @@ class TypeSystem:
             return None
         return Known(name, kinds[0], members=tuple(member.name for member in members))
 
-    def _report_undeclared(self, name: str, user: str, span) -> None:
+    def _report_undeclared(self, name: str, user: str, span: Span) -> None:
         if self.aliases.get(name, name) in self.declarations:
             return  # It has an error of its own.
         help = self.suggestion(name)

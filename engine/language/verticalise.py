@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from engine.language.clause_text import term_text
 from engine.language.diagnostics import Report
 from engine.language.syntax import Atom, Clause, Constant, Constraint, Declaration, Term, Vertical, Wildcard
 from engine.language.traverse import all_literals, literal_terms, subterms
@@ -28,31 +29,29 @@ def verticalise(clauses: Iterable[Clause], relations: Mapping[str, Declaration],
     return [clause for clause in done if not any(_verticals(clause))]
 
 
-def _find(clause: Clause) -> tuple[Atom, int] | None:
+def _find(clause: Clause) -> tuple[Atom, int, Vertical] | None:
     """Return the first atom of the body that has a `Val@Col` among its arguments, and its position."""
-    for literal in clause.body:
-        for position, term in enumerate(literal.arguments if isinstance(literal, Atom) else ()):
+    for atom in (literal for literal in clause.body if isinstance(literal, Atom)):
+        for position, term in enumerate(atom.arguments):
             if isinstance(term, Vertical):
-                return literal, position
+                return atom, position, term
     return None
 
 
 def _expand(
-    clause: Clause, atom: Atom, position: int, relations: Mapping[str, Declaration], report: Report
+    clause: Clause, atom: Atom, position: int, term: Vertical, relations: Mapping[str, Declaration], report: Report
 ) -> list[Clause]:
-    term = atom.arguments[position]
     declaration = relations.get(atom.relation)
     n_columns = 1 if declaration is None else len(declaration.attributes) - len(atom.arguments) + 1
     if n_columns < 1:
-        message = f"no column of '{atom.relation}' is left for '{term.value.name}@{term.column.name}'"
+        message = f"no column of '{atom.relation}' is left for '{term_text(term)}'"
         report.error("E012", message, term.span)
         return []
-    return [_instance(clause, atom, position, n_columns, number) for number in range(n_columns)]
+    return [_instance(clause, atom, position, term, n_columns, number) for number in range(n_columns)]
 
 
-def _instance(clause: Clause, atom: Atom, position: int, n_columns: int, number: int) -> Clause:
+def _instance(clause: Clause, atom: Atom, position: int, term: Vertical, n_columns: int, number: int) -> Clause:
     """Return the clause that reads one of the columns."""
-    term = atom.arguments[position]
     columns: list[Term] = [Wildcard(span=term.span)] * n_columns
     columns[number] = term.value
     arguments = (*atom.arguments[:position], *columns, *atom.arguments[position + 1 :])
@@ -69,5 +68,5 @@ def _verticals(clause: Clause) -> Iterable[Vertical]:
 
 def _report_misplaced(clause: Clause, report: Report) -> None:
     for term in _verticals(clause):
-        message = f"'{term.value.name}@{term.column.name}' is not an argument of a positive atom of the body"
+        message = f"'{term_text(term)}' is not an argument of a positive atom of the body"
         report.error("E060", message, term.span)

@@ -17,6 +17,7 @@ from engine.language.syntax import (
     Negation,
     RecordTerm,
     Term,
+    Truth,
     Variable,
     Wildcard,
 )
@@ -66,6 +67,8 @@ class Flattener:
                     out.append(Absent(literal.atom.relation, self.terms(literal.atom, out)))
                 case Constraint():
                     self.constraint(literal, out)
+                case Truth(value=False):
+                    out.append(Never())
         return out
 
     def terms(self, atom: Atom, out: list[Literal]) -> tuple[Operand | None, ...]:
@@ -73,9 +76,6 @@ class Flattener:
 
     def constraint(self, node: Constraint, out: list[Literal]) -> None:
         left, right = node.left, node.right
-        if left is None or right is None:  # It is `true` or `false`.
-            out += [Never()] * (node.op == "false")
-            return
         if node.op == "=" and isinstance(right, Variable | Constant) and not isinstance(left, Variable | Constant):
             left, right = right, left
         if node.op == "=" and isinstance(right, Functor | RecordTerm | Aggregate):

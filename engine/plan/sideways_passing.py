@@ -6,8 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.language.grounding import is_evaluable, pattern_variables
-from engine.language.syntax import Aggregate, Atom, Constant, Constraint, Functor, Literal, Negation, Term, Variable
-from engine.language.traverse import literal_terms, subterms, variables_of
+from engine.language.syntax import (
+    Aggregate,
+    Atom,
+    Constant,
+    Constraint,
+    Functor,
+    Literal,
+    Negation,
+    Term,
+    Truth,
+    Variable,
+)
+from engine.language.traverse import is_equation, literal_terms, subterms, variables_of
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class Walk:
         """Return True if a term stands for a value of a relation; one that has yet to be made does not count."""
         return isinstance(term, Constant) or (isinstance(term, Variable) and term.name in self.known)
 
-    def is_decided(self, literal: Negation | Constraint) -> bool:
+    def is_decided(self, literal: Negation | Constraint | Truth) -> bool:
         """Return True if a literal holds or not by what is known, or takes known values apart."""
         terms = literal_terms(literal)
         parts = [part for term in terms for part in subterms(term)]
@@ -78,7 +89,7 @@ class Walk:
             return False
         if variables_of(terms).keys() <= self.known:
             return True
-        if isinstance(literal, Negation) or literal.op != "=":
+        if not is_equation(literal):
             return False
         has_functor = any(isinstance(part, Functor) for part in parts)
         return not has_functor and any(is_evaluable(term, self.known) and self.is_known(term) for term in terms)

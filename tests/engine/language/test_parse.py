@@ -21,6 +21,7 @@ from engine.language.syntax import (
     HeadAggregate,
     Negation,
     RecordTerm,
+    Truth,
     TypeDeclaration,
     Variable,
     Wildcard,
@@ -79,8 +80,8 @@ def write(node) -> str:
             return f"{relation}({written(arguments)})"
         case Negation(atom):
             return "!" + write(atom)
-        case Constraint("true" | "false" as op):
-            return op
+        case Truth(value):
+            return "true" if value else "false"
         case Constraint("match" | "contains" as op, left, right):
             return f"{op}({write(left)}, {write(right)})"
         case Constraint("not_match" | "not_contains" as op, left, right):
@@ -137,7 +138,7 @@ def literals_of(terms):
         atoms,
         st.builds(Negation, atoms),
         st.builds(Constraint, st.sampled_from(comparisons), terms, terms),
-        st.sampled_from([Constraint("true", None, None), Constraint("false", None, None)]),
+        st.builds(Truth, st.booleans()),
     )
 
 
