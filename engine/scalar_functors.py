@@ -14,8 +14,8 @@ import math
 import re
 import struct
 import warnings
-from collections.abc import Callable, Iterator
-from functools import cache, reduce
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engine.database import EvaluationError
@@ -241,23 +241,6 @@ def reinterpret(value: int | float, source: str, target: str, bits: int) -> int 
     return canonical(result) if target == "float" else result
 
 
-def generate_range(kind: str, bits: int, start: Value, end: Value, step: Value = None) -> Iterator[int | float]:
-    """Yield `start`, `start + step`, … before `end`; the step is 1, or -1 when the end lies below.
-
-    A step of zero gives the start alone, unless it is the end. An unsigned step counts upwards only.
-    """
-    descends = start > end
-    if step is None:
-        step = -1 if descends else 1
-    if step == 0:
-        yield from () if start == end else (start,)
-    elif (step < 0) == descends:
-        n = 0
-        while (value := start + n * step) != end and (value > end) == descends:
-            yield canonical(value) if kind == "float" else value
-            n += 1
-
-
 CONVERSIONS: dict[str, Callable[..., Value]] = {
     "itos": lambda value, bits: str(value),
     "utos": lambda value, bits: str(value),
@@ -305,27 +288,3 @@ def holds(op: str, left: Value, right: Value) -> bool | None:
         # `is` makes the one NaN equal to itself.
         return (left is right or left == right) == (op == "=")
     return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[op]
-
-
-def fold(kind: str, value_kind: str, values: list, bits: int) -> Value:
-    """Return the aggregate of values, one for each binding of the aggregate's body; None if it has no value.
-
-    Floats are summed in increasing order, so that the sum does not depend on the order of evaluation.
-    """
-    if kind == "count":
-        return wrap(len(values), "number", bits)
-    if kind == "sum" and value_kind != "float":
-        return wrap(sum(values), value_kind, bits)
-    if kind == "sum":
-        return canonical(_sum_floats(values))
-    if not values:
-        return None
-    if kind == "mean":
-        return canonical(_sum_floats(values) / len(values))
-    if value_kind == "float":
-        return least(tuple(values)) if kind == "min" else greatest(tuple(values))
-    return min(values) if kind == "min" else max(values)
-
-
-def _sum_floats(values: list) -> float:
-    return reduce(lambda total, value: total + value, sorted(map(float, values)), 0.0)

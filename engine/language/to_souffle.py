@@ -62,7 +62,9 @@ def _plain(term: Term) -> Term:
 
 def _matching(literal: Literal) -> Literal:
     """Return the literal with a pattern that std::regex reads."""
-    pattern = literal.left if isinstance(literal, Constraint) and literal.op in ("match", "not_match") else None
+    if not isinstance(literal, Constraint) or literal.op not in ("match", "not_match"):
+        return literal
+    pattern = literal.left
     if not isinstance(pattern, Constant) or not str(pattern.value).startswith(IGNORING_CASE):
         return literal
     text = PART.sub(_both_cases, str(pattern.value).removeprefix(IGNORING_CASE))

@@ -5,11 +5,12 @@ import random
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from hypothesis import example, given, settings
 from meeting import TINY, results, run
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.cluster.checkpoint import Checkpoints
 from engine.cluster.superstep_exchange import Supersteps
 

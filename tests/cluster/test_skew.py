@@ -3,11 +3,12 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from hypothesis import given
 from meeting import TINY, results, run, together
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.cluster.skew import candidates, count, grid
 
 DECLARED = """

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy, Dws, Ssp
 from engine.evaluation.execution import Options
 from engine.io import parquet_file
@@ -28,8 +28,10 @@ from engine.language.traverse import all_literals, literal_terms, subterms
 from engine.queries import evaluate_outputs
 from engine.symbols import Symbols
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "cluster"))
+for directory in ("cluster", "oracle"):
+    sys.path.insert(0, str(Path(__file__).parents[1] / directory))
 import meeting  # noqa: E402
+import reference  # noqa: E402
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

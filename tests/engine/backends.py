@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+import reference
+
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy, Dws, Ssp
 from engine.evaluation.execution import Options
 

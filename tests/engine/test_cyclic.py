@@ -4,11 +4,12 @@ from unittest.mock import patch
 
 import hypothesis.strategies as st
 import numpy as np
+import reference
 from backends import TINY, Backend
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
 from engine.evaluation.operators import Join
 from engine.plan import join_order

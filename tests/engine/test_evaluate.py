@@ -6,11 +6,12 @@ from statistics import median
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from backends import ROUNDS, TINY, Backend, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.evaluation.coordination_policy import Dws, Ssp
 from engine.evaluation.execution import Options
 

@@ -4,10 +4,11 @@ from itertools import count
 
 import numpy as np
 import pytest
+import reference
 from backends import FULL_QUEUES, Backend
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL, Dws, Ssp
 from engine.evaluation.execution import Options
 from engine.evaluation.partition_owner import PartitionOwner

@@ -6,11 +6,12 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from backends import BACKENDS, assert_as_the_oracle
 from hypothesis import given
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.database import Database
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_program import MaintainedProgram

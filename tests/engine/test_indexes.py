@@ -4,10 +4,11 @@ from itertools import combinations
 
 import hypothesis.strategies as st
 import numpy as np
+import reference
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.evaluation.execution import Options
 from engine.plan.chain_cover import minimum_chains, order_of
 

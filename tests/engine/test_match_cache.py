@@ -3,11 +3,12 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from backends import ROUNDS, Backend, assert_as_the_oracle, with_options
 from hypothesis import given, settings
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL
 from engine.evaluation.execution import Options
 from engine.evaluation.match_cache import CachedMatchRule

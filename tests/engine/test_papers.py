@@ -9,10 +9,11 @@ from collections import Counter, defaultdict
 from itertools import product
 
 import pytest
+import reference
 from backends import ROUNDS
 
 import engine
-from engine import reference, tables
+from engine import tables
 
 SEEDS = range(4)
 

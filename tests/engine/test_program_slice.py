@@ -3,11 +3,11 @@
 from itertools import product
 
 import pytest
+from reference import evaluate
 
 import engine
 from engine import tables
 from engine.plan.program_slice import slice_for, slice_on
-from engine.reference import evaluate
 
 PROGRAM = engine.compile(
     [

@@ -3,10 +3,10 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from hypothesis import given
 
 import engine
-from engine import reference
 
 PROGRAM = engine.compile(
     [

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import reference
 
 import engine
-from engine import reference
 from engine.database import Database
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.schedule.executor import SCHEDULERS

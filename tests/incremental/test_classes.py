@@ -2,11 +2,12 @@
 
 import hypothesis.strategies as st
 import numpy as np
+import reference
 from hypothesis import given
 from supports import TINY, check, stored
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.database import Database
 from engine.incremental.maintained_program import MaintainedProgram
 

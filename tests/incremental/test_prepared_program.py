@@ -1,9 +1,9 @@
 """A program taken apart and stored: what a process reads of it gives what the program gives."""
 
 import numpy as np
+import reference
 
 import engine
-from engine import reference
 from engine.database import Database
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.prepared_program import PREPARED_CODEC, prepare_program

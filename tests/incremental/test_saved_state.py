@@ -3,12 +3,13 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from hypothesis import given
 from supports import TINY, check
 from test_update import ANEW, DECLARED, RULES, applied, columns, facts, state, update
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.database import Database
 from engine.incremental import saved_state as saving
 from engine.incremental import view_serialization

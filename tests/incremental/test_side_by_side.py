@@ -7,12 +7,13 @@ import threading
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from hypothesis import given
 from supports import TINY, check
 from test_update import ANEW, DECLARED, RULES, applied, chosen_rules, columns, facts, state, update
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.database import Database
 from engine.evaluation.execution import Options
 from engine.incremental.maintained_program import MaintainedProgram

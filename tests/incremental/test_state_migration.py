@@ -3,13 +3,14 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import reference
 from hypothesis import Phase, given, settings
 from supports import TINY, check
 from test_bounded_recursion import WIDTHS, wide_values
 from test_update import ANEW, DECLARED, RULES, applied, columns, facts, state, update
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.database import Database
 from engine.incremental.bounded_recursion import Bound
 from engine.incremental.maintained_program import MaintainedProgram

@@ -13,11 +13,11 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+import reference
 from supports import TINY
 from test_update import state
 
 import engine
-from engine import reference
 from engine.database import Database
 from engine.incremental import saved_state as saving
 from engine.incremental import state_identity, state_manifest

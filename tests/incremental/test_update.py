@@ -2,11 +2,12 @@
 
 import hypothesis.strategies as st
 import numpy as np
+import reference
 from hypothesis import given, settings
 from supports import TINY, check, stored
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.database import Database
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly

@@ -6,11 +6,11 @@ import time
 
 import hypothesis.strategies as st
 import pytest
+import reference
 from hypothesis import given, settings
 from random_traces import ancestors, traces
 
 import engine
-from engine import reference
 from engine.language.traverse import all_atoms
 from engine.schedule.activation_graph import strata_of
 from engine.schedule.dag import Dag

@@ -9,9 +9,10 @@ import threading
 
 import pyarrow.parquet
 import pytest
+import reference
 
 import engine
-from engine import reference, tables
+from engine import tables
 from engine.io import lines
 from engine.spark.barrier_task import Files
 from engine.spark.datalog_context import DatalogContext

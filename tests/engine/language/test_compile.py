@@ -1,7 +1,8 @@
 """What the front end makes of right programs."""
 
+import reference
+
 import engine
-from engine import reference
 from engine.language.checked_program import CheckedClause, Type
 from engine.language.syntax import Aggregate, Constant, Constraint, Functor, Variable
 from engine.language.traverse import literal_terms, variables_of

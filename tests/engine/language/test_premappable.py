@@ -1,9 +1,9 @@
 """Which recursion through aggregates the compiler accepts; what it rejects stands in errors.txt."""
 
 import pytest
+import reference
 
 import engine
-from engine import reference
 
 HEADER = """
 .decl arc(x: number, y: number, w: number)

@@ -29,7 +29,7 @@ from engine.language.syntax import (
     Variable,
 )
 from engine.language.traverse import aggregates_of, is_equation, literal_terms, variables_of
-from engine.scalar_functors import Value, apply, fits, fold, generate_range, holds, wrap
+from engine.scalar_functors import Value, apply, canonical, fits, greatest, holds, least, wrap
 
 Row = tuple
 Bindings = dict[str, Value]
@@ -339,3 +339,47 @@ def equivalence_closure(relation: set[Row]) -> set[Row]:
         merged = class_of.get(a, {a}) | class_of.get(b, {b})
         class_of |= dict.fromkeys(merged, merged)
     return {(a, b) for a, members in class_of.items() for b in members}
+
+
+# ---- generators and aggregates of values
+
+
+def generate_range(kind: str, bits: int, start: Value, end: Value, step: Value = None) -> Iterator[int | float]:
+    """Yield `start`, `start + step`, … before `end`; the step is 1, or -1 when the end lies below.
+
+    A step of zero gives the start alone, unless it is the end. An unsigned step counts upwards only.
+    """
+    descends = start > end
+    if step is None:
+        step = -1 if descends else 1
+    if step == 0:
+        yield from () if start == end else (start,)
+    elif (step < 0) == descends:
+        n = 0
+        while (value := start + n * step) != end and (value > end) == descends:
+            yield canonical(value) if kind == "float" else value
+            n += 1
+
+
+def fold(kind: str, value_kind: str, values: list, bits: int) -> Value:
+    """Return the aggregate of values, one for each binding of the aggregate's body; None if it has no value.
+
+    Floats are summed in increasing order, so that the sum does not depend on the order of evaluation.
+    """
+    if kind == "count":
+        return wrap(len(values), "number", bits)
+    if kind == "sum" and value_kind != "float":
+        return wrap(sum(values), value_kind, bits)
+    if kind == "sum":
+        return canonical(_sum_floats(values))
+    if not values:
+        return None
+    if kind == "mean":
+        return canonical(_sum_floats(values) / len(values))
+    if value_kind == "float":
+        return least(tuple(values)) if kind == "min" else greatest(tuple(values))
+    return min(values) if kind == "min" else max(values)
+
+
+def _sum_floats(values: list) -> float:
+    return reduce(lambda total, value: total + value, sorted(map(float, values)), 0.0)
