@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from analyzer.configuration.config import Config, parse_config
 from analyzer.context_policies import INSENSITIVE, ContextCosts
 from analyzer.errors import INSTALL_SPARK, AnalyzeError
-from analyzer.evaluation.limits import Limits, leaving_out
-from analyzer.evaluation.question import Question
+from analyzer.evaluation.line_question import Question
 from analyzer.evaluation.rulebook import Rulebook, build_rulebook, files_given, files_in_tree
+from analyzer.evaluation.scan_limits import Limits, leaving_out
 from analyzer.extraction.collect import Progress, collect, silent
 from analyzer.extraction.machine import READ, Machine, ThisMachine
-from analyzer.findings.assemble import assemble
+from analyzer.findings.assemble_report import assemble
 from analyzer.report import Problem, Report
 from analyzer.sources.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
 from analyzer.state_directory import StateDirectory, write_atomically
@@ -123,7 +123,7 @@ def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> I
         yield ThisMachine(config.jobs or n_cores(), ends_s)
         return
     try:
-        from analyzer.batch.cluster import cluster
+        from analyzer.batch.cluster_machine import cluster
     except ImportError as error:
         raise AnalyzeError("A004", f"Spark needs {error.name}", help=INSTALL_SPARK) from None
     with cluster(request.master, request.conf) as machine:

@@ -4,17 +4,17 @@ What flows in: the bytes of one file and its language. What flows out: that file
 columns with a local symbol table, in the relations of `schema.dl` — the only contract between extractors and rules.
 `mount` puts the facts of files together at their paths: global columns, ready to be loaded by the engine.
 
-Open `schema.dl` first, then `builder` (entities and rows), `body` (a function under construction: control flow in
-`cfg`, variables in `ssa`), `walk` (from syntax tree to facts, whatever the language), `python` (the extractor for
-Python), `mount`.
+Open `schema.dl` first, then `row_builder` (entities and rows), `function_body` (a function under construction:
+control flow in `control_flow_graph`, variables in `ssa`), `tree_walk` (from syntax tree to facts, whatever the
+language), `python` (the extractor for Python), `mount`.
 This package imports none of our other packages.
 """
 
-from facts.filefacts import NIL, FileFacts
+from facts.facts_codec import FormatError, load, save, version
+from facts.file_facts import NIL, FileFacts
 from facts.languages import LANGUAGES, extract, language_of
 from facts.mount import LAID_OUT, Mounted, imports_of, mount, mount_files, mount_layout
 from facts.schema import text as schema_text
-from facts.store import FormatError, load, save, version
 
 __all__ = [
     "LAID_OUT",

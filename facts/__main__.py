@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from facts import extract, language_of
-from facts.render import render
+from facts.render_facts import render
 
 
 def main() -> None:

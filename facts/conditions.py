@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
-from facts.cfg import Block
+from facts.control_flow_graph import Block
 from facts.instructions import merged
-from facts.walk import Walk
+from facts.tree_walk import Walk
 
 
 def short_circuit(

@@ -2,9 +2,9 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block
-from facts.walk import Walk
+from facts.control_flow_graph import Block
+from facts.row_builder import tail
+from facts.tree_walk import Walk
 
 
 def load_attribute(walk: Walk, base: int, name: str, node: Node) -> int:

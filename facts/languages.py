@@ -3,8 +3,8 @@
 import importlib
 from dataclasses import dataclass
 
-from facts.filefacts import FileFacts
-from facts.layout import Layout
+from facts.file_facts import FileFacts
+from facts.module_layout import Layout
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from facts import schema
-from facts.builder import Symbols
-from facts.filefacts import Columns, FileFacts
+from facts.file_facts import Columns, FileFacts
 from facts.languages import LANGUAGES, module_layout
+from facts.row_builder import Symbols
 
 NIL = 0
 """The record id of no entity."""

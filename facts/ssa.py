@@ -11,9 +11,9 @@ or blocks stand around a read.
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from facts.builder import Builder
-from facts.cfg import Block
+from facts.control_flow_graph import Block
 from facts.dominators import DominatorTree, Nearest
+from facts.row_builder import Builder
 
 Name = TypeVar("Name", bound=Hashable)
 

@@ -16,10 +16,10 @@ from typing import Any, TypedDict
 
 from filelock import FileLock, Timeout
 
-from analyzer.batch import results
-from analyzer.batch.losses import BEGUN, n_lost, set_lost
-from analyzer.batch.plan import Plan, Target, reconciled
-from analyzer.batch.task import ATTEMPTS, COSTS, RUNNING, Costs
+from analyzer.batch import result_files
+from analyzer.batch.batch_plan import Plan, Target, reconciled
+from analyzer.batch.lost_attempts import BEGUN, n_lost, set_lost
+from analyzer.batch.repository_task import ATTEMPTS, COSTS, RUNNING, Costs
 from analyzer.errors import AnalyzeError
 from analyzer.state_directory import write_atomically
 
@@ -60,10 +60,10 @@ class Workspace:
     def finished(self) -> set[str]:
         """Return the repositories whose results are published."""
         names = (target.name for target in self.plan.targets)
-        return {name for name in names if (self.directory / results.part(name, "coverage")).exists()}
+        return {name for name in names if (self.directory / result_files.part(name, "coverage")).exists()}
 
     def coverage(self, name: str) -> dict[str, Any]:
-        return results.read(self.directory, name, "coverage")[0]
+        return result_files.read(self.directory, name, "coverage")[0]
 
     def costs(self) -> dict[str, Costs]:
         """Return the costs of each repository, in this and earlier runs."""
@@ -98,8 +98,8 @@ class Workspace:
     def forget(self, name: str, costs: Costs | None) -> None:
         """Unpublish a repository, its coverage first. If it lost attempts, one stays recorded."""
         set_lost(self.directory, name, min(1, costs.get("lost", 0) if costs else 0))
-        for table in reversed(results.TABLES):
-            (self.directory / results.part(name, table)).unlink(missing_ok=True)
+        for table in reversed(result_files.TABLES):
+            (self.directory / result_files.part(name, table)).unlink(missing_ok=True)
 
     def finish(self, timings: Timings) -> None:
         """Rename the workspace to OUT."""
@@ -117,7 +117,7 @@ def failed_in(output: Path) -> bool:
     """Return True if a finished batch has failures to retry."""
     plan = read_json(output / PLAN)
     names = [row["name"] for row in plan.get("repositories", ())]
-    return any(results.read(output, name, "coverage")[0]["status"] == "failed" for name in names)
+    return any(result_files.read(output, name, "coverage")[0]["status"] == "failed" for name in names)
 
 
 def is_finished(output: Path, plan: Plan) -> bool:

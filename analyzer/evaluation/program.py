@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 import engine
 import facts
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
+from analyzer.evaluation.line_question import IN_QUESTION
 from analyzer.evaluation.points_to_bounds import INTO, bounds
-from analyzer.evaluation.question import IN_QUESTION
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.machine import READ, Machine

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analyzer.findings.entities import Entities
+from analyzer.findings.source_texts import Texts
 from analyzer.findings.taint_paths import Hop, Paths, without_repeats
-from analyzer.findings.texts import Texts
 from analyzer.report import Check, Finding, Place, Step
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from analyzer.findings.texts import Texts
+from analyzer.findings.source_texts import Texts
 from analyzer.report import Check, Finding
 
 MARK = re.compile(

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from analyzer.configuration.suppressions import covered_line, suppress
-from analyzer.findings.statements import Statements
-from analyzer.findings.texts import Texts
+from analyzer.findings.source_texts import Texts
+from analyzer.findings.statement_lines import Statements
 from analyzer.report import Finding, Step, Suppression
 
 FRAME_BEFORE = 2

@@ -12,19 +12,19 @@ from pathlib import Path
 from analyzer.configuration.config import Config
 from analyzer.context_policies import INSENSITIVE
 from analyzer.errors import AnalyzeError
-from analyzer.evaluation.limits import leaving_out
 from analyzer.evaluation.program import evaluation_errors, prepare_rulebook
+from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect import Progress, silent
 from analyzer.extraction.machine import ThisMachine
-from analyzer.findings.assemble import assemble
-from analyzer.history.base import Base, find_base
+from analyzer.findings.assemble_report import assemble
+from analyzer.history.base_commit import Base, find_base
 from analyzer.history.causes import cause_near_path, cause_on_path
+from analyzer.history.commit_update import CannotFollow, Follower, Move, Reader
+from analyzer.history.compared_settings import Settings, additions, governed, weakenings
 from analyzer.history.comparison import Comparison, compare
 from analyzer.history.dependencies import Dependencies
-from analyzer.history.follower import CannotFollow, Follower, Move, Reader
-from analyzer.history.settings import Settings, additions, governed, weakenings
 from analyzer.history.states import StateKey, States, scanned_digest
-from analyzer.history.weakening import by_comments, by_contents, by_findings, by_marks, in_order
+from analyzer.history.weakened_review import by_comments, by_contents, by_findings, by_marks, in_order
 from analyzer.report import Problem, Report, Weakening
 from analyzer.scan import Clock, ScanRequest, scan_tree
 from analyzer.sources.git import Repository

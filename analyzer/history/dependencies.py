@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from analyzer.findings.entities import Entities
 from analyzer.history.causes import Cause, Lines, nearest
-from analyzer.history.follower import Follower, Move
+from analyzer.history.commit_update import Follower, Move
 from analyzer.report import Finding, Place
 from engine.incremental import Tuple, supports
 from facts import schema

@@ -17,14 +17,14 @@ from typing import Any
 
 from analyzer.context_policies import INSENSITIVE
 from analyzer.errors import AnalyzeError
-from analyzer.evaluation.limits import leaving_out
 from analyzer.evaluation.program import evaluation_errors, prepare_rulebook
+from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect import Progress, silent
 from analyzer.extraction.machine import ThisMachine
-from analyzer.findings.assemble import assemble
+from analyzer.findings.assemble_report import assemble
 from analyzer.history.ci import MAX_STATE_BYTES
-from analyzer.history.follower import CannotFollow, Follower, Reader
-from analyzer.history.settings import Settings, governed, left_out, weakenings
+from analyzer.history.commit_update import CannotFollow, Follower, Reader
+from analyzer.history.compared_settings import Settings, governed, left_out, weakenings
 from analyzer.history.states import StateKey, States, scanned_digest
 from analyzer.report import Problem
 from analyzer.scan import Clock, ScanRequest, ScanResult, scan_tree

@@ -20,7 +20,7 @@ import facts
 from analyzer.configuration.config import Config
 from analyzer.evaluation import points_to_bounds
 from analyzer.extraction.discovery import discover
-from analyzer.history.follower import Follower, Reader
+from analyzer.history.commit_update import Follower, Reader
 from analyzer.history.snapshot import Snapshot, recorded, restored
 from analyzer.sources.trees import GitTree
 from engine.incremental import (

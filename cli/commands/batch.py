@@ -38,9 +38,9 @@ def batch(
     REPOS is a directory of git repositories, or a file with one path or URL per line: [NAME=]PATH[@REV]. DIR appears
     when the batch is complete; an interrupted batch resumes when the command is run again.
     """
-    from analyzer.batch.request import BatchRequest, run_batch
+    from analyzer.batch.batch_request import BatchRequest, run_batch
     from analyzer.scan import ScanRequest
-    from cli.batch import BatchBars, print_summary
+    from cli.batch_progress import BatchBars, print_summary
     from cli.output import terminal
 
     scan = ScanRequest.from_flags(repos, None, flags)

@@ -90,7 +90,7 @@ def ci(
     """
     from analyzer.history.ci import compare_commits, refuse_inside
     from analyzer.scan import ScanRequest
-    from cli.comparison import deliver_comparison
+    from cli.comparison_output import deliver_comparison
     from cli.progress import Bars
 
     if config is not None:

@@ -26,7 +26,7 @@ def rules() -> None:
 def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
     """List every check: id, severity, precision, CWE and name."""
     from analyzer.evaluation.rulebook import all_checks, as_report_check
-    from cli.catalogue import print_checks
+    from cli.check_catalogue import print_checks
 
     print_checks([as_report_check(check) for check in all_checks(rules_dir)], format)
 
@@ -37,7 +37,7 @@ def list_rules(format: str, rules_dir: tuple[Path, ...]) -> None:
 def show_rule(rule: str, rules_dir: tuple[Path, ...]) -> None:
     """Show the page of the check RULE: what it finds, why it matters, vulnerable and fixed code."""
     from analyzer.evaluation.rulebook import as_report_check, find_check
-    from cli.catalogue import print_check
+    from cli.check_catalogue import print_check
 
     print_check(as_report_check(find_check(rule, rules_dir)))
 
@@ -52,7 +52,7 @@ def test_rules(selectors: tuple[str, ...], rules_dir: tuple[Path, ...], models: 
     Checks are those that are selected; without SELECTORS those of --rules-dir, or all.
     """
     from analyzer.ruletest import run_rule_tests
-    from cli.catalogue import print_test_results
+    from cli.check_catalogue import print_test_results
 
     raise SystemExit(print_test_results(run_rule_tests(selectors, rules_dir, models)))
 

@@ -188,14 +188,14 @@ def show_lines(lines: Iterable[str]) -> None:
 
 def show_strata(strata: Iterable[StratumStatistics]) -> None:
     from cli.output import terminal
-    from cli.plan import WIDTH_OF_PIPES, print_strata
+    from cli.plan_text import WIDTH_OF_PIPES, print_strata
 
     print_strata(strata, terminal(WIDTH_OF_PIPES))
 
 
 def show_plan(plan: Explanation) -> None:
     from cli.output import terminal
-    from cli.plan import WIDTH_OF_PIPES, print_plan
+    from cli.plan_text import WIDTH_OF_PIPES, print_plan
 
     print_plan(plan, terminal(WIDTH_OF_PIPES))
 
@@ -205,7 +205,7 @@ def show_costs(result: Result, profile: Path) -> None:
     import json
 
     from cli.output import terminal, write_file
-    from cli.plan import WIDTH_OF_PIPES, print_dearest
+    from cli.plan_text import WIDTH_OF_PIPES, print_dearest
     from engine.profile import dearest
     from engine.profile import profile as costs
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from engine.language.diagnostics import Report, did_you_mean
 from engine.language.rename_items import Renaming, rename
@@ -116,7 +117,8 @@ class Resolver:
         elif self.module.name and (found := self.interface.private_named(name)):
             qualified, owner = found
             short = qualified.removeprefix(f"{owner.name}.")
-            help = did_you_mean(short, self.interface.offered, f"declare it 'public' in '{owner.name}'")
+            near = get_close_matches(short, list(self.interface.offered), n=1)
+            help = "".join(f"use '{name}', or " for name in near) + f"declare it 'public' in '{owner.name}'"
             self.report.error("E080", f"relation '{short}' is private to module '{owner.name}'", span, help)
             self.renamed[name] = qualified  # So that it is not undeclared besides.
 

@@ -12,19 +12,19 @@ from facts.c import (  # noqa: F401
     control,
     declarations,
     functions,
+    includes,
     literals,
     macros,
     operators,
     places,
-    preprocessor,
     statements,
     type_values,
 )
 from facts.c.parse import parse
 from facts.c.unit import Unit
-from facts.filefacts import FileFacts
-from facts.text import SourceText
-from facts.walk import deep_recursion
+from facts.file_facts import FileFacts
+from facts.source_text import SourceText
+from facts.tree_walk import deep_recursion
 
 
 def extract(data: bytes) -> FileFacts:
@@ -37,7 +37,7 @@ def extract(data: bytes) -> FileFacts:
             unit.facts.unparsed(start, end)
         found = macros.Macros(parsed.source, unit.usage.macros).found
         macros.declare_all(unit, found)
-        preprocessor.COMMENTS.state_directives(unit, parsed.root)
+        includes.COMMENTS.state_directives(unit, parsed.root)
         macros.define_all(unit, found)
         unit.statements(parsed.root)
         unit.body.finish()

@@ -2,12 +2,12 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.c import tree
 from facts.c.operators import described
 from facts.c.places import place_of, store
 from facts.c.tree import EXPRESSIONS, children, with_fields
 from facts.c.unit import Unit
+from facts.row_builder import tail
 
 # Functions of the library that never return.
 NO_RETURN = frozenset(

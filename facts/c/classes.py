@@ -2,13 +2,13 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
 from facts.c import tree
 from facts.c.declarators import declared
 from facts.c.scopes import TYPE, Name
 from facts.c.tree import EXPRESSIONS, STATEMENTS
 from facts.c.type_values import declared_type, specifier
 from facts.c.unit import Unit
+from facts.function_body import MODULE
 
 _KINDS = {"struct_specifier": "struct", "union_specifier": "union", "enum_specifier": "enum"}
 

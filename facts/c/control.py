@@ -8,8 +8,8 @@ from facts.c import tree
 from facts.c.operators import decide
 from facts.c.tree import STATEMENTS, children
 from facts.c.unit import Unit
-from facts.cfg import Block, Finally, Guard, Loop
-from facts.filefacts import NIL
+from facts.control_flow_graph import Block, Finally, Guard, Loop
+from facts.file_facts import NIL
 from facts.instructions import operation
 
 

@@ -2,8 +2,6 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.builder import tail
 from facts.c import tree
 from facts.c.classes import bind_type
 from facts.c.declarators import ARRAY, FUNCTION, Declared, declared, modifiers
@@ -11,7 +9,9 @@ from facts.c.scopes import Name
 from facts.c.tree import EXPRESSIONS, STATEMENTS, children
 from facts.c.type_values import annotated, declared_type, specifier
 from facts.c.unit import Unit
+from facts.function_body import MODULE
 from facts.instructions import allocate, store_attribute
+from facts.row_builder import tail
 
 
 @STATEMENTS("declaration")

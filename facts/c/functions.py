@@ -8,7 +8,7 @@ from facts.c.scopes import Name, Scope
 from facts.c.tree import STATEMENTS, children
 from facts.c.type_values import annotated, declared_type, is_void, specifier, wrapped
 from facts.c.unit import Unit
-from facts.grammar import is_broken
+from facts.tree_sitter_grammar import is_broken
 
 Values = list[tuple[str, int, Node]]
 

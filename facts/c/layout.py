@@ -8,7 +8,7 @@ the includer first. Headers of the C library in angle brackets lead out of the m
 import posixpath
 from collections import defaultdict
 
-from facts.layout import Layout
+from facts.module_layout import Layout
 
 _LIBRARY = frozenset(
     """

@@ -4,10 +4,10 @@ import re
 
 from tree_sitter import Node
 
-from facts.builder import head
 from facts.c.operators import described
 from facts.c.tree import EXPRESSIONS, children
 from facts.c.unit import Unit
+from facts.row_builder import head
 
 _ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}

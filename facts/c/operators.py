@@ -2,16 +2,16 @@
 
 from tree_sitter import Node
 
-from facts.binary import Binary
-from facts.builder import tail
 from facts.c import tree
 from facts.c.places import Place, load, place_of, store
 from facts.c.tree import EXPRESSIONS, children
 from facts.c.unit import Unit
-from facts.cfg import Block
 from facts.conditions import decide_in_turn, either
-from facts.grammar import is_broken
+from facts.control_flow_graph import Block
 from facts.instructions import operation
+from facts.operator_chains import Binary
+from facts.row_builder import tail
+from facts.tree_sitter_grammar import is_broken
 
 BINARY = Binary(tree.kind_ids("binary_expression"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
 _UNARY, _CALL = map(tree.kind_ids, ("unary_expression", "call_expression"))

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.c import tree
 from facts.c.declarators import ARRAY, FUNCTION
 from facts.c.scopes import MACRO_CODE, TYPE, Name
 from facts.c.tree import EXPRESSIONS
 from facts.c.unit import Unit
-from facts.grammar import is_broken
+from facts.row_builder import tail
 from facts.ssa import UNDEFINED
+from facts.tree_sitter_grammar import is_broken
 
 VARIABLE, ATTRIBUTE, INDEX, POINTER = "variable", "attribute", "index", "pointer"
 

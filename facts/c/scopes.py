@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node, Query, QueryCursor
 
-from facts.body import MODULE, Variable
 from facts.c import tree
 from facts.c.declarators import ARRAY, FUNCTION, declared, has_word
 from facts.c.tree import children
+from facts.function_body import MODULE, Variable
 from facts.ssa import UNDEFINED
 
 VARIABLE, TYPE, MACRO_CODE = "variable", "type", "macro code"

@@ -2,11 +2,11 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
 from facts.c import tree
 from facts.c.calls import NO_RETURN
 from facts.c.tree import STATEMENTS, children, only_child
 from facts.c.unit import Unit
+from facts.function_body import MODULE
 from facts.instructions import returned
 
 

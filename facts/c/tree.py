@@ -2,7 +2,7 @@
 
 import tree_sitter_c
 
-from facts.grammar import Grammar, Handlers
+from facts.tree_sitter_grammar import Grammar, Handlers
 
 GRAMMAR = Grammar(tree_sitter_c.language(), "comment")
 kind_ids, field_id = GRAMMAR.kind_ids, GRAMMAR.field_id

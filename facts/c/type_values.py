@@ -2,12 +2,12 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.builder import tail
 from facts.c import tree
 from facts.c.declarators import ARRAY, POINTER, Declared, declared
 from facts.c.tree import EXPRESSIONS
 from facts.c.unit import Unit
+from facts.function_body import MODULE
+from facts.row_builder import tail
 
 
 def specifier(unit: Unit, node: Node | None, hint: str = "") -> int:

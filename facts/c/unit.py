@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.body import MODULE, Body
 from facts.c import tree
 from facts.c.declarators import ARRAY, FUNCTION
 from facts.c.scopes import MACRO_CODE, TYPE, FileScope, Name, Scope, Usage, Uses
-from facts.cfg import Block
+from facts.control_flow_graph import Block
+from facts.function_body import MODULE, Body
+from facts.source_text import SourceText
 from facts.ssa import UNDEFINED
-from facts.text import SourceText
-from facts.walk import Walk
+from facts.tree_walk import Walk
 
 _ENTRANCES = tree.kind_ids("case_statement", "labeled_statement")
 

@@ -5,7 +5,7 @@ address is taken; then one walk over the tree makes the facts. The walk is split
 handlers into the tables of `tree` by node kind. `unit` holds the walk's state, `places` tells what can be stored to.
 """
 
-from facts.filefacts import FileFacts
+from facts.file_facts import FileFacts
 from facts.go import (  # noqa: F401
     assignments,
     calls,
@@ -25,8 +25,8 @@ from facts.go import (  # noqa: F401
 )
 from facts.go.parse import parse
 from facts.go.unit import Unit
-from facts.text import SourceText
-from facts.walk import deep_recursion
+from facts.source_text import SourceText
+from facts.tree_walk import deep_recursion
 
 
 def extract(data: bytes) -> FileFacts:

@@ -2,7 +2,6 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.go import tree
 from facts.go.expressions import cast, instance_test
 from facts.go.functions import unpacked
@@ -10,6 +9,7 @@ from facts.go.places import BLANK, NAME, NONE, Place, load, place_of, store
 from facts.go.tree import STATEMENTS, operator_of
 from facts.go.unit import Unit
 from facts.instructions import operation
+from facts.row_builder import tail
 
 _INDEX, _ASSERTION = tree.kind_ids("index_expression"), tree.kind_ids("type_assertion_expression")
 

@@ -2,7 +2,6 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.go import tree
 from facts.go.expressions import cast, is_type_argument
 from facts.go.scopes import IMPORT, TYPE
@@ -10,6 +9,7 @@ from facts.go.tree import EXPRESSIONS, children, only_child
 from facts.go.type_values import instantiated, is_type_name
 from facts.go.unit import Unit
 from facts.instructions import load_index
+from facts.row_builder import tail
 
 _NEVER_RETURN = {
     "os": {"Exit"},

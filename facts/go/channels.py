@@ -2,10 +2,10 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.go import tree
 from facts.go.tree import STATEMENTS, only_child
 from facts.go.unit import Unit
+from facts.row_builder import tail
 
 _CALLS = tree.kind_ids("call_expression", "type_conversion_expression")
 

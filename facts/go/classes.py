@@ -2,7 +2,6 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.go import tree
 from facts.go.functions import state_signature
 from facts.go.literals import string, text_of
@@ -10,6 +9,7 @@ from facts.go.scopes import TYPE
 from facts.go.tree import EXPRESSIONS, STATEMENTS, children
 from facts.go.type_values import bind_type_parameters
 from facts.go.unit import Unit
+from facts.row_builder import tail
 
 _STRUCT, _INTERFACE = tree.kind_ids("struct_type"), tree.kind_ids("interface_type")
 

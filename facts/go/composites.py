@@ -2,12 +2,12 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.go import tree
 from facts.go.tree import EXPRESSIONS, children, only_child
 from facts.go.type_values import made
 from facts.go.unit import Unit
 from facts.instructions import allocate, store_attribute
+from facts.row_builder import tail
 
 _KINDS = {
     "slice_type": "slice",

@@ -2,13 +2,13 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block, Loop
+from facts.control_flow_graph import Block, Loop
 from facts.go import tree
 from facts.go.assignments import target
 from facts.go.operators import decide
 from facts.go.tree import STATEMENTS, children
 from facts.go.unit import Unit
+from facts.row_builder import tail
 
 
 @STATEMENTS("if_statement")

@@ -2,14 +2,14 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.filefacts import NIL
+from facts.file_facts import NIL
 from facts.go import tree
 from facts.go.places import base_of
 from facts.go.tree import EXPRESSIONS, children
 from facts.go.type_values import is_type_name, with_arguments
 from facts.go.unit import Unit
 from facts.instructions import load_attribute, load_index, operation
+from facts.row_builder import tail
 
 _TYPES = tree.kind_ids(
     "slice_type", "array_type", "map_type", "channel_type", "function_type", "pointer_type", "struct_type",

@@ -2,13 +2,13 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.go import tree
 from facts.go.scopes import UNNAMED, Scope
 from facts.go.tree import EXPRESSIONS, STATEMENTS, children
 from facts.go.type_values import array_of, bind_type_parameters, declare_type_parameter, zero
 from facts.go.unit import Unit
 from facts.instructions import allocate, returned
+from facts.row_builder import tail
 
 Values = list[tuple[Node, int]]
 """Parameters with names, and what they have on entry."""

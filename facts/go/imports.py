@@ -4,13 +4,13 @@ import re
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.directives import Comments
+from facts.function_body import MODULE
 from facts.go import tree
 from facts.go.literals import text_of
 from facts.go.scopes import IMPORT
 from facts.go.tree import STATEMENTS, only_child
 from facts.go.unit import Unit
+from facts.suppression_comments import Comments
 
 COMMENTS = Comments(tree.GRAMMAR, "comment")
 _VERSION = re.compile(r"v[0-9]+")

@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections import Counter, defaultdict
 
-from facts.layout import Layout
+from facts.module_layout import Layout
 
 OWN_PACKAGE = 1
 _VERSION = re.compile(r"v[0-9]+")

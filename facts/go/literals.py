@@ -4,9 +4,9 @@ import re
 
 from tree_sitter import Node
 
-from facts.builder import head
 from facts.go.tree import EXPRESSIONS
 from facts.go.unit import Unit
+from facts.row_builder import head
 
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.)", re.DOTALL)
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

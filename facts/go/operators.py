@@ -4,16 +4,16 @@ from functools import partial
 
 from tree_sitter import Node
 
-from facts.binary import Binary
-from facts.cfg import Block
 from facts.conditions import by_truth, decide_in_turn, short_circuit
+from facts.control_flow_graph import Block
 from facts.go import tree
 from facts.go.channels import receive
 from facts.go.places import address, load_pointer
 from facts.go.tree import EXPRESSIONS, operator_of
 from facts.go.unit import Unit
-from facts.grammar import is_broken
 from facts.instructions import operation
+from facts.operator_chains import Binary
+from facts.tree_sitter_grammar import is_broken
 
 BINARY = Binary(tree.BINARY, tree.LEFT, tree.RIGHT, tree.OPERATOR)
 _SHORT_CIRCUIT = frozenset({"&&", "||"})

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.builder import tail
+from facts.function_body import MODULE
 from facts.go import tree
 from facts.go.composites import pointed_at
 from facts.go.scopes import VARIABLE, Name
 from facts.go.unit import Unit
-from facts.grammar import is_broken
 from facts.instructions import load_attribute, load_index, store_attribute, store_index
+from facts.row_builder import tail
 from facts.ssa import UNDEFINED
+from facts.tree_sitter_grammar import is_broken
 
 NAME, ATTRIBUTE, INDEX, POINTER, BLANK, NONE = "name", "attribute", "index", "pointer", "blank", "none"
 _SELECTOR, _INDEX = tree.kind_ids("selector_expression"), tree.kind_ids("index_expression")

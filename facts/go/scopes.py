@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from facts.body import MODULE, Variable
+from facts.function_body import MODULE, Variable
 from facts.go import tree
 from facts.go.tree import children
 from facts.ssa import UNDEFINED

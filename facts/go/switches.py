@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.cfg import Block, Loop
+from facts.control_flow_graph import Block, Loop
 from facts.go import tree
 from facts.go.assignments import is_there, target
 from facts.go.channels import receive, send

@@ -3,7 +3,7 @@
 import tree_sitter_go
 from tree_sitter import Node
 
-from facts.grammar import Grammar, Handlers
+from facts.tree_sitter_grammar import Grammar, Handlers
 
 GRAMMAR = Grammar(tree_sitter_go.language(), "comment")
 kind_ids, field_id = GRAMMAR.kind_ids, GRAMMAR.field_id

@@ -2,14 +2,14 @@
 
 from tree_sitter import Node
 
-from facts.body import Body
-from facts.builder import tail
-from facts.filefacts import NIL
+from facts.file_facts import NIL
+from facts.function_body import Body
 from facts.go import tree
 from facts.go.scopes import TYPE, Name
 from facts.go.tree import EXPRESSIONS, children, only_child
 from facts.go.unit import Unit
 from facts.instructions import load_attribute
+from facts.row_builder import tail
 
 _INTEGERS = "int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune".split()
 _ZEROS = {

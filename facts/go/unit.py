@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.body import MODULE, Body
-from facts.cfg import Block
+from facts.control_flow_graph import Block
+from facts.function_body import MODULE, Body
 from facts.go import tree
 from facts.go.captures import Usage
 from facts.go.scopes import VARIABLE, FileScope, Name, Scope
+from facts.source_text import SourceText
 from facts.ssa import UNDEFINED
-from facts.text import SourceText
-from facts.walk import Walk
+from facts.tree_walk import Walk
 
 _GOTO = re.compile(rb"\bgoto\s+(\w+)")
 _LABELED = tree.kind_ids("labeled_statement")

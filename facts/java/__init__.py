@@ -5,7 +5,7 @@ the facts. The walk is split by concern; each module enters its handlers into th
 holds the walk's state, `scopes` says what a name means.
 """
 
-from facts.filefacts import FileFacts
+from facts.file_facts import FileFacts
 from facts.java import (  # noqa: F401
     annotations,
     assignments,
@@ -25,8 +25,8 @@ from facts.java import (  # noqa: F401
 )
 from facts.java.tree import children, parse
 from facts.java.unit import Unit
-from facts.text import SourceText
-from facts.walk import deep_recursion
+from facts.source_text import SourceText
+from facts.tree_walk import deep_recursion
 
 
 def extract(data: bytes) -> FileFacts:

@@ -2,11 +2,11 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.instructions import allocate
 from facts.java import tree
 from facts.java.tree import EXPRESSIONS, children
 from facts.java.unit import Unit
+from facts.row_builder import tail
 
 _ANNOTATIONS = tree.kind_ids("marker_annotation", "annotation")
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.instructions import load_attribute, load_index, operation, store_attribute, store_index
 from facts.java import tree
 from facts.java.annotations import decorate, modifiers_of
@@ -12,6 +11,7 @@ from facts.java.expressions import field_base
 from facts.java.tree import EXPRESSIONS, STATEMENTS, only_child, with_fields
 from facts.java.type_values import declared_type
 from facts.java.unit import Unit
+from facts.row_builder import tail
 
 
 @STATEMENTS("local_variable_declaration")

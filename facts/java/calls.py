@@ -2,14 +2,14 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.filefacts import NIL
-from facts.grammar import has_token
+from facts.file_facts import NIL
 from facts.instructions import load_attribute
 from facts.java import tree
 from facts.java.expressions import field_base
 from facts.java.tree import EXPRESSIONS, STATEMENTS, children
 from facts.java.unit import Unit
+from facts.row_builder import tail
+from facts.tree_sitter_grammar import has_token
 
 
 @EXPRESSIONS("method_invocation")

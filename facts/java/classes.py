@@ -2,9 +2,8 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE, Variable
-from facts.builder import tail
-from facts.filefacts import NIL
+from facts.file_facts import NIL
+from facts.function_body import MODULE, Variable
 from facts.java import tree
 from facts.java.annotations import state_modifiers
 from facts.java.calls import construct, evaluate_arguments
@@ -13,6 +12,7 @@ from facts.java.scopes import STATIC, Scope
 from facts.java.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.java.type_values import bind_type_parameters
 from facts.java.unit import Unit
+from facts.row_builder import tail
 
 _KINDS = {
     "class_declaration": "class",

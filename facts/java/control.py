@@ -2,14 +2,14 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Loop
+from facts.control_flow_graph import Loop
 from facts.instructions import assertion, returned
 from facts.java import tree
 from facts.java.operators import decide
 from facts.java.tree import STATEMENTS, children, only_child, with_fields
 from facts.java.type_values import declared_type
 from facts.java.unit import Unit
+from facts.row_builder import tail
 from facts.ssa import UNDEFINED
 
 _LOOPS = ("for_statement", "enhanced_for_statement", "while_statement", "do_statement")

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block, Finally, Guard
+from facts.control_flow_graph import Block, Finally, Guard
 from facts.instructions import load_attribute
 from facts.java import tree
 from facts.java.calls import call
@@ -13,6 +12,7 @@ from facts.java.control import execute
 from facts.java.tree import STATEMENTS, children, only_child
 from facts.java.type_values import declared_type
 from facts.java.unit import Unit
+from facts.row_builder import tail
 
 _EVERYTHING = ("Throwable", "java.lang.Throwable")
 

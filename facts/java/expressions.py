@@ -2,13 +2,13 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.filefacts import NIL
+from facts.file_facts import NIL
 from facts.instructions import allocate, load_attribute, load_index
 from facts.java import tree
 from facts.java.tree import EXPRESSIONS, children, only_child, with_fields
 from facts.java.type_values import array, array_of
 from facts.java.unit import Unit
+from facts.row_builder import tail
 
 _PARENTHESES = tree.kind_ids("parenthesized_expression")
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.filefacts import NIL
+from facts.file_facts import NIL
 from facts.instructions import returned
 from facts.java import tree
 from facts.java.annotations import decorate, modifiers_of, state_modifiers
@@ -14,6 +13,7 @@ from facts.java.scopes import STATIC
 from facts.java.tree import EXPRESSIONS, STATEMENTS, children
 from facts.java.type_values import array, array_of, bind_type_parameters, declared_type
 from facts.java.unit import THIS, Unit
+from facts.row_builder import tail
 
 _ARGUMENTS = re.compile(r"<[^<>]*>|@[\w.]+(\([^()]*\))?")
 

@@ -2,12 +2,12 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.directives import Comments
-from facts.grammar import has_token
+from facts.function_body import MODULE
 from facts.java import tree
 from facts.java.tree import STATEMENTS, children
 from facts.java.unit import Unit
+from facts.suppression_comments import Comments
+from facts.tree_sitter_grammar import has_token
 
 COMMENTS = Comments(tree.GRAMMAR, "line_comment", "block_comment")
 # The level of an import that is no import: the classes of the file's own package are known without one.

@@ -12,7 +12,7 @@ the nearest to the importer if there are several, else that of the class around 
 import posixpath
 from collections import defaultdict
 
-from facts.layout import Layout
+from facts.module_layout import Layout
 
 OWN_PACKAGE = 1
 

@@ -4,11 +4,11 @@ import re
 
 from tree_sitter import Node
 
-from facts.builder import head, tail
 from facts.java import tree
 from facts.java.tree import EXPRESSIONS, only_child
 from facts.java.unit import Unit
-from facts.regex import exponential
+from facts.regex_backtracking import exponential
+from facts.row_builder import head, tail
 
 _ESCAPE = re.compile(r"\\(\r?\n|[0-3]?[0-7]{1,2}|u+[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "s": " ", "\\": "\\", "'": "'", '"': '"'}

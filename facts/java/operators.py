@@ -4,15 +4,15 @@ from functools import partial
 
 from tree_sitter import Node
 
-from facts.binary import Binary
-from facts.cfg import Block
 from facts.conditions import by_truth, decide_in_turn, either, short_circuit
-from facts.grammar import is_broken
+from facts.control_flow_graph import Block
 from facts.instructions import operation
 from facts.java import tree
 from facts.java.patterns import test_instance
 from facts.java.tree import EXPRESSIONS
 from facts.java.unit import Unit
+from facts.operator_chains import Binary
+from facts.tree_sitter_grammar import is_broken
 
 BINARY = Binary(tree.kind_ids("binary_expression"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
 _PARENTHESES = tree.kind_ids("parenthesized_expression")

@@ -2,14 +2,14 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block
-from facts.filefacts import NIL
+from facts.control_flow_graph import Block
+from facts.file_facts import NIL
 from facts.instructions import merged, operation
 from facts.java import tree
 from facts.java.expressions import cast
 from facts.java.tree import EXPRESSIONS, children, only_child
 from facts.java.unit import Unit
+from facts.row_builder import tail
 
 _PRIMITIVE = ("integral_type", "floating_point_type", "boolean_type")
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from facts.body import Body, Variable
-from facts.filefacts import NIL
+from facts.file_facts import NIL
+from facts.function_body import Body, Variable
 
 STATIC, INSTANCE = "static", "instance"
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from facts.cfg import Block, Loop
+from facts.control_flow_graph import Block, Loop
 from facts.java import tree
 from facts.java.control import execute
 from facts.java.operators import decide

@@ -5,7 +5,7 @@ import re
 import tree_sitter_java
 from tree_sitter import Node
 
-from facts.grammar import Grammar, Handlers
+from facts.tree_sitter_grammar import Grammar, Handlers
 
 GRAMMAR = Grammar(tree_sitter_java.language(), "line_comment", "block_comment")
 kind_ids, field_id = GRAMMAR.kind_ids, GRAMMAR.field_id

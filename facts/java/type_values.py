@@ -2,11 +2,11 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.filefacts import NIL
+from facts.file_facts import NIL
 from facts.java import tree
 from facts.java.tree import EXPRESSIONS, children, only_child
 from facts.java.unit import Unit
+from facts.row_builder import tail
 
 
 @EXPRESSIONS("type_identifier")

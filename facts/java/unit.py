@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.body import MODULE, Body
-from facts.filefacts import NIL
+from facts.file_facts import NIL
+from facts.function_body import MODULE, Body
 from facts.java import tree
 from facts.java.captures import Captures
 from facts.java.scopes import INSTANCE, STATIC, Environment, Local, Scope
-from facts.text import SourceText
-from facts.walk import Walk
+from facts.source_text import SourceText
+from facts.tree_walk import Walk
 
 THIS = "this"
 # Every class has these methods.

@@ -5,7 +5,7 @@ walk is split by concern; each module enters its handlers into the tables of `tr
 have it. `unit` holds the walk's state. The packages of the dialects name their class of it.
 """
 
-from facts.filefacts import FileFacts
+from facts.file_facts import FileFacts
 from facts.javascript import (  # noqa: F401
     assignments,
     bodies,
@@ -26,8 +26,8 @@ from facts.javascript import (  # noqa: F401
 )
 from facts.javascript.parse import parse
 from facts.javascript.unit import Unit
-from facts.text import SourceText
-from facts.walk import deep_recursion
+from facts.source_text import SourceText
+from facts.tree_walk import deep_recursion
 
 
 def extract(data: bytes) -> FileFacts:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block
+from facts.control_flow_graph import Block
 from facts.instructions import allocate, load_attribute, load_index, merged, operation, store_attribute, store_index
 from facts.javascript.calls import subscript_key
 from facts.javascript.expressions import property_index
@@ -14,6 +13,7 @@ from facts.javascript.names import evaluate_named
 from facts.javascript.operators import go_on_if, unwrapped
 from facts.javascript.tables import EXPRESSIONS, STATEMENTS, children, field, only_child
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 _NAMES = ("identifier", "shorthand_property_identifier_pattern")
 _MEMBERS = ("member_expression", "subscript_expression")

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from facts.filefacts import NIL
+from facts.file_facts import NIL
 from facts.instructions import returned, store_attribute
 from facts.javascript.assignments import assign_target, defaulted
 from facts.javascript.expressions import property_index, store_property

@@ -2,9 +2,8 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.builder import head, tail
-from facts.cfg import Block
+from facts.control_flow_graph import Block
+from facts.function_body import MODULE
 from facts.instructions import allocate, awaited, load_attribute, load_index, merged
 from facts.javascript.literals import (
     string_text,
@@ -16,6 +15,7 @@ from facts.javascript.names import evaluate_named
 from facts.javascript.operators import is_nullish
 from facts.javascript.tables import EXPRESSIONS, child_of_type, children, field, only_child, tokens
 from facts.javascript.unit import Unit
+from facts.row_builder import head, tail
 
 LINKS = {
     "member_expression": "object",

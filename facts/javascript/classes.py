@@ -2,7 +2,6 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.instructions import load_attribute, store_index
 from facts.javascript.bodies import store_field
 from facts.javascript.calls import with_type_arguments
@@ -22,6 +21,7 @@ from facts.javascript.literals import property_label, property_name
 from facts.javascript.scopes import FUNCTION
 from facts.javascript.tables import EXPRESSIONS, STATEMENTS, child_of_type, children, field, tokens
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 FIELDS = ("field_definition", "public_field_definition")
 _SIGNATURES = ("method_signature", "abstract_method_signature")

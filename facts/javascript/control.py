@@ -2,14 +2,14 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block, Loop
+from facts.control_flow_graph import Block, Loop
 from facts.instructions import awaited, operation, returned
 from facts.javascript.assignments import assign_target
 from facts.javascript.literals import undefined
 from facts.javascript.operators import decide, unwrapped
 from facts.javascript.tables import STATEMENTS, children, field, only_child, tokens
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 _LOOPS = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.grammar import Handlers
 from facts.javascript.scopes import ARROW, BLOCK, FUNCTION, Name, Scope, Scopes
 from facts.javascript.tables import Tables, children, field, only_child
+from facts.tree_sitter_grammar import Handlers
 
 COLLECT = Tables()
 

@@ -2,7 +2,6 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.instructions import allocate, awaited, store_attribute, store_index
 from facts.javascript.functions import define_function
 from facts.javascript.literals import (
@@ -13,6 +12,7 @@ from facts.javascript.literals import (
 from facts.javascript.names import evaluate_named
 from facts.javascript.tables import EXPRESSIONS, children, field, only_child, tokens
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 
 @EXPRESSIONS("array")

@@ -5,10 +5,10 @@ from dataclasses import field as fresh
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.javascript.scopes import ARROW, FUNCTION, Scope
 from facts.javascript.tables import EXPRESSIONS, STATEMENTS, children, field, only_child, tokens
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 _MODIFIERS = frozenset({"static", "abstract", "readonly", "accessor"})
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.builder import tail
+from facts.function_body import MODULE
 from facts.instructions import store_attribute
 from facts.javascript.calls import import_module
 from facts.javascript.functions import children_in
@@ -14,6 +13,7 @@ from facts.javascript.literals import string_text
 from facts.javascript.names import evaluate_named
 from facts.javascript.tables import STATEMENTS, child_of_type, children, field, only_child, tokens
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 _DIRECTIVE = re.compile(r"(?://|/\*+|<!--)\s*analyze:")
 
@@ -182,5 +182,5 @@ def directives(unit: Unit, root: Node) -> None:
     while work:
         node = work.pop()
         if node.type in ("comment", "html_comment") and _DIRECTIVE.match(unit.text(node)):
-            unit.emit("directive_comment", unit.facts.text.line_of(node.start_byte), unit.text(node))
+            unit.emit("directive_comment", unit.facts.source_text.line_of(node.start_byte), unit.text(node))
         work.extend(reversed(node.children))

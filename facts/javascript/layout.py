@@ -7,7 +7,7 @@ Other imports name packages, which are not looked for.
 
 import posixpath
 
-from facts.layout import Layout
+from facts.module_layout import Layout
 
 SUFFIXES = (
     ".ts", ".tsx", ".mts", ".cts", ".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs",

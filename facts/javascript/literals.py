@@ -4,10 +4,10 @@ import re
 
 from tree_sitter import Node
 
-from facts.builder import head, tail
 from facts.javascript.tables import EXPRESSIONS, field, only_child
 from facts.javascript.unit import Unit
-from facts.regex import exponential
+from facts.regex_backtracking import exponential
+from facts.row_builder import head, tail
 
 _ESCAPE = re.compile(
     r"\\(\r\n|u\{[0-9a-fA-F]+\}|(?:u[dD][89abAB][0-9a-fA-F]{2}\\)?u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|.)",

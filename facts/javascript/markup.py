@@ -5,12 +5,12 @@ import re
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.instructions import allocate, store_attribute
 from facts.javascript.literals import string_value
 from facts.javascript.names import evaluate_named
 from facts.javascript.tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 _BREAK = re.compile(r"[ \t]*\n\s*")
 

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from facts.filefacts import NIL
+from facts.file_facts import NIL
 from facts.instructions import allocate, store_attribute
 from facts.javascript.functions import define_value, type_scope
 from facts.javascript.literals import property_name

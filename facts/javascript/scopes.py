@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from facts.body import Variable
+from facts.function_body import Variable
 from facts.ssa import UNDEFINED
 
 MODULE, FUNCTION, ARROW, BLOCK = "module", "function", "arrow", "block"

@@ -10,7 +10,7 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Node
 
-from facts.grammar import Grammar, Handlers
+from facts.tree_sitter_grammar import Grammar, Handlers
 
 GRAMMARS = {
     "javascript": Grammar(tree_sitter_javascript.language(), "comment", "html_comment"),

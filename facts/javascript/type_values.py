@@ -2,8 +2,7 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.builder import tail
+from facts.function_body import MODULE
 from facts.instructions import allocate
 from facts.javascript.calls import with_type_arguments
 from facts.javascript.classes import state_attribute
@@ -11,6 +10,7 @@ from facts.javascript.functions import define_function, type_scope
 from facts.javascript.literals import property_label, property_name
 from facts.javascript.tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.unit import Unit
+from facts.row_builder import tail
 
 _WRAPPERS = (
     "type_annotation", "opting_type_annotation", "omitting_type_annotation", "adding_type_annotation", "constraint",

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 from tree_sitter import Node
 
-from facts.body import MODULE, Body, Variable
+from facts.function_body import MODULE, Body, Variable
 from facts.javascript import tables
 from facts.javascript.declared_names import collect
 from facts.javascript.scopes import BLOCK, Name, Scope
 from facts.javascript.tables import children, field
+from facts.source_text import SourceText
 from facts.ssa import UNDEFINED
-from facts.text import SourceText
-from facts.walk import Walk
+from facts.tree_walk import Walk
 
 _REQUIRED = {
     "function_declaration": ("name", "parameters", "body"),

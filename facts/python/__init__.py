@@ -4,7 +4,7 @@
 split by concern; each module enters its handlers into the tables of `tree` by node kind. `unit` holds the walk's state.
 """
 
-from facts.filefacts import FileFacts
+from facts.file_facts import FileFacts
 from facts.python import (  # noqa: F401
     assignments,
     calls,
@@ -21,8 +21,8 @@ from facts.python import (  # noqa: F401
 )
 from facts.python.tree import GRAMMAR
 from facts.python.unit import Unit
-from facts.text import SourceText
-from facts.walk import deep_recursion
+from facts.source_text import SourceText
+from facts.tree_walk import deep_recursion
 
 
 def extract(data: bytes) -> FileFacts:

@@ -2,13 +2,13 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.instructions import load_attribute, load_index, operation, store_attribute, store_index
 from facts.python import tree
 from facts.python.expressions import attribute_name, index_of
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.python.type_annotations import annotate
 from facts.python.unit import Unit
+from facts.row_builder import tail
 
 _UNPACKING = tree.kind_ids("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list")
 _WRAPPERS = tree.kind_ids("parenthesized_expression", "as_pattern_target", "list_splat_pattern", "list_splat")

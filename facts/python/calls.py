@@ -2,12 +2,12 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
 from facts.instructions import allocate
 from facts.python import tree
 from facts.python.expressions import splatted
 from facts.python.tree import EXPRESSIONS, children, only_child
 from facts.python.unit import Unit
+from facts.row_builder import tail
 
 
 @EXPRESSIONS("call")

@@ -2,9 +2,7 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block, Loop
-from facts.grammar import has_token
+from facts.control_flow_graph import Block, Loop
 from facts.instructions import assertion, awaited, returned
 from facts.python import tree
 from facts.python.assignments import assign_target
@@ -13,6 +11,8 @@ from facts.python.literals import constant
 from facts.python.operators import decide
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
+from facts.row_builder import tail
+from facts.tree_sitter_grammar import has_token
 
 
 @STATEMENTS("if_statement")

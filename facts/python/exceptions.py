@@ -4,16 +4,16 @@ import re
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block, Finally, Guard
-from facts.filefacts import NIL
-from facts.grammar import has_token
+from facts.control_flow_graph import Block, Finally, Guard
+from facts.file_facts import NIL
 from facts.instructions import awaited, store_attribute
 from facts.python import tree
 from facts.python.assignments import assign_target
 from facts.python.calls import call
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
+from facts.row_builder import tail
+from facts.tree_sitter_grammar import has_token
 
 # Context managers that may end the exceptions of their block, by a word in the name they are called by: suppress,
 # assertRaises, expect_raises_message …

@@ -2,14 +2,14 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.filefacts import NIL
-from facts.grammar import has_token
+from facts.file_facts import NIL
 from facts.instructions import allocate, awaited, load_attribute, load_index
 from facts.python import tree
 from facts.python.literals import constant
 from facts.python.tree import EXPRESSIONS, children, only_child, with_fields
 from facts.python.unit import Unit
+from facts.row_builder import tail
+from facts.tree_sitter_grammar import has_token
 
 
 @EXPRESSIONS("identifier")

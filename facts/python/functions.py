@@ -2,7 +2,6 @@
 
 from tree_sitter import Node
 
-from facts.grammar import has_token
 from facts.instructions import returned
 from facts.python import tree
 from facts.python.assignments import assign_target
@@ -12,6 +11,7 @@ from facts.python.scopes import COMPREHENSION, FUNCTION, Scope
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.python.type_annotations import bind_type_parameters
 from facts.python.unit import Unit
+from facts.tree_sitter_grammar import has_token
 
 
 @STATEMENTS("function_definition")

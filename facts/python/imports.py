@@ -4,13 +4,13 @@ import re
 
 from tree_sitter import Node
 
-from facts.body import MODULE
-from facts.directives import Comments
+from facts.function_body import MODULE
 from facts.python import tree
 from facts.python.calls import call
 from facts.python.literals import unescape
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
+from facts.suppression_comments import Comments
 
 COMMENTS = Comments(tree.GRAMMAR, "comment")
 _TYPE = re.compile(r"#\s*type:(?!\s*ignore\b)\s*(.+)", re.DOTALL)

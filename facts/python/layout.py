@@ -15,7 +15,7 @@ import posixpath
 import sys
 from collections import defaultdict
 
-from facts.layout import Layout
+from facts.module_layout import Layout
 
 _SUFFIXES = (".py", ".pyi", ".pyw")
 _SOURCE_DIRECTORIES = {"src"}

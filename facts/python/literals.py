@@ -4,11 +4,11 @@ import re
 
 from tree_sitter import Node
 
-from facts.builder import head
 from facts.python import tree
 from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
-from facts.regex import exponential
+from facts.regex_backtracking import exponential
+from facts.row_builder import head
 
 _ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|.)", re.DOTALL)
 # Only a group that is repeated makes a pattern exponential.

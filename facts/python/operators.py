@@ -4,14 +4,14 @@ from functools import partial
 
 from tree_sitter import Node
 
-from facts.binary import Binary
-from facts.cfg import Block
 from facts.conditions import by_truth, decide_in_turn, either, short_circuit
-from facts.grammar import is_broken
+from facts.control_flow_graph import Block
 from facts.instructions import operation
+from facts.operator_chains import Binary
 from facts.python import tree
 from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
+from facts.tree_sitter_grammar import is_broken
 
 BINARY = Binary(tree.kind_ids("binary_operator"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
 BOOLEAN = Binary(tree.kind_ids("boolean_operator"), tree.LEFT, tree.RIGHT, tree.OPERATOR)

@@ -2,9 +2,7 @@
 
 from tree_sitter import Node
 
-from facts.builder import tail
-from facts.cfg import Block
-from facts.grammar import has_token
+from facts.control_flow_graph import Block
 from facts.instructions import allocate, load_attribute, load_index, operation
 from facts.python import tree
 from facts.python.expressions import display
@@ -12,6 +10,8 @@ from facts.python.literals import constant, number
 from facts.python.operators import decide
 from facts.python.tree import EXPRESSIONS, STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
+from facts.row_builder import tail
+from facts.tree_sitter_grammar import has_token
 
 
 @STATEMENTS("match_statement")

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from facts.body import Variable
-from facts.grammar import Handlers
+from facts.function_body import Variable
 from facts.python import tree
 from facts.python.tree import children
+from facts.tree_sitter_grammar import Handlers
 
 MODULE, FUNCTION, CLASS, COMPREHENSION = "module", "function", "class", "comprehension"
 

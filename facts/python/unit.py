@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from facts.body import MODULE, Body, Variable
+from facts.function_body import MODULE, Body, Variable
 from facts.python import tree
 from facts.python.builtins import BUILTINS
 from facts.python.scopes import Scope, Scopes
+from facts.source_text import SourceText
 from facts.ssa import UNDEFINED
-from facts.text import SourceText
-from facts.walk import Walk
+from facts.tree_walk import Walk
 
 
 class Unit(Walk):

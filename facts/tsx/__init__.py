@@ -1,6 +1,6 @@
 """TypeScript with JSX: the extractor of JavaScript with another grammar."""
 
-from facts.filefacts import FileFacts
+from facts.file_facts import FileFacts
 from facts.javascript import extract_with
 from facts.javascript.unit import Tsx
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.evaluation import points_to_bounds
-from analyzer.evaluation.limits import Limits
+from analyzer.evaluation.scan_limits import Limits
 from analyzer.findings import taint_paths
 from analyzer.outputs.json_report import render_json
 from analyzer.outputs.sarif import render_sarif

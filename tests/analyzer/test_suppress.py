@@ -4,7 +4,7 @@ import pytest
 
 import facts
 from analyzer.configuration.suppressions import covered_line, judged, mistakes, parse_suppression, suppress
-from analyzer.findings.statements import Statements
+from analyzer.findings.statement_lines import Statements
 from analyzer.report import Finding, Place, Suppression
 
 

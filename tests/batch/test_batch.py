@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.dataset
 import pytest
 
-from analyzer.batch import results
+from analyzer.batch import result_files
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -135,7 +135,7 @@ def check_outputs(output):
     ]
     files = pyarrow.dataset.dataset(output / "files", partitioning="hive").to_table()
     assert files.num_rows == 16
-    (row,) = results.read(output, "damaged", "coverage")
+    (row,) = result_files.read(output, "damaged", "coverage")
     assert row["status"] == "failed" and row["reason"].startswith("cannot be read")
     with sqlite3.connect(output / "findings.sqlite") as database:
         assert database.execute("select repository, rule from findings order by 1").fetchall() == [

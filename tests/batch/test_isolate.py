@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.batch.isolate import run_isolated
+from analyzer.batch.isolated_process import run_isolated
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -51,7 +51,7 @@ def test_one_that_exceeds_its_memory_can_say_so(tmp_path):
 
     code = """
 import os
-from analyzer.batch.isolate import confine
+from analyzer.batch.isolated_process import confine
 confine(200 << 20, os.getppid())
 try:
     bytearray(300 << 20)
@@ -66,7 +66,7 @@ except MemoryError:
 def test_it_does_not_outlive_its_parent(tmp_path):
     child = """
 import os, sys, time
-from analyzer.batch.isolate import confine
+from analyzer.batch.isolated_process import confine
 confine(1 << 30, int(sys.argv[1]))
 print(os.getpid(), flush=True)
 time.sleep(600)

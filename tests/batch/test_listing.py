@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.batch.listing import Listed, parse, read_listing
+from analyzer.batch.repository_list import Listed, parse, read_listing
 from analyzer.errors import AnalyzeError
 
 LINES = {

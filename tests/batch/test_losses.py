@@ -8,12 +8,12 @@ from functools import partial
 
 import pytest
 
-from analyzer.batch import results, task
-from analyzer.batch.isolate import Ended
-from analyzer.batch.job import Job, Limits
-from analyzer.batch.losses import REASON, in_rounds, n_lost, set_lost
-from analyzer.batch.plan import Plan, Target
-from analyzer.batch.run import completed, missing_jobs
+from analyzer.batch import repository_task, result_files
+from analyzer.batch.batch_pipeline import completed, missing_jobs
+from analyzer.batch.batch_plan import Plan, Target
+from analyzer.batch.isolated_process import Ended
+from analyzer.batch.lost_attempts import REASON, in_rounds, n_lost, set_lost
+from analyzer.batch.scan_job import Job, Limits
 from analyzer.batch.workspace import failed_in, opened
 from analyzer.report import Report
 
@@ -34,10 +34,10 @@ def executors(monkeypatch):
     def attempted(job, attempt, threads):
         if job.target.name in run.deadly:
             os.kill(os.getpid(), signal.SIGKILL)
-        results.write(Report(job.target.source, job.target.commit), job.target, "warning", attempt)
+        result_files.write(Report(job.target.source, job.target.commit), job.target, "warning", attempt)
         return Ended("", 0.0, 0.0, 0), {"contents": 0}
 
-    monkeypatch.setattr(task, "attempted", attempted)
+    monkeypatch.setattr(repository_task, "attempted", attempted)
 
     def run(jobs):
         run.stages.append([job.target.name for job in jobs])
@@ -45,7 +45,7 @@ def executors(monkeypatch):
             for _ in range(4):  # As often as Spark tries a task.
                 if (child := os.fork()) == 0:
                     try:
-                        task.run(job, 1)
+                        repository_task.run(job, 1)
                         os._exit(0)
                     finally:
                         os._exit(1)
@@ -62,7 +62,7 @@ def batch(output, run):
     """What a batch does, from its workspace to its output."""
     with opened(output, PLAN, AS_LIST) as workspace:
         jobs = missing_jobs(workspace, partial(Job, workspace=str(workspace.directory), cache="", limits=LIMITS))
-        in_rounds(jobs, run, task.give_up)
+        in_rounds(jobs, run, repository_task.give_up)
         return completed(workspace, {}, 0.0, lambda *_: None)
 
 
@@ -115,7 +115,7 @@ def test_an_interrupted_batch_has_lost_nothing(tmp_path, executors):
     with opened(tmp_path / "out", PLAN, AS_LIST) as workspace:
         common = partial(Job, workspace=str(workspace.directory), cache="", limits=LIMITS)
         with pytest.raises(KeyboardInterrupt):
-            in_rounds(missing_jobs(workspace, common), interrupted, task.give_up)
+            in_rounds(missing_jobs(workspace, common), interrupted, repository_task.give_up)
         assert n_lost(workspace.directory, "b") == 0
 
 
@@ -124,9 +124,9 @@ def test_an_attempt_that_ends_by_an_exception_has_ended(tmp_path, monkeypatch):
         assert n_lost(tmp_path, "a") == 1
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(task, "attempted", attempted)
+    monkeypatch.setattr(repository_task, "attempted", attempted)
     with pytest.raises(OSError):
-        task.run(Job(PLAN.targets[0], str(tmp_path), "", LIMITS), 1)
+        repository_task.run(Job(PLAN.targets[0], str(tmp_path), "", LIMITS), 1)
     assert n_lost(tmp_path, "a") == 0
 
 
@@ -158,5 +158,5 @@ def test_a_batch_goes_on_when_executors_are_killed(repositories, cluster, analyz
         killer.join()
     assert done.returncode == 3, done.stderr
     assert "3: 2 complete, 0 incomplete, 1 failed" in done.stdout
-    (row,) = results.read(tmp_path / "out", "deadly", "coverage")
+    (row,) = result_files.read(tmp_path / "out", "deadly", "coverage")
     assert (row["status"], row["reason"]) == ("failed", REASON)

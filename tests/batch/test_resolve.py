@@ -2,8 +2,8 @@
 
 import pytest
 
-from analyzer.batch.listing import parse
-from analyzer.batch.resolve import resolve_all
+from analyzer.batch.repository_list import parse
+from analyzer.batch.resolve_commits import resolve_all
 from analyzer.errors import AnalyzeError
 
 

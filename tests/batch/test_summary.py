@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.batch import database, results
-from analyzer.batch.page import render_page
-from analyzer.batch.plan import Target
-from analyzer.batch.summary import summarise
+from analyzer.batch import result_database, result_files
+from analyzer.batch.batch_plan import Target
+from analyzer.batch.batch_summary import summarise
+from analyzer.batch.summary_page import render_page
 from analyzer.report import SourceFile
-from cli.batch import BatchBars, print_summary
+from cli.batch_progress import BatchBars, print_summary
 from cli.terminal import console
 
 EVIL = "<script>alert(1)</script>[bold]\x1b[2J"
@@ -30,10 +30,10 @@ def summary(sample_report, tmp_path):
     )
     targets = [Target(name, f"repos/{name}", commit="c" * 40) for name in ("sample", "sound")]
     for target, report in zip(targets, (sample_report, sound), strict=True):
-        publish(tmp_path, target, lambda directory, t=target, r=report: results.write(r, t, "note", directory))
+        publish(tmp_path, target, lambda directory, t=target, r=report: result_files.write(r, t, "note", directory))
     failed = Target("failed", "repos/" + EVIL)
-    publish(tmp_path, failed, lambda directory: results.write_failure(failed, f"crashed {EVIL}", directory))
-    database.merge(tmp_path, ["failed", "sample", "sound"])
+    publish(tmp_path, failed, lambda directory: result_files.write_failure(failed, f"crashed {EVIL}", directory))
+    result_database.merge(tmp_path, ["failed", "sample", "sound"])
     costs = {"elapsed_s": 2.5, "peak_bytes": 300 << 20, "attempts": 2, "extracted": 2}
     run = {"elapsed_s": 10.0, "tasks_s": 5.0, "slots": 2, "busy_s": 9.0, "scanned": 3}
     return summarise(tmp_path, Path("out"), {"run": run, "repositories": {"sample": costs}})
@@ -43,7 +43,7 @@ def publish(workspace, target, write):
     attempt = workspace / "attempt"
     attempt.mkdir(exist_ok=True)
     write(attempt)
-    results.publish(attempt, target.name, workspace)
+    result_files.publish(attempt, target.name, workspace)
 
 
 def test_it_counts_open_findings_by_rule_and_by_repository(summary):
@@ -98,7 +98,7 @@ def test_the_page_is_well_formed_and_runs_nothing(summary):
 def test_what_is_running_is_shown_with_how_long_it_has_been(monkeypatch):
     bars = BatchBars()
     out = io.StringIO()
-    monkeypatch.setattr("cli.batch.time.time", lambda: 100.0)
+    monkeypatch.setattr("cli.batch_progress.time.time", lambda: 100.0)
     running = {f"r{i}": 90.0 + i / 10 for i in range(10)}
     console(file=out, width=100).print(bars._shown(3, 20, running))
     assert "3 of 20" in out.getvalue()

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import facts
-from analyzer.batch import results, task
-from analyzer.batch.isolate import Ended
-from analyzer.batch.job import Job, Limits
-from analyzer.batch.listing import parse
-from analyzer.batch.plan import Target
-from analyzer.batch.resolve import resolve
-from analyzer.extraction.claims import Claims
+from analyzer.batch import repository_task, result_files
+from analyzer.batch.batch_plan import Target
+from analyzer.batch.isolated_process import Ended
+from analyzer.batch.repository_list import parse
+from analyzer.batch.resolve_commits import resolve
+from analyzer.batch.scan_job import Job, Limits
+from analyzer.extraction.cache_claims import Claims
 from analyzer.extraction.worker import extract
 from analyzer.state_directory import FactCache, blob_hash
 
@@ -50,8 +50,8 @@ def run(repositories, state_directory, tmp_path):
     def run(line, timeout_s=120.0, memory_bytes=2**31, retries=0, rules=(CHECK,)):
         target = resolve(parse(f"{repositories.top}/{line}"), tmp_path, 60)
         limits = Limits(timeout_s, memory_bytes, retries)
-        task.run(Job(target, str(workspace), str(state_directory.parent), limits, {"rules": rules}), 1)
-        (row,) = results.read(workspace, target.name, "coverage")
+        repository_task.run(Job(target, str(workspace), str(state_directory.parent), limits, {"rules": rules}), 1)
+        (row,) = result_files.read(workspace, target.name, "coverage")
         assert not list((workspace / "attempts").iterdir()) and not list((workspace / "running").iterdir())
         return row, json.loads((workspace / "costs" / f"{target.name}.json").read_text())
 
@@ -68,11 +68,11 @@ def test_a_repository_gets_the_bytes_of_its_own_scan_and_shares_facts(run, repos
     assert (costs["contents"], costs["extracted"], costs["attempts"]) == (2, 2, 1)
     assert run("fork")[1]["extracted"] == 1
     repositories.commit("fork", {"more.py": "y = 1\n"})
-    (run.workspace / results.part("fork", "coverage")).unlink()
+    (run.workspace / result_files.part("fork", "coverage")).unlink()
     assert run("fork")[1]["extracted"] == 1
-    (finding,) = results.read(run.workspace, "app", "findings")
+    (finding,) = result_files.read(run.workspace, "app", "findings")
     assert (finding["rule"], finding["file"], finding["line"]) == (CHECK, "app.py", 5)
-    files = results.read(run.workspace, "app", "files")
+    files = result_files.read(run.workspace, "app", "files")
     assert [(file["path"], file["status"]) for file in files] == [
         (path, "parsed") for path in ("app.py", "lib/a.py", "lib/b.py")
     ]
@@ -113,7 +113,7 @@ def test_one_that_never_ends_fails_after_its_attempts(run, repositories):
     assert costs["attempts"] == 2
     log = json.loads((run.workspace / "sarif" / "endless.sarif").read_text())
     assert not log["runs"][0]["invocations"][0]["executionSuccessful"]
-    assert results.read(run.workspace, "endless", "findings") == []
+    assert result_files.read(run.workspace, "endless", "findings") == []
 
 
 def test_one_that_exhausts_its_memory_fails_and_says_so(run, repositories):
@@ -138,7 +138,7 @@ def test_one_that_a_library_ends_for_lack_of_memory(last_words, reason, run, rep
         (directory / "stderr").write_text(last_words)
         return Ended("ended with exit code 1", 0.0, 0.0, 0)
 
-    monkeypatch.setattr(task, "run_isolated", ended)
+    monkeypatch.setattr(repository_task, "run_isolated", ended)
     repositories.make("app", {"app.py": "print(1)\n"})
     row, _ = run("app", memory_bytes=64 << 20)
     assert (row["status"], row["reason"]) == ("failed", reason)
@@ -159,7 +159,7 @@ def test_without_a_limit_of_its_own_it_has_its_part_of_the_executor(tmp_path):
     job.save(tmp_path / "job.json")
     assert json.loads((tmp_path / "job.json").read_text())["memory_bytes"] == 450 << 20
     assert Job.load(tmp_path / "job.json").memory_bytes == job.memory_bytes
-    reason, _ = task.judged(job, Ended("", 0.0, 0.0, 0), {"out_of_memory": True})
+    reason, _ = repository_task.judged(job, Ended("", 0.0, 0.0, 0), {"out_of_memory": True})
     assert reason == "needs more memory than its share of the executor's; raise it with --memory"
 
 
@@ -175,10 +175,10 @@ def test_one_whose_objects_are_damaged_fails_with_the_words_of_git(run, reposito
 
 def run_target(run, target):
     job = Job(target, str(run.workspace), str(run.workspace / "cache"), Limits(60.0, 2**31, 3))
-    task.run(job, 1)
+    repository_task.run(job, 1)
     costs = json.loads((run.workspace / "costs" / f"{target.name}.json").read_text())
     assert costs["attempts"] == 1  # What git says will not change.
-    return results.read(run.workspace, target.name, "coverage")[0], costs
+    return result_files.read(run.workspace, target.name, "coverage")[0], costs
 
 
 def test_what_is_published_is_not_scanned_again(run, repositories):
@@ -186,10 +186,10 @@ def test_what_is_published_is_not_scanned_again(run, repositories):
     target = resolve(parse(f"{repositories.top}/app"), Path(), 60)
     attempt = run.workspace / "attempts" / "x"
     attempt.mkdir(parents=True)
-    results.write_failure(target, "as published", attempt)
-    results.publish(attempt, "app", run.workspace)
-    task.run(Job(target, str(run.workspace), "", Limits(60.0, 2**31, 0)), 1)
-    assert results.read(run.workspace, "app", "coverage")[0]["reason"] == "as published"
+    result_files.write_failure(target, "as published", attempt)
+    result_files.publish(attempt, "app", run.workspace)
+    repository_task.run(Job(target, str(run.workspace), "", Limits(60.0, 2**31, 0)), 1)
+    assert result_files.read(run.workspace, "app", "coverage")[0]["reason"] == "as published"
 
 
 def test_a_wrong_selector_is_said_in_a_line(run, repositories):

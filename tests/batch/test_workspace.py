@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from analyzer.batch.plan import Plan, Target
-from analyzer.batch.results import part, publish, write_failure
+from analyzer.batch.batch_plan import Plan, Target
+from analyzer.batch.result_files import part, publish, write_failure
 from analyzer.batch.workspace import failed_in, is_finished, opened, unfinished
 from analyzer.errors import AnalyzeError
 

@@ -21,7 +21,7 @@ from time import monotonic, process_time
 from analyzer.evaluation.program import compile_rulebook, evaluate_program
 from analyzer.extraction.collect import collect
 from analyzer.extraction.machine import ThisMachine
-from analyzer.history.follower import Follower, Reader
+from analyzer.history.commit_update import Follower, Reader
 from analyzer.scan import ScanRequest, load_config, load_rulebook
 from analyzer.sources.trees import GitTree
 from analyzer.state_directory import StateDirectory

@@ -7,8 +7,8 @@ import pytest
 
 from analyzer.evaluation.program import compile_rulebook
 from analyzer.extraction.machine import ThisMachine
-from analyzer.findings.assemble import assemble
-from analyzer.history.follower import Follower, Reader
+from analyzer.findings.assemble_report import assemble
+from analyzer.history.commit_update import Follower, Reader
 from analyzer.outputs.sarif import render_sarif
 from analyzer.scan import ScanRequest, load_config, load_rulebook, scan
 from analyzer.sources.trees import GitTree

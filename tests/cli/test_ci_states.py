@@ -16,7 +16,7 @@ import pytest
 
 from analyzer.evaluation.program import compile_rulebook
 from analyzer.extraction.machine import ThisMachine
-from analyzer.history.follower import Follower, Reader
+from analyzer.history.commit_update import Follower, Reader
 from analyzer.history.states import StateKey, States
 from analyzer.scan import ScanRequest, load_config, load_rulebook
 from analyzer.sources.trees import GitTree

@@ -198,7 +198,7 @@ def test_examples_of_a_directory_of_rules_are_those_that_are_tested(analyze, own
 @pytest.mark.slow
 def test_examples_are_tested_with_models(analyze, own_checks, tmp_path):
     (own_checks / "print.dl").write_text(OWN_CHECK.replace('calls(c, "builtins.print")', "own_print(c)"))
-    (tmp_path / "own.dl").write_text('.decl own_print(c: Entity)\nown_print(c) :- calls(c, "builtins.print").\n')
+    (tmp_path / "own.dl").write_text('.decl own_print(c: Entity) public\nown_print(c) :- calls(c, "builtins.print").\n')
     assert "own_print" in analyze("rules", "test", "--rules-dir", own_checks, code=1).output
     analyze("rules", "test", "--rules-dir", own_checks, "--models", tmp_path / "own.dl")
 

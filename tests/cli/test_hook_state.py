@@ -10,7 +10,7 @@ from filelock import FileLock
 
 import analyzer.history.hook
 from analyzer import VERSION
-from analyzer.history.follower import CannotFollow, Follower
+from analyzer.history.commit_update import CannotFollow, Follower
 from analyzer.outputs.sarif import render_sarif
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.git import Repository

@@ -52,7 +52,7 @@ def test_two_versions_side_by_side_keep_apart_what_they_keep(shared_state, tmp_p
     other = tmp_path / "other"
     for package in ("analyzer", "cli", "engine", "facts", "rules"):
         shutil.copytree(TOP / package, other / package)
-    for file in ("engine/codec.py", "facts/walk.py", "analyzer/history/states.py"):
+    for file in ("engine/codec.py", "facts/tree_walk.py", "analyzer/history/states.py"):
         with (other / file).open("a") as source:
             source.write("\n# Another version.\n")
     command = [sys.executable, "-P", "-c", "from cli import main; main()", *subject.arguments]

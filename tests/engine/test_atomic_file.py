@@ -118,7 +118,12 @@ KNOWN = {
     "engine/atomic_file.py",  # This is how.
     "engine/incremental/mapped_file.py",  # New names, switched by the manifest.
     "engine/cluster/tls.py",  # A directory of its own, for a moment.
-    *("analyzer/batch/results.py", "analyzer/batch/isolate.py", "analyzer/batch/job.py", "analyzer/batch/scanned.py"),
+    *(
+        "analyzer/batch/result_files.py",
+        "analyzer/batch/isolated_process.py",
+        "analyzer/batch/scan_job.py",
+        "analyzer/batch/scan_process.py",
+    ),
 }
 
 

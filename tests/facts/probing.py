@@ -1,6 +1,7 @@
 """What facts say that calls of `probe(place, value)` may see, and runs of programs to hold against it.
 
-`rows` are those of `facts.render`; `run(program, decide)` returns what the probes saw, `decide(n)` one of n decisions.
+`rows` are those of `facts.render_facts`; `run(program, decide)` returns what the probes saw, `decide(n)` one of n
+decisions.
 """
 
 import random

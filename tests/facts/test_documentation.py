@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import facts
-from facts.render import render
+from facts.render_facts import render
 
 PAGE = Path(__file__).parents[2] / "docs" / "facts.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```\n```facts\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

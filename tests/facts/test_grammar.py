@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import facts
-from facts.render import render
+from facts.render_facts import render
 
 HERE = Path(__file__).parent
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from facts import extract
-from facts.walk import MAX_DEPTH
+from facts.tree_walk import MAX_DEPTH
 
 # An expression stands alone on the second line, calls on the first and the third.
 AROUND = {

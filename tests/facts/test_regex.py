@@ -2,7 +2,7 @@
 
 import pytest
 
-from facts.regex import exponential
+from facts.regex_backtracking import exponential
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import facts
-from facts.store import FormatError, load, save, version
+from facts.facts_codec import FormatError, load, save, version
 
 SOURCE = """
 import os

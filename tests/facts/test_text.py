@@ -5,7 +5,7 @@ import codecs
 import numpy as np
 import pytest
 
-from facts.text import SourceText
+from facts.source_text import SourceText
 
 
 @pytest.mark.parametrize(

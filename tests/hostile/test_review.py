@@ -6,7 +6,7 @@ from contextlib import chdir
 
 import pytest
 
-from analyzer.history.settings import Settings, additions, weakenings
+from analyzer.history.compared_settings import Settings, additions, weakenings
 from analyzer.scan import ScanRequest
 from analyzer.sources.trees import MemoryTree
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.evaluation.limits import Limits
+from analyzer.evaluation.scan_limits import Limits
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 

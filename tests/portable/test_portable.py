@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from analyzer.batch.isolate import run_isolated
-from analyzer.extraction.claims import Claims
+from analyzer.batch.isolated_process import run_isolated
+from analyzer.extraction.cache_claims import Claims
 from engine import system, trust
 
 TOP = Path(__file__).resolve().parents[2]

@@ -28,8 +28,8 @@ from contents import differing_relations  # noqa: E402
 from analyzer.evaluation.program import compile_rulebook, evaluate_program  # noqa: E402
 from analyzer.extraction.collect import collect  # noqa: E402
 from analyzer.extraction.machine import ThisMachine  # noqa: E402
-from analyzer.findings.assemble import assemble  # noqa: E402
-from analyzer.history.follower import CannotFollow, Follower, Reader  # noqa: E402
+from analyzer.findings.assemble_report import assemble  # noqa: E402
+from analyzer.history.commit_update import CannotFollow, Follower, Reader  # noqa: E402
 from analyzer.outputs.sarif import render_sarif  # noqa: E402
 from analyzer.scan import ScanRequest, load_config, load_rulebook  # noqa: E402
 from analyzer.sources.trees import GitTree  # noqa: E402

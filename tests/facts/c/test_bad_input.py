@@ -9,8 +9,8 @@ import facts
 from facts.c import attributes, tree
 from facts.c.parse import parse
 from facts.c.unit import Unit
-from facts.render import render
-from facts.text import SourceText
+from facts.render_facts import render
+from facts.source_text import SourceText
 
 CASES = Path(__file__).parent / "cases"
 

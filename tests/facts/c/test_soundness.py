@@ -15,7 +15,7 @@ import pytest
 from probing import predicted, reachable, sources_of, through_pointers
 
 import facts
-from facts.render import render
+from facts.render_facts import render
 
 VARIABLES = ("a", "b", "c")
 FUNCTIONS, RUNS = 60, 25

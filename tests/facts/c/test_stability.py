@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import facts
-from facts.render import render
+from facts.render_facts import render
 
 # Relations that say where things stand, in the text or within a block.
 PLACES = {"location", "order_in_block"}

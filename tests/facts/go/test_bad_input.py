@@ -8,7 +8,7 @@ import pytest
 import facts
 from facts.go import tree
 from facts.go.unit import Unit
-from facts.render import render
+from facts.render_facts import render
 
 SOURCES = [
     source.partition("\n")[2].partition("\n--\n")[0]

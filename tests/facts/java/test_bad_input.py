@@ -8,8 +8,8 @@ import pytest
 import facts
 from facts.java import tree
 from facts.java.unit import Unit
-from facts.render import render
-from facts.text import SourceText
+from facts.render_facts import render
+from facts.source_text import SourceText
 
 SOURCES = sorted((Path(__file__).parent / "sources").glob("*.java"))
 

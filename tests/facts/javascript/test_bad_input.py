@@ -8,8 +8,8 @@ import facts
 from facts.javascript.parse import parse
 from facts.javascript.tables import EXPRESSIONS, GRAMMARS
 from facts.javascript.unit import Unit
-from facts.render import render
-from facts.text import SourceText
+from facts.render_facts import render
+from facts.source_text import SourceText
 
 
 def extract(source, language="javascript"):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import facts
-from facts.render import render
+from facts.render_facts import render
 
 PROGRAMS = json.loads(Path(__file__).with_name("runs.json").read_text(encoding="utf-8"))
 

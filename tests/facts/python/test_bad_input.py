@@ -9,8 +9,8 @@ import pytest
 import facts
 from facts.python import tree
 from facts.python.unit import Unit
-from facts.render import render
-from facts.text import SourceText
+from facts.render_facts import render
+from facts.source_text import SourceText
 
 
 def extract(source):

@@ -11,7 +11,7 @@ import pytest
 from facts.python import patterns
 from facts.python.scopes import CLASS, FUNCTION, Scopes
 from facts.python.tree import GRAMMAR
-from facts.text import SourceText
+from facts.source_text import SourceText
 
 MODULES = (
     "argparse",

@@ -13,7 +13,7 @@ import pytest
 from probing import all_runs, predicted, random_runs, reachable, sources_of
 
 import facts
-from facts.render import render
+from facts.render_facts import render
 
 VARIABLES = ("a", "b", "c")
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TypedDict
 
 import analyzer
-from analyzer.batch.isolate import STDERR, Ended, lacks_memory, run_isolated
-from analyzer.batch.job import Job
-from analyzer.batch.losses import REASON, begun, is_published, lost_by
-from analyzer.batch.results import publish, write_failure
-from analyzer.batch.scanned import JOB, OUTCOME, Outcome
+from analyzer.batch.isolated_process import STDERR, Ended, lacks_memory, run_isolated
+from analyzer.batch.lost_attempts import REASON, begun, is_published, lost_by
+from analyzer.batch.result_files import publish, write_failure
+from analyzer.batch.scan_job import Job
+from analyzer.batch.scan_process import JOB, OUTCOME, Outcome
 from analyzer.state_directory import write_atomically
 
 RUNNING, ATTEMPTS, COSTS = "running", "attempts", "costs"
@@ -98,7 +98,7 @@ def attempted(job: Job, attempt: Path, threads: int) -> tuple[Ended, Outcome]:
     """Run the scan. Return the end of its process, and its outcome."""
     (attempt / OUTCOME).unlink(missing_ok=True)
     job.save(attempt / JOB)
-    command = [sys.executable, "-P", "-m", "analyzer.batch.scanned", str(threads), str(os.getpid())]
+    command = [sys.executable, "-P", "-m", "analyzer.batch.scan_process", str(threads), str(os.getpid())]
     ended = run_isolated(command, attempt, environment(job), job.limits.timeout_s)
     try:
         return ended, json.loads((attempt / OUTCOME).read_text())

@@ -13,11 +13,11 @@ from typing import ClassVar
 
 from tree_sitter import Node
 
-from facts.body import Body
-from facts.builder import LABEL_LENGTH, Builder, tail
-from facts.cfg import Block
-from facts.grammar import Handlers, is_broken, is_deeper
-from facts.text import SourceText
+from facts.control_flow_graph import Block
+from facts.function_body import Body
+from facts.row_builder import LABEL_LENGTH, Builder, tail
+from facts.source_text import SourceText
+from facts.tree_sitter_grammar import Handlers, is_broken, is_deeper
 
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
 _LOOSE = re.compile(r"(?<!\w) | (?!\w)")

@@ -21,8 +21,8 @@ from analyzer.findings.entities import Entities
 from analyzer.findings.from_relations import Findings, call_coverage
 from analyzer.findings.generated import leave_out_generated
 from analyzer.findings.presentation import present
-from analyzer.findings.statements import Statements
-from analyzer.findings.texts import Texts
+from analyzer.findings.source_texts import Texts
+from analyzer.findings.statement_lines import Statements
 from analyzer.report import Check, Coarsened, Coverage, Finding, Place, Problem, Report
 from analyzer.sources.trees import Tree, path_from_scanned
 

@@ -4,8 +4,8 @@ import re
 
 from tree_sitter import Node, Query, QueryCursor
 
-from facts.grammar import Grammar
-from facts.walk import Walk
+from facts.tree_sitter_grammar import Grammar
+from facts.tree_walk import Walk
 
 _DIRECTIVE = re.compile(r"(?:#|//|/\*+|<!--)\s*analyze:")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from analyzer.batch.summary import Summary
+from analyzer.batch.batch_summary import Summary
 from analyzer.report import SEVERITIES
 
 MAX_RULES, MAX_REPOSITORIES, MAX_SLOWEST = 40, 100, 15

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from facts.builder import Builder, tail
 from facts.dominators import immediate_dominators
+from facts.row_builder import Builder, tail
 
 
 class Block:
@@ -35,8 +35,8 @@ class Block:
         self.instructions: list[int] = []
         self.definitions: dict = {}
         self.sealed = False
-        # What is known of cells here (see facts.body): values loaded or stored since other code could run; bindings
-        # that are stored when the block ends, and those that are stored when other code runs.
+        # What is known of cells here (see facts.function_body): values loaded or stored since other code could run;
+        # bindings that are stored when the block ends, and those that are stored when other code runs.
         self.fresh: dict = {}
         self.unstored: dict = {}
         self.exposed: dict = {}

@@ -16,8 +16,8 @@ from analyzer.configuration.config import Config
 from analyzer.evaluation.points_to_bounds import bound, max_rows
 from analyzer.extraction.collect import Collected, Gathered, Progress, gather, silent
 from analyzer.extraction.machine import Machine
-from analyzer.history.numbering import Columns, Numbering, difference
 from analyzer.history.snapshot import Snapshot, enter, plan
+from analyzer.history.stable_ids import Columns, Numbering, difference
 from analyzer.sources.trees import GitTree
 from engine import Budget
 from engine.incremental import Base, MaintainedProgram, Maintainer, Outcome, Predicted, PreparedProgram, UpdatePolicy

@@ -17,16 +17,16 @@ from py4j.protocol import Py4JError
 from pyspark import TaskContext
 from pyspark.errors import PySparkException
 
-from analyzer.batch import database, task
-from analyzer.batch.job import Job, Limits
-from analyzer.batch.listing import read_listing
-from analyzer.batch.losses import in_rounds
-from analyzer.batch.page import render_page
-from analyzer.batch.plan import Plan, Target, digests
-from analyzer.batch.request import BatchRequest, Watch
-from analyzer.batch.resolve import resolve_all
-from analyzer.batch.results import publish, write_failure
-from analyzer.batch.summary import Summary, summarise
+from analyzer.batch import repository_task, result_database
+from analyzer.batch.batch_plan import Plan, Target, digests
+from analyzer.batch.batch_request import BatchRequest, Watch
+from analyzer.batch.batch_summary import Summary, summarise
+from analyzer.batch.lost_attempts import in_rounds
+from analyzer.batch.repository_list import read_listing
+from analyzer.batch.resolve_commits import resolve_all
+from analyzer.batch.result_files import publish, write_failure
+from analyzer.batch.scan_job import Job, Limits
+from analyzer.batch.summary_page import render_page
 from analyzer.batch.workspace import RunCosts, Timings, Workspace, failed_in, is_finished, opened
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
@@ -104,7 +104,7 @@ def missing_jobs(workspace: Workspace, common: Callable[..., Job]) -> list[Job]:
 
 def publish_failure(workspace: Path, target: Target) -> None:
     """Publish the failure to resolve a repository."""
-    with task.directory_for(workspace, target.name) as attempt:
+    with repository_task.directory_for(workspace, target.name) as attempt:
         write_failure(target, target.problem, attempt)
         publish(attempt, target.name, workspace)
 
@@ -121,7 +121,7 @@ def on_spark(master: str, conf: Mapping[str, str], jobs: Sequence[Job]) -> RunCo
             def stage(part: Sequence[Job]) -> None:
                 thread.submit(spark.sparkContext.parallelize(part, len(part)).foreach, work).result()
 
-            in_rounds(jobs, stage, task.give_up)
+            in_rounds(jobs, stage, repository_task.give_up)
             ended = time.monotonic()
             slots = spark.sparkContext.defaultParallelism
     except EvaluationError as error:
@@ -139,7 +139,7 @@ def run_job(memory: ExecutorMemory, job: Job) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     context = TaskContext.get()
-    task.run(replace(job, share_bytes=memory.share()), context.cpus() if context else 1)
+    repository_task.run(replace(job, share_bytes=memory.share()), context.cpus() if context else 1)
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def completed(workspace: Workspace, took: RunCosts, began: float, progress: Prog
     """Write the database and page from all results, and turn the workspace into the output."""
     progress("Merging", 0, None)
     merge_began = time.monotonic()
-    database.merge(workspace.directory, [target.name for target in workspace.plan.targets])
+    result_database.merge(workspace.directory, [target.name for target in workspace.plan.targets])
     ended = time.monotonic()
     took["merge_s"], took["elapsed_s"] = round(ended - merge_began, 3), round(ended - began, 3)
     timings: Timings = {"run": took, "repositories": workspace.costs()}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from facts import schema
-from facts.filefacts import Columns, FileFacts
+from facts.file_facts import Columns, FileFacts
 from facts.languages import LANGUAGES
 
 _MAGIC = b"DLZF"

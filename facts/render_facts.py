@@ -1,7 +1,7 @@
 """Facts as a person reads them: entities by their labels. For tests, documentation and the authors of extractors."""
 
 from facts import schema
-from facts.filefacts import NIL, FileFacts
+from facts.file_facts import NIL, FileFacts
 
 
 def render(facts: FileFacts) -> dict[str, list[tuple[str, ...]]]:

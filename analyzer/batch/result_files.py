@@ -17,7 +17,7 @@ import pyarrow
 import pyarrow.parquet
 
 from analyzer import VERSION
-from analyzer.batch.plan import Target
+from analyzer.batch.batch_plan import Target
 from analyzer.outputs.sarif import coverage_as_dict, render_sarif
 from analyzer.outputs.sqlite import FILES, FINDINGS, file_rows, finding_rows
 from analyzer.report import Problem, Report

@@ -8,8 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from analyzer.batch.database import FILE
-from analyzer.batch.task import Costs
+from analyzer.batch.repository_task import Costs
+from analyzer.batch.result_database import FILE
 from analyzer.batch.workspace import TIMINGS, RunCosts, Timings, read_json
 
 RULES = """

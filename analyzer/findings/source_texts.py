@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzer.findings.fingerprint import line_hashes
 from analyzer.report import Place
 from analyzer.sources.trees import Tree
-from facts.text import SourceText
+from facts.source_text import SourceText
 
 
 class Texts:

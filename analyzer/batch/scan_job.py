@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analyzer.batch.plan import Target
+from analyzer.batch.batch_plan import Target
 from analyzer.scan import ScanRequest
 
 

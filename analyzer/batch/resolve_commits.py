@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 
 import facts
-from analyzer.batch.listing import Listed, is_repository
-from analyzer.batch.plan import Target
-from analyzer.batch.remote import COMMIT, Unreachable, fetch
+from analyzer.batch.batch_plan import Target
+from analyzer.batch.remote_repositories import COMMIT, Unreachable, fetch
+from analyzer.batch.repository_list import Listed, is_repository
 from analyzer.errors import AnalyzeError
 from analyzer.extraction.collect import Progress
 from analyzer.sources.git import Repository

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from analyzer.batch.summary import RepositoryCount, Summary
+    from analyzer.batch.batch_summary import RepositoryCount, Summary
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 STATUS_STYLES = {"failed": "bold red", "incomplete": "yellow", "complete": "green"}

@@ -1,4 +1,4 @@
-"""The process of one repository: `python -P -m analyzer.batch.scanned THREADS PARENT` in a directory that has job.json.
+"""The process of one repository: `python -P -m analyzer.batch.scan_process THREADS PARENT`, where job.json is.
 
 It writes the results beside that, and last `outcome.json`: the costs of the scan, or the reason of its failure. If that
 file is missing, the process did not finish.
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TypedDict
 
-from analyzer.batch.isolate import confine, lacks_memory
+from analyzer.batch.isolated_process import confine, lacks_memory
 
 JOB = "job.json"
 OUTCOME = "outcome.json"
@@ -43,8 +43,8 @@ def scanned(here: Path, threads: int, parent: int) -> Outcome:
 
     Modules are loaded before the memory limit holds: libraries that lack memory then end the process silently.
     """
-    from analyzer.batch.job import Job
-    from analyzer.batch.results import write
+    from analyzer.batch.result_files import write
+    from analyzer.batch.scan_job import Job
     from analyzer.errors import AnalyzeError, NotEnoughMemory
     from analyzer.scan import scan
 

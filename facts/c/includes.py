@@ -2,11 +2,11 @@
 
 from tree_sitter import Node
 
-from facts.body import MODULE
 from facts.c import tree
 from facts.c.tree import STATEMENTS
 from facts.c.unit import Unit
-from facts.directives import Comments
+from facts.function_body import MODULE
+from facts.suppression_comments import Comments
 
 COMMENTS = Comments(tree.GRAMMAR, "comment")
 

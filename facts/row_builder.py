@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from facts import schema
-from facts.filefacts import NIL, FileFacts
-from facts.text import SourceText
+from facts.file_facts import NIL, FileFacts
+from facts.source_text import SourceText
 
 LABEL_LENGTH = 48
 # Rows of these relations may be stated more than once.

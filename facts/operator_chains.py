@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from facts.grammar import is_broken, part
 from facts.instructions import operation
-from facts.walk import Walk
+from facts.tree_sitter_grammar import is_broken, part
+from facts.tree_walk import Walk
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from analyzer.findings.generated import is_generated
-from analyzer.findings.texts import Texts
+from analyzer.findings.source_texts import Texts
 from analyzer.history.causes import Lines
 from analyzer.history.comparison import Comparison, compare
 from analyzer.report import Finding, Report, Weakening

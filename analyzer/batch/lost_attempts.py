@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from analyzer.batch.job import Job
-from analyzer.batch.results import part
+from analyzer.batch.result_files import part
+from analyzer.batch.scan_job import Job
 from analyzer.state_directory import write_atomically
 
 BEGUN = "begun"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.batch import results
+from analyzer.batch import result_files
 from analyzer.errors import AnalyzeError
 from analyzer.outputs.sqlite import FILES, FINDINGS
 
@@ -32,10 +32,10 @@ def merge(workspace: Path, names: Iterable[str]) -> None:
         with database.atomic():
             create_tables(database)
             for name in names:
-                (row,) = results.read(workspace, name, "coverage")
+                (row,) = result_files.read(workspace, name, "coverage")
                 database.table("repositories").insert({"name": name, **row})
                 for table in ("files", "findings"):
-                    rows = ({"repository": name, **row} for row in results.read(workspace, name, table))
+                    rows = ({"repository": name, **row} for row in result_files.read(workspace, name, table))
                     database.table(table).insert_all(rows)
         database.close()
         os.replace(path, workspace / FILE)
@@ -44,7 +44,7 @@ def merge(workspace: Path, names: Iterable[str]) -> None:
 
 
 def create_tables(database: Database) -> None:
-    database.table("repositories").create({"name": str, **results.COVERAGE}, pk="name")
+    database.table("repositories").create({"name": str, **result_files.COVERAGE}, pk="name")
     key = [("repository", "repositories", "name")]
     database.table("files").create({"repository": str, **FILES}, foreign_keys=key)
     database.table("findings").create({"repository": str, **FINDINGS}, foreign_keys=key)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from facts.builder import Builder
-from facts.cfg import Block, Finally, Graph
+from facts.control_flow_graph import Block, Finally, Graph
+from facts.row_builder import Builder
 from facts.ssa import UNDEFINED, Variables
 
 MODULE = 0

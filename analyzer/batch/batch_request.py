@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from analyzer.errors import INSTALL_SPARK, AnalyzeError
 
 if TYPE_CHECKING:
-    from analyzer.batch.summary import Summary
+    from analyzer.batch.batch_summary import Summary
 
 Progress = Callable[[str, int, int | None], None]
 Watch = Callable[[int, int, Mapping[str, float]], None]
@@ -40,7 +40,7 @@ class BatchRequest:
 def run_batch(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
     """Scan the remaining repositories, and complete the output. Raises AnalyzeError; A004 without Spark."""
     try:
-        from analyzer.batch.run import run
+        from analyzer.batch.batch_pipeline import run
     except ImportError as error:
         raise AnalyzeError("A004", f"analyze batch needs {error.name}", help=INSTALL_SPARK) from None
     return run(request, progress, watch)
