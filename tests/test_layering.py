@@ -137,6 +137,14 @@ def test_type_checkers_see_the_names_of_the_engine_that_load_on_use(package):
     assert not inner & seen.keys(), "the name would be a module or not, by the order of imports"
 
 
+@pytest.mark.parametrize("package", DOOR_PACKAGES)
+def test_a_door_of_the_engine_loads_nothing_heavy(package):
+    code = f"import sys, {package}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
+    assert package in done.stdout.split()
+    assert not set(done.stdout.split()) & {"numba", "numpy", "lark", "pyarrow", "pandas", "pyspark", "engine.system"}
+
+
 def reached(path):
     """Yield all names of the engine that a file imports or uses, dotted."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

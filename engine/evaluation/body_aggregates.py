@@ -38,7 +38,7 @@ class Fold(Operator):
 
     The operators start from chunks of `segment`: register 0 is the number of a distinct binding (a group), the others
     are the injected values. They end with rows that have the group in register `group` and the value in `value`.
-    Rows whose group has no value are dropped. If there are registers `apart`, rows that agree on them count once.
+    Rows whose group has no value are dropped. If there are registers `distinct_on`, rows that agree on them count once.
     """
 
     aggregate: Aggregate
@@ -49,7 +49,7 @@ class Fold(Operator):
     value: int
     register: int
     live: np.ndarray
-    apart: np.ndarray
+    distinct_on: np.ndarray
     memo: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
@@ -66,7 +66,7 @@ class Fold(Operator):
     def fold(self, worker: Worker, groups: HashedKeys) -> tuple[np.ndarray, np.ndarray]:
         """Return the aggregate of each group as it stands in a column, and whether it had any rows."""
         totals = Totals(self, groups.n)
-        ends = (Apart(self.apart, (self.group, self.value)), totals) if len(self.apart) else (totals,)
+        ends = (Apart(self.distinct_on, (self.group, self.value)), totals) if len(self.distinct_on) else (totals,)
         seeds = worker.buffer(self.segment)
         step = seeds.shape[1]
         for lo in range(0, groups.n, step):

@@ -195,9 +195,9 @@ class Builder(Atoms, Values):
             inner.steps(steps, everything)
             value = 0 if literal.value is None else inner.register_of(literal.value)
             known = (group, *sorted(named(literal))) if has_wildcards(literal) else ()
-            apart = [inner.register_of(v) for v in known]
+            distinct_on = [inner.register_of(v) for v in known]
         except Unsatisfiable:
-            inner.operators, value, apart = [Filter(never, (0,), [])], 0, []
+            inner.operators, value, distinct_on = [Filter(never, (0,), [])], 0, []
         self.depth = inner.depth
         self.operators.append(
             FoldOperator(
@@ -209,7 +209,7 @@ class Builder(Atoms, Values):
                 value,
                 register,
                 np.array(live, np.int64),
-                np.array(apart, np.int64),
+                np.array(distinct_on, np.int64),
             )
         )
         if bound is None:

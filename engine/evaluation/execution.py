@@ -40,7 +40,7 @@ class Options:
     """
 
     chunk_rows: int = 1 << 14
-    inbox_rows: int = 1 << 11
+    buffer_rows: int = 1 << 11
     partition_rows: int = 1 << 17
     split_rows: int = 1 << 20
     delta_rows: int = 1 << 15
@@ -70,7 +70,7 @@ class Execution:
     ) -> None:
         self.options, self.policy, self.profiled, self.meter = options, policy, False, meter
         self.row_limits: dict[str, int] = {}
-        self.pool = WorkerPool(threads, options.chunk_rows, options.inbox_rows, meter.watch)
+        self.pool = WorkerPool(threads, options.chunk_rows, options.buffer_rows, meter.watch)
         self.epoch = 0
         self._lock = Lock()
 

@@ -170,9 +170,9 @@ class JoinInsert(Join):
             if partition is not None and partition.paired:
                 self.insert_into(partition, by, worker, chunk, n)
                 return 0
-            inbox = worker.join_inbox(self, by, len(chunk))
-            if inbox is not None:
-                inbox.put(worker, chunk, n)
+            buffer = worker.join_buffer(self, by, len(chunk))
+            if buffer is not None:
+                buffer.put(worker, chunk, n)
                 return 0
         for rows, m in self.chunks(worker, chunk, n):
             self.insert.apply(worker, rows, m)

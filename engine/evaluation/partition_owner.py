@@ -29,9 +29,9 @@ class PartitionOwner(Worker):
         self, number: int, channels: Sequence[Channel], bits: int, execution: Execution, post: Callable, n_workers: int
     ) -> None:
         options = execution.options
-        super().__init__(options.chunk_rows, options.inbox_rows, execution.meter.watch)
+        super().__init__(options.chunk_rows, options.buffer_rows, execution.meter.watch)
         self.number, self.channels, self.execution, self.post = number, channels, execution, post
-        room = max(1, min(options.inbox_rows, SEND_BUFFER_CELLS >> bits))
+        room = max(1, min(options.buffer_rows, SEND_BUFFER_CELLS >> bits))
         self.send_buffers = [SendBuffer(i, channel, bits, room, self.deliver) for i, channel in enumerate(channels)]
         # The first channel of a relation brings tuples to their owner.
         self.owner_channel = {c.relation.name: i for i, c in reversed(list(enumerate(channels)))}
@@ -63,8 +63,8 @@ class PartitionOwner(Worker):
     def single_partition(self, relation: Relation) -> None:
         """No partition, either."""
 
-    def join_inbox(self, join: JoinInsert, by: Readable, width: int) -> None:
-        """No inbox: send buffers take what a join makes."""
+    def join_buffer(self, join: JoinInsert, by: Readable, width: int) -> None:
+        """No buffer: send buffers take what a join makes."""
 
     # ---- gather
 

@@ -34,12 +34,12 @@ class Worker:
     and `added` count rows of the rule at hand, in the iteration at hand, since they were last read.
     """
 
-    def __init__(self, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:
-        self.chunk_rows, self.inbox_rows, self.watch = chunk_rows, inbox_rows, watch
+    def __init__(self, chunk_rows: int, buffer_rows: int, watch: Callable[[], None]) -> None:
+        self.chunk_rows, self.buffer_rows, self.watch = chunk_rows, buffer_rows, watch
         self.buffers: dict[tuple[int, int, str], Columns] = {}
         self.local_partitions: dict[Relation, Partition] = {}
-        self.inboxes: dict[Relation, Inbox] = {}
-        self.join_inboxes: dict[JoinInsert, JoinInbox] = {}
+        self.insert_buffers: dict[Relation, InsertBuffer] = {}
+        self.join_buffers: dict[JoinInsert, JoinBuffer] = {}
         self.rule: RuleStatistics | None = None
         self.produced = self.added = self.iteration = 0
         self.alone = True
@@ -64,10 +64,10 @@ class Worker:
         elif relation.bits == 0:
             self.added += relation.insert(rows, 0, n, take)
         else:
-            inbox = self.inboxes.get(relation)
-            if inbox is None or inbox.bits != relation.bits:
-                inbox = self.inboxes[relation] = Inbox(relation, self.inbox_rows)
-            self.added += inbox.put(rows, n, take)
+            buffer = self.insert_buffers.get(relation)
+            if buffer is None or buffer.bits != relation.bits:
+                buffer = self.insert_buffers[relation] = InsertBuffer(relation, self.buffer_rows)
+            self.added += buffer.put(rows, n, take)
 
     def exclusive_partition(self, relation: Relation) -> Partition | None:
         """The partition that all rows for a relation go to, if this worker need not share it with others."""
@@ -79,8 +79,8 @@ class Worker:
             return self.local_partitions[relation]
         return relation.partitions[0] if relation.bits == 0 else None
 
-    def join_inbox(self, join: JoinInsert, by: Readable, width: int) -> JoinInbox | None:
-        """The inbox for rows that a last join takes to the partitions of a relation, if those tell the partition."""
+    def join_buffer(self, join: JoinInsert, by: Readable, width: int) -> JoinBuffer | None:
+        """The buffer for rows that a last join takes to the partitions of a relation, if those tell the partition."""
         relation = join.insert.relation
         if relation.bits < 0 or not relation.partitions[0].paired:
             return None
@@ -89,22 +89,22 @@ class Worker:
             relation.partitions[0].carried = int(join.sides[0, 0])
         if relation.bits == 0 or join.sides[relation.discriminating, 0].any():
             return None
-        inbox = self.join_inboxes.get(join)
-        if inbox is None or inbox.bits != relation.bits:
-            room = max(1, self.inbox_rows >> max(0, relation.bits - 4))
-            inbox = self.join_inboxes[join] = JoinInbox(join, by, width, room)
-        return inbox
+        buffer = self.join_buffers.get(join)
+        if buffer is None or buffer.bits != relation.bits:
+            room = max(1, self.buffer_rows >> max(0, relation.bits - 4))
+            buffer = self.join_buffers[join] = JoinBuffer(join, by, width, room)
+        return buffer
 
     def flush(self) -> None:
-        """Deliver what waits in the inboxes."""
-        for inbox in self.inboxes.values():
-            self.added += inbox.flush()
-        for inbox in self.join_inboxes.values():
-            inbox.flush(self)
-        self.join_inboxes.clear()
+        """Deliver what waits in the buffers."""
+        for buffer in self.insert_buffers.values():
+            self.added += buffer.flush()
+        for buffer in self.join_buffers.values():
+            buffer.flush(self)
+        self.join_buffers.clear()
 
 
-class Inbox:
+class InsertBuffer:
     """Rows of one worker on their way to the partitions of a relation, delivered when many have come together."""
 
     def __init__(self, relation: Relation, room: int) -> None:
@@ -129,7 +129,7 @@ class Inbox:
         return self.relation.partitions[p].insert(self.rows[p], 0, n, self.relation.every)
 
 
-class JoinInbox:
+class JoinBuffer:
     """Rows of one worker on their way to the last join of a plan, each at the partition that its result goes to."""
 
     def __init__(self, join: JoinInsert, by: Readable, width: int, room: int) -> None:
@@ -157,8 +157,8 @@ class JoinInbox:
 class WorkerPool:
     """The workers of an evaluation. The calling thread is the first of them."""
 
-    def __init__(self, threads: int, chunk_rows: int, inbox_rows: int, watch: Callable[[], None]) -> None:
-        self.workers = [Worker(chunk_rows, inbox_rows, watch) for _ in range(threads)]
+    def __init__(self, threads: int, chunk_rows: int, buffer_rows: int, watch: Callable[[], None]) -> None:
+        self.workers = [Worker(chunk_rows, buffer_rows, watch) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._queue: deque[Task] = deque()
         self._changed = Condition()

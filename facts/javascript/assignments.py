@@ -8,10 +8,10 @@ from facts.control_flow_graph import Block
 from facts.instructions import allocate, load_attribute, load_index, merged, operation, store_attribute, store_index
 from facts.javascript.calls import subscript_key
 from facts.javascript.expressions import property_index
+from facts.javascript.handler_tables import EXPRESSIONS, STATEMENTS, children, field, only_child
 from facts.javascript.literals import undefined
 from facts.javascript.names import evaluate_named
 from facts.javascript.operators import go_on_if, unwrapped
-from facts.javascript.tables import EXPRESSIONS, STATEMENTS, children, field, only_child
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

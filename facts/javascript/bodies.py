@@ -7,10 +7,10 @@ from facts.instructions import returned, store_attribute
 from facts.javascript.assignments import assign_target, defaulted
 from facts.javascript.expressions import property_index, store_property
 from facts.javascript.functions import Definition, receiver_of
+from facts.javascript.handler_tables import child_of_type, field, only_child
 from facts.javascript.literals import property_label, undefined
 from facts.javascript.names import evaluate_named
 from facts.javascript.scopes import Scope
-from facts.javascript.tables import child_of_type, field, only_child
 from facts.javascript.unit import Unit
 
 _TYPED = ("required_parameter", "optional_parameter")

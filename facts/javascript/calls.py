@@ -5,6 +5,7 @@ from tree_sitter import Node
 from facts.control_flow_graph import Block
 from facts.function_body import MODULE
 from facts.instructions import allocate, awaited, load_attribute, load_index, merged
+from facts.javascript.handler_tables import EXPRESSIONS, child_of_type, children, field, only_child, tokens
 from facts.javascript.literals import (
     string_text,
     string_value,
@@ -13,7 +14,6 @@ from facts.javascript.literals import (
 )
 from facts.javascript.names import evaluate_named
 from facts.javascript.operators import is_nullish
-from facts.javascript.tables import EXPRESSIONS, child_of_type, children, field, only_child, tokens
 from facts.javascript.unit import Unit
 from facts.row_builder import head, tail
 

@@ -17,9 +17,9 @@ from facts.javascript.functions import (
     state_kind,
     type_scope,
 )
+from facts.javascript.handler_tables import EXPRESSIONS, STATEMENTS, child_of_type, children, field, tokens
 from facts.javascript.literals import property_label, property_name
 from facts.javascript.scopes import FUNCTION
-from facts.javascript.tables import EXPRESSIONS, STATEMENTS, child_of_type, children, field, tokens
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

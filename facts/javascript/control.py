@@ -5,9 +5,9 @@ from tree_sitter import Node
 from facts.control_flow_graph import Block, Loop
 from facts.instructions import awaited, operation, returned
 from facts.javascript.assignments import assign_target
+from facts.javascript.handler_tables import STATEMENTS, children, field, only_child, tokens
 from facts.javascript.literals import undefined
 from facts.javascript.operators import decide, unwrapped
-from facts.javascript.tables import STATEMENTS, children, field, only_child, tokens
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

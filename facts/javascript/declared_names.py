@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
+from facts.javascript.handler_tables import Tables, children, field, only_child
 from facts.javascript.scopes import ARROW, BLOCK, FUNCTION, Name, Scope, Scopes
-from facts.javascript.tables import Tables, children, field, only_child
 from facts.tree_sitter_grammar import Handlers
 
 COLLECT = Tables()

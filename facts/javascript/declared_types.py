@@ -3,8 +3,8 @@
 from tree_sitter import Node
 
 from facts.javascript.declared_names import COLLECT, Collector, collect_method, type_scope
+from facts.javascript.handler_tables import children, field, tokens
 from facts.javascript.scopes import BLOCK, FUNCTION, Name, Scope
-from facts.javascript.tables import children, field, tokens
 
 # ---- Classes
 

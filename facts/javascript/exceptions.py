@@ -5,7 +5,7 @@ from tree_sitter import Node
 from facts.control_flow_graph import Finally, Guard
 from facts.file_facts import NIL
 from facts.javascript.assignments import assign_target
-from facts.javascript.tables import STATEMENTS, field, only_child
+from facts.javascript.handler_tables import STATEMENTS, field, only_child
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

@@ -4,13 +4,13 @@ from tree_sitter import Node
 
 from facts.instructions import allocate, awaited, store_attribute, store_index
 from facts.javascript.functions import define_function
+from facts.javascript.handler_tables import EXPRESSIONS, children, field, only_child, tokens
 from facts.javascript.literals import (
     property_label,
     property_name,
     undefined,
 )
 from facts.javascript.names import evaluate_named
-from facts.javascript.tables import EXPRESSIONS, children, field, only_child, tokens
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

@@ -5,8 +5,8 @@ from dataclasses import field as fresh
 
 from tree_sitter import Node
 
+from facts.javascript.handler_tables import EXPRESSIONS, STATEMENTS, children, field, only_child, tokens
 from facts.javascript.scopes import ARROW, FUNCTION, Scope
-from facts.javascript.tables import EXPRESSIONS, STATEMENTS, children, field, only_child, tokens
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

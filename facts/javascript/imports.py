@@ -9,9 +9,9 @@ from facts.function_body import MODULE
 from facts.instructions import store_attribute
 from facts.javascript.calls import import_module
 from facts.javascript.functions import children_in
+from facts.javascript.handler_tables import STATEMENTS, child_of_type, children, field, only_child, tokens
 from facts.javascript.literals import string_text
 from facts.javascript.names import evaluate_named
-from facts.javascript.tables import STATEMENTS, child_of_type, children, field, only_child, tokens
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

@@ -4,7 +4,7 @@ import re
 
 from tree_sitter import Node
 
-from facts.javascript.tables import EXPRESSIONS, field, only_child
+from facts.javascript.handler_tables import EXPRESSIONS, field, only_child
 from facts.javascript.unit import Unit
 from facts.regex_backtracking import exponential
 from facts.row_builder import head, tail

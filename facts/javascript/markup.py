@@ -6,9 +6,9 @@ import re
 from tree_sitter import Node
 
 from facts.instructions import allocate, store_attribute
+from facts.javascript.handler_tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.literals import string_value
 from facts.javascript.names import evaluate_named
-from facts.javascript.tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

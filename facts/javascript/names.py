@@ -4,8 +4,8 @@ from tree_sitter import Node
 
 from facts.file_facts import NIL
 from facts.function_body import MODULE
+from facts.javascript.handler_tables import EXPRESSIONS
 from facts.javascript.operators import unwrapped
-from facts.javascript.tables import EXPRESSIONS
 from facts.javascript.unit import Unit
 
 

@@ -5,8 +5,8 @@ from tree_sitter import Node
 from facts.file_facts import NIL
 from facts.instructions import allocate, store_attribute
 from facts.javascript.functions import define_value, type_scope
+from facts.javascript.handler_tables import STATEMENTS, child_of_type, children, field
 from facts.javascript.literals import property_name
-from facts.javascript.tables import STATEMENTS, child_of_type, children, field
 from facts.javascript.type_values import state_members
 from facts.javascript.unit import Unit
 from facts.ssa import UNDEFINED

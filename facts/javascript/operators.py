@@ -7,7 +7,7 @@ from tree_sitter import Node
 from facts.conditions import decide_in_turn, either, short_circuit
 from facts.control_flow_graph import Block
 from facts.instructions import operation
-from facts.javascript.tables import EXPRESSIONS, children, field, only_child
+from facts.javascript.handler_tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 from facts.tree_sitter_grammar import is_broken

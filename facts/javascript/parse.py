@@ -8,7 +8,7 @@ import re
 
 from tree_sitter import Node, Parser
 
-from facts.javascript.tables import GRAMMARS
+from facts.javascript.handler_tables import GRAMMARS
 
 # Reserved words as names of attributes, in JSX: <label class="a" for="b">. The grammar of TSX takes them.
 _ATTRIBUTE = re.compile(

@@ -1,6 +1,6 @@
 """The grammar of JavaScript and its tables of handlers."""
 
-from facts.javascript import tables
+from facts.javascript import handler_tables
 
-GRAMMAR = tables.GRAMMARS["javascript"]
-STATEMENTS, EXPRESSIONS = tables.STATEMENTS["javascript"], tables.EXPRESSIONS["javascript"]
+GRAMMAR = handler_tables.GRAMMARS["javascript"]
+STATEMENTS, EXPRESSIONS = handler_tables.STATEMENTS["javascript"], handler_tables.EXPRESSIONS["javascript"]

@@ -7,8 +7,8 @@ from facts.instructions import allocate
 from facts.javascript.calls import with_type_arguments
 from facts.javascript.classes import state_attribute
 from facts.javascript.functions import define_function, type_scope
+from facts.javascript.handler_tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.literals import property_label, property_name
-from facts.javascript.tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 

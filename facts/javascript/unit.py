@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from tree_sitter import Node
 
 from facts.function_body import MODULE, Body, Variable
-from facts.javascript import tables
+from facts.javascript import handler_tables
 from facts.javascript.declared_names import collect
+from facts.javascript.handler_tables import children, field
 from facts.javascript.scopes import BLOCK, Name, Scope
-from facts.javascript.tables import children, field
 from facts.source_text import SourceText
 from facts.ssa import UNDEFINED
 from facts.tree_walk import Walk
@@ -33,7 +33,7 @@ _FUNCTIONS = frozenset({"function_declaration", "generator_function_declaration"
 
 
 def _required(language: str) -> Mapping[str, tuple[int, ...]]:
-    grammar = tables.GRAMMARS[language]
+    grammar = handler_tables.GRAMMARS[language]
     known = grammar.names()
     return {kind: tuple(map(grammar.field_id, names)) for kind, names in _REQUIRED.items() if kind in known}
 
@@ -49,7 +49,7 @@ class Unit(Walk):
     """
 
     LANGUAGE = "javascript"
-    STATEMENTS, EXPRESSIONS = tables.STATEMENTS[LANGUAGE], tables.EXPRESSIONS[LANGUAGE]
+    STATEMENTS, EXPRESSIONS = handler_tables.STATEMENTS[LANGUAGE], handler_tables.EXPRESSIONS[LANGUAGE]
     REQUIRED = _required(LANGUAGE)
     BLOCKS = frozenset({"statement_block", "class_body", "switch_body"})
 
@@ -181,7 +181,7 @@ class TypeScript(Unit):
     """A file in TypeScript."""
 
     LANGUAGE = "typescript"
-    STATEMENTS, EXPRESSIONS = tables.STATEMENTS[LANGUAGE], tables.EXPRESSIONS[LANGUAGE]
+    STATEMENTS, EXPRESSIONS = handler_tables.STATEMENTS[LANGUAGE], handler_tables.EXPRESSIONS[LANGUAGE]
     REQUIRED = _required(LANGUAGE)
 
 
@@ -189,5 +189,5 @@ class Tsx(Unit):
     """A file in TypeScript with JSX."""
 
     LANGUAGE = "tsx"
-    STATEMENTS, EXPRESSIONS = tables.STATEMENTS[LANGUAGE], tables.EXPRESSIONS[LANGUAGE]
+    STATEMENTS, EXPRESSIONS = handler_tables.STATEMENTS[LANGUAGE], handler_tables.EXPRESSIONS[LANGUAGE]
     REQUIRED = _required(LANGUAGE)

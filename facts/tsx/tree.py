@@ -1,6 +1,6 @@
 """The grammar of TypeScript with JSX and its tables of handlers."""
 
-from facts.javascript import tables
+from facts.javascript import handler_tables
 
-GRAMMAR = tables.GRAMMARS["tsx"]
-STATEMENTS, EXPRESSIONS = tables.STATEMENTS["tsx"], tables.EXPRESSIONS["tsx"]
+GRAMMAR = handler_tables.GRAMMARS["tsx"]
+STATEMENTS, EXPRESSIONS = handler_tables.STATEMENTS["tsx"], handler_tables.EXPRESSIONS["tsx"]

@@ -1,6 +1,6 @@
 """The grammar of TypeScript and its tables of handlers."""
 
-from facts.javascript import tables
+from facts.javascript import handler_tables
 
-GRAMMAR = tables.GRAMMARS["typescript"]
-STATEMENTS, EXPRESSIONS = tables.STATEMENTS["typescript"], tables.EXPRESSIONS["typescript"]
+GRAMMAR = handler_tables.GRAMMARS["typescript"]
+STATEMENTS, EXPRESSIONS = handler_tables.STATEMENTS["typescript"], handler_tables.EXPRESSIONS["typescript"]

@@ -9,7 +9,7 @@ from engine.evaluation.execution import Options
 from engine.result import Result
 from engine.symbols import Symbols
 
-TINY = Options(chunk_rows=5, inbox_rows=2, partition_rows=6, split_rows=6, delta_rows=1, alone_rows=0, min_sampled=2)
+TINY = Options(chunk_rows=5, buffer_rows=2, partition_rows=6, split_rows=6, delta_rows=1, alone_rows=0, min_sampled=2)
 
 
 class Seat:

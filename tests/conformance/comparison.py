@@ -98,7 +98,7 @@ def partitioned(partitions: int) -> Options:
     bits = partitions.bit_length() - 1
     return Options(
         chunk_rows=1024,
-        inbox_rows=32,
+        buffer_rows=32,
         partition_rows=64,
         split_rows=64,
         delta_rows=1,

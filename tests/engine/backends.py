@@ -12,7 +12,7 @@ from engine.evaluation.execution import Options
 
 TINY = Options(
     chunk_rows=5,
-    inbox_rows=2,
+    buffer_rows=2,
     partition_rows=6,
     split_rows=6,
     delta_rows=1,

@@ -10,7 +10,7 @@ from engine import tables
 from engine.evaluation.coordination_policy import GLOBAL
 from engine.evaluation.execution import Options
 
-MEDIUM = Options(chunk_rows=16, inbox_rows=4, partition_rows=20, split_rows=20, delta_rows=4, max_bits=3, alone_rows=8)
+MEDIUM = Options(chunk_rows=16, buffer_rows=4, partition_rows=20, split_rows=20, delta_rows=4, max_bits=3, alone_rows=8)
 BACKENDS = {**backends.BACKENDS, "medium": backends.Backend(2, GLOBAL, MEDIUM)}
 
 HEADER = """

@@ -15,7 +15,7 @@ CLOSURES = {
 }
 SAME_GENERATION = "r(x, y) :- arc(p, x), arc(p, y), x != y. r(x, y) :- r(a, b), arc(a, x), arc(b, y)."
 SMALL = Options(
-    chunk_rows=512, inbox_rows=64, partition_rows=2000, split_rows=2000, delta_rows=256, alone_rows=0, wave_tasks=3
+    chunk_rows=512, buffer_rows=64, partition_rows=2000, split_rows=2000, delta_rows=256, alone_rows=0, wave_tasks=3
 )
 
 

@@ -23,7 +23,7 @@ def exchanges(draw) -> Backend:
     """Threads, a policy that exchanges tuples, and sizes so small that queues and outboxes are often full."""
     policy = draw(st.sampled_from([Dws(), Dws(), *map(Ssp, range(4))]))
     bits, room = draw(st.integers(0, 4)), draw(st.integers(1, 3))
-    options = replace(TINY, exchange_bits=bits, queue_batches=room, inbox_rows=draw(st.sampled_from([1, 2, 50])))
+    options = replace(TINY, exchange_bits=bits, queue_batches=room, buffer_rows=draw(st.sampled_from([1, 2, 50])))
     return Backend(draw(st.integers(1, 3)), policy, options)
 
 

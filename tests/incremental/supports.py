@@ -7,7 +7,7 @@ from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Absent, Compare, Match
 
-TINY = Options(chunk_rows=5, inbox_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
+TINY = Options(chunk_rows=5, buffer_rows=2, alone_rows=0, beside_rows=0, min_sampled=2)
 COMPARE = {
     "=": lambda a, b: a == b,
     "!=": lambda a, b: a != b,

@@ -26,7 +26,7 @@ FILES = {
 SIZES = st.builds(
     Options,
     chunk_rows=st.sampled_from([7, 64, 1 << 14]),
-    inbox_rows=st.sampled_from([2, 1 << 11]),
+    buffer_rows=st.sampled_from([2, 1 << 11]),
     partition_rows=st.sampled_from([8, 1 << 17]),
     split_rows=st.sampled_from([8, 1 << 20]),
     delta_rows=st.sampled_from([1, 1 << 15]),

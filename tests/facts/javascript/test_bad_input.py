@@ -5,8 +5,8 @@ import random
 import pytest
 
 import facts
+from facts.javascript.handler_tables import EXPRESSIONS, GRAMMARS
 from facts.javascript.parse import parse
-from facts.javascript.tables import EXPRESSIONS, GRAMMARS
 from facts.javascript.unit import Unit
 from facts.render_facts import render
 from facts.source_text import SourceText
