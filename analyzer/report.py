@@ -146,7 +146,7 @@ class Coverage:
     """The analysed part of a tree. `skipped` maps a reason to files; `unparsed` a file to its lines without facts,
     `generated` a generated file to the number of findings left out in it.
 
-    `coarsened` counts places of coarser analysis by kind (`rules/lib/coarsened.dl`).
+    `coarsened` counts places of coarser analysis by kind (`rules/lib/coarser_results.dl`).
     Calls: `resolved` reach a function of the repository or a library by its qualified name, `by_name` only a name.
     """
 

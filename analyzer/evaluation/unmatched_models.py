@@ -50,7 +50,7 @@ def unmatched_models(file: str, text: str, mounted: facts.Mounted) -> Iterator[P
 
 
 def qualified_names(relation: str, arguments: str) -> list[str]:
-    """Return the qualified names among the arguments of a fact of `rules/lib/models.dl`."""
+    """Return the qualified names among the arguments of a fact of `rules/lib/model_vocabulary.dl`."""
     columns = naming_columns().get(relation, ())
     given = [match[1] or "" for match in ARGUMENT.finditer(arguments)]
     names = [".".join(given[i] for i in positions) for positions in columns if max(positions) < len(given)]
@@ -60,7 +60,7 @@ def qualified_names(relation: str, arguments: str) -> list[str]:
 @cache
 def naming_columns() -> dict[str, list[tuple[int, ...]]]:
     """Return, by relation of models, the positions of qualified names: one column, or a class and an attribute."""
-    (text,) = (file.text for file in catalogue.library() if file.name == "rules/lib/models.dl")
+    (text,) = (file.text for file in catalogue.library() if file.name == "rules/lib/model_vocabulary.dl")
     found: dict[str, list[tuple[int, ...]]] = {}
     for relation, attributes in DECLARED.findall(text):
         names = [attribute.split(":")[0].strip() for attribute in attributes.split(",")]

@@ -1,6 +1,6 @@
 """The shortest path of tainted data from a source to a sink, searched backwards after the fixpoint.
 
-`rules/lib/finding.dl` describes the relations that the search reads. A path is realisable: calls and returns on it
+`rules/lib/findings.dl` describes the relations that the search reads. A path is realisable: calls and returns on it
 match as parentheses do. The search is A* (Hart, Nilsson and Raphael, 1968) over (node, stack of calls still to be
 entered); its lower bound is the number of steps from the nearest source when calls need not match. Among paths of equal
 length the one whose steps come first by (file, line, column), read from the sink, is taken: the order of rows does not

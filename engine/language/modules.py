@@ -48,12 +48,15 @@ class Interface:
     private: dict[str, Module] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
 
-    def add(self, module: Module, is_resolved: bool) -> None:
+    def add(self, module: Module, is_resolved: bool, report: Report) -> None:
         """Add a module; in the items of one that `is_resolved`, names are qualified already."""
         self.modules.add(module.name)
         for declaration in module.declarations():
             if module.offers(declaration):
-                self.offered.setdefault(declaration.name, (module, declaration))
+                first, _ = self.offered.setdefault(declaration.name, (module, declaration))
+                if first.name and module.name and first is not module:
+                    message = f"modules '{first.name}' and '{module.name}' both offer a relation '{declaration.name}'"
+                    report.error("E011", message, declaration.span)
             else:
                 self.private[declaration.name if is_resolved else module.qualified(declaration.name)] = module
 
@@ -68,13 +71,17 @@ class Interface:
 def resolve(new: Sequence[Module], known: Iterable[Module], report: Report) -> list[list[Item]]:
     """Return the items of each new module with names resolved, and imports gone. What is not visible is reported.
 
-    `known` modules are resolved already.
+    `known` modules are resolved already. Raises ProgramError where two modules offer relations of one name.
     """
-    interface = Interface()
+    interface, clashes = Interface(), Report({})
     for module in known:
-        interface.add(module, is_resolved=True)
+        interface.add(module, True, clashes)
     for module in new:
-        interface.add(module, is_resolved=False)
+        interface.add(module, False, clashes)
+    if clashes.has_errors:
+        # Else each use of such a name would be an error besides.
+        report.merge(clashes)
+        report.raise_if_errors()
     return [Resolver(module, interface, report).items() for module in new]
 
 

@@ -15,7 +15,7 @@ from analyzer.sources.trees import MemoryTree
 from engine import slice_on
 from facts import extract, mount
 from facts.languages import language_of
-from rules import library
+from rules import catalogue
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +36,8 @@ def analysis(shared_state):
 
     @cache
     def compiled(*wanted, rules=""):
-        sources = [fact_schema(), *map(bundled, library.analysis()), engine.Source("test.dl", rules)]
+        bundle = map(bundled, (*catalogue.library(), *catalogue.models()))
+        sources = [fact_schema(), *bundle, engine.Source("test.dl", rules)]
         return compile_cached(sources, shared_state, wanted)
 
     return compiled

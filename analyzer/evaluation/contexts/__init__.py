@@ -1,7 +1,8 @@
 """Context policies: points-to, and all that builds on it, with functions analysed once for each of their contexts.
 
 In flow mounted facts and a policy, out flow facts in which every function has a clone for each further context, and the
-facts that tell calls which clone they run (`rules/lib/clones.dl`). The rules are those of an analysis without contexts.
+facts that tell calls which clone they run (`rules/lib/context_clones.dl`). The rules are those of an analysis without
+contexts.
 
 1. `policy.py`: the policies by name.
 2. `bodies.py`: which function an entity belongs to.

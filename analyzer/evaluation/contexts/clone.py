@@ -216,7 +216,7 @@ def repeated(copies: Copies) -> np.ndarray:
 
 
 def chosen_by_calls(copies: Copies, contexts: Contexts) -> Mapping[str, np.ndarray]:
-    """Return the facts of `rules/lib/clones.dl` that tell clones and choose among them."""
+    """Return the facts of `rules/lib/context_clones.dl` that tell clones and choose among them."""
     every = np.arange(copies.n)
     function = copies.entity(copies.function[every], every)
     several = np.diff(copies.first_context)[copies.function[every]] > 1

@@ -29,7 +29,7 @@ from rules import library
 ASKED = ("entered", "entered_on", "gives_no_context", "kept_whole", INTO)
 """The relations that contexts are chosen by (`rules/exports/contexts.dl`)."""
 CLONES = frozenset(("clone_at", "clone_for", "has_clones", "is_clone", "fellow_clone", "repeated"))
-"""The facts of `rules/lib/clones.dl`. Without a policy rules that read them are cut from the program."""
+"""The facts of `rules/lib/context_clones.dl`. Without a policy rules that read them are cut from the program."""
 COPIES = 1 + int(GROWTH)
 """Factor on the bound on points-to rows without clones, beyond which its widest values are not propagated."""
 COUNTED = ("resolved_call", "unresolved_call", "method_name_match")
