@@ -28,7 +28,7 @@ KILLS = int(os.environ.get("KILLS", "20"))
 @pytest.fixture(autouse=True)
 def updating(monkeypatch):
     """Let nothing depend on what takes how long."""
-    for module in ("states", "follower"):
+    for module in ("states", "commit_update"):
         monkeypatch.setattr(f"analyzer.history.{module}.Predicted", UpdateOnly)
 
 
