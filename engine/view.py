@@ -25,7 +25,7 @@ NOTHING: Mapping[str, Table] = {}
 
 
 @dataclass
-class Part(Tables):
+class TableSet(Tables):
     """Some tuples of some relations, to be read as tables."""
 
     program: CheckedProgram
@@ -42,8 +42,8 @@ class Commit:
     least one of its class.
     """
 
-    inserted: Part
-    deleted: Part
+    inserted: TableSet
+    deleted: TableSet
     strategy: str
     reason: str
 
@@ -115,8 +115,8 @@ class View(Tables):
         outcome = self._maintainer.apply(inserted, deleted)
         changes = outcome.changes
         return Commit(
-            self._part({name: change.inserted for name, change in changes.items()}),
-            self._part({name: change.deleted for name, change in changes.items()}),
+            self._table_set({name: change.inserted for name, change in changes.items()}),
+            self._table_set({name: change.deleted for name, change in changes.items()}),
             outcome.strategy,
             outcome.reason,
         )
@@ -124,9 +124,9 @@ class View(Tables):
     def _encoded(self, name: str, table: Table) -> Columns:
         return encode(self.program, name, table, KnownRecords(self._maintainer.view))
 
-    def _part(self, changed: Mapping[str, Columns]) -> Part:
+    def _table_set(self, changed: Mapping[str, Columns]) -> TableSet:
         unchanged = {name: np.empty((held.arity, 0), np.int64) for name, held in self.program.relations.items()}
-        return Part(self.program, self.symbols, self.records, {**unchanged, **changed})
+        return TableSet(self.program, self.symbols, self.records, {**unchanged, **changed})
 
     # ---- what is there now
 

@@ -17,7 +17,7 @@ from engine.cluster.superstep_exchange import Supersteps
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan, build
 from engine.evaluation.execution import Execution
-from engine.evaluation.semi_naive import Component
+from engine.evaluation.semi_naive import SemiNaiveComponent
 from engine.evaluation.semi_naive_variants import Variant
 from engine.evaluation.thread_exchange import Routes
 from engine.plan.auxiliary_relations import Auxiliaries
@@ -105,7 +105,7 @@ class PartitionedStratum:
         else:
             steps.settle()
             rest = [self.rules[i] for i in self.joining]
-            done = Component(self.relations, rest, self.bindings, steps.execution, {}).run()
+            done = SemiNaiveComponent(self.relations, rest, self.bindings, steps.execution, {}).run()
             done.rules += [self.statistics[i] for i, _ in self.first]
         done.rounds, done.tuples_sent = (steps.n_supersteps,), steps.n_sent
         done.divided = self.divided

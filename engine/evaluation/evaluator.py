@@ -20,7 +20,7 @@ from engine.evaluation.execution import Execution, Options
 from engine.evaluation.explainer import Explainer
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.evaluation.insert_stages import Admission, Stage, Staging
-from engine.evaluation.semi_naive import Component, LimitReached
+from engine.evaluation.semi_naive import LimitReached, SemiNaiveComponent
 from engine.evaluation.value_order import Ranking
 from engine.evaluation.vectorized_functors import Functors
 from engine.language.checked_program import CheckedClause, CheckedProgram, Record, Stratum, Type
@@ -240,7 +240,7 @@ class Evaluation:
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         admissions = self.staging.admissions(stratum.relations)
         facts, rules, stages = self.rules(stratum, admissions)
-        component = Component(members, rules, self.bindings, self.execution, stages, stratum.premappable)
+        component = SemiNaiveComponent(members, rules, self.bindings, self.execution, stages, stratum.premappable)
         for relation in members:
             self.load(relation, admissions.get(relation.name))
         for name, rows in facts.items():

@@ -11,7 +11,7 @@ from engine.evaluation.compile_plan import Plan
 from engine.evaluation.multiway_join import Intersection
 from engine.evaluation.operators import Contains, Exists, Join, Operator
 from engine.evaluation.semi_join import SemiJoin
-from engine.evaluation.semi_naive import Component
+from engine.evaluation.semi_naive import SemiNaiveComponent
 from engine.evaluation.semi_naive_variants import Variant
 from engine.explanation import (
     ArrangementPlan,
@@ -52,11 +52,11 @@ class Explainer:
         """Return the plans of the components added so far."""
         return Explanation(tuple(self.strata), tuple(self.arrangement(*arranged) for arranged in self.readers))
 
-    def add(self, component: Component) -> None:
+    def add(self, component: SemiNaiveComponent) -> None:
         """Add the plans of a component whose evaluation has ended."""
         self.strata.append(self.stratum(component))
 
-    def stratum(self, component: Component) -> StratumPlan:
+    def stratum(self, component: SemiNaiveComponent) -> StratumPlan:
         every = (*component.wide.prior, *component.rules)
         rules: dict[int, tuple[Rule, list[VariantPlan]]] = {id(rule): (rule, []) for rule in every}
         for variant in component.every_variant():
@@ -73,7 +73,7 @@ class Explainer:
             tuple(RulePlan(rule.text, self.texts.rule(rule), tuple(variants)) for rule, variants in rules.values()),
         )
 
-    def reason(self, component: Component) -> str:
+    def reason(self, component: SemiNaiveComponent) -> str:
         """Return why the recursion is decomposable, or why not."""
         if component.statistics.local:
             local = [relation for relation in component.relations if len(relation.discriminating)]
@@ -97,7 +97,7 @@ class Explainer:
         rule, why = obstacle({relation.name: relation.group for relation in component.relations}, component.rules)
         return f"{rule.text} {why}"
 
-    def partitioning(self, component: Component) -> PartitioningPlan | None:
+    def partitioning(self, component: SemiNaiveComponent) -> PartitioningPlan | None:
         """Return the partitioning of the recursion, or the one it would have if the policy were not rounds."""
         if component.statistics.local:
             owner_keys = {

@@ -42,7 +42,7 @@ class LimitReached(Exception):
         self.relation = relation
 
 
-class Component:
+class SemiNaiveComponent:
     """Mutually recursive relations (or a single one that is not recursive) with their rules."""
 
     def __init__(

@@ -27,7 +27,7 @@ from engine.io.facts_error import FactsError
 from engine.language.checked_program import CheckedProgram, Relation
 from engine.spark import barrier_task, member_results
 from engine.spark.executor_memory import memory_of_executors
-from engine.spark.member_access import access
+from engine.spark.member_credentials import new_credentials
 from engine.spark.member_facts import Source
 from engine.spark.spark_session import members_of
 
@@ -131,7 +131,7 @@ def prepared(
         for name, frame in facts.items()
     ]
     none = spark.range(0).select(lit("").alias("relation"), lit(b"").alias("rows"))
-    job = barrier_task.Job(program, sources, access(spark), memory_of_executors(spark), replicated_rows)
+    job = barrier_task.Job(program, sources, new_credentials(spark), memory_of_executors(spark), replicated_rows)
     return job, reduce(DataFrame.unionAll, tagged, none)
 
 

@@ -26,7 +26,7 @@ from engine.result import Result
 from engine.spark.barrier_task import Job, joined
 from engine.spark.driver import TAGGED, collected
 from engine.spark.executor_memory import memory_of_executors
-from engine.spark.member_access import access
+from engine.spark.member_credentials import new_credentials
 from engine.spark.spark_session import members_of
 from engine.symbols import Symbols
 
@@ -58,7 +58,7 @@ def evaluate(
     shared = spark.sparkContext.broadcast(Shared(texts, dict(database.records)))
     try:
         frame = spark.createDataFrame(tagged(database.relations)).repartition(n)
-        job = Job(program, {}, access(spark), memory_of_executors(spark), REPLICATED_ROWS)
+        job = Job(program, {}, new_credentials(spark), memory_of_executors(spark), REPLICATED_ROWS)
         work = partial(answer, job, shared, tuple(relations), tuple(widenings), budget)
         rows = collected(frame.mapInArrow(work, TAGGED, barrier=True).repartition(n))
     finally:

@@ -20,7 +20,7 @@ ENCRYPTING = (
 """If one of these is on, Spark encrypts its own traffic, including the secret and the key of members."""
 
 
-def access(spark: SparkSession) -> Credentials:
+def new_credentials(spark: SparkSession) -> Credentials:
     """Return a new access for the members of a run. Raises EvaluationError."""
     settings = spark.sparkContext.getConf()
     ports = ports_of(settings.get(PORTS, "") or "")

@@ -7,7 +7,7 @@ import pytest
 
 from engine import EvaluationError
 from engine.cluster.listener import NoPort, listening
-from engine.spark.member_access import access, ports_of
+from engine.spark.member_credentials import new_credentials, ports_of
 from engine.spark.socket_communicator import Credentials, SocketCommunicator
 
 HOST = "127.0.0.1"
@@ -20,18 +20,18 @@ def spark(**settings):
 
 @pytest.mark.parametrize("name", ["network_crypto_enabled", "ssl_enabled", "ssl_rpc_enabled"])
 def test_members_encrypt_where_spark_does(name):
-    assert b"PRIVATE KEY" in access(spark(**{name: "true"})).pem
-    assert access(spark(**{name: "false"}, authenticate="true")).pem == b""
+    assert b"PRIVATE KEY" in new_credentials(spark(**{name: "true"})).pem
+    assert new_credentials(spark(**{name: "false"}, authenticate="true")).pem == b""
 
 
 def test_each_run_has_a_secret_of_its_own_that_no_log_shows():
-    one, other = access(spark()), access(spark())
+    one, other = new_credentials(spark()), new_credentials(spark())
     assert one.key != other.key and len(one.key) == 32
     assert "key" not in repr(one)
 
 
 def test_ports_are_a_range():
-    assert access(spark(analyze_ports="40000-40001")).ports == range(40000, 40002)
+    assert new_credentials(spark(analyze_ports="40000-40001")).ports == range(40000, 40002)
     for text in ("40000", "2-1", "0-9", "1-65536", "a-b"):
         with pytest.raises(EvaluationError, match="write FIRST-LAST"):
             ports_of(text)
