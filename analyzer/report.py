@@ -9,10 +9,18 @@ Every output (text, JSON, SARIF, SQLite, exit code) is made from a `Report` and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from analyzer.exit_codes import exit_code
+
 SEVERITIES = ("note", "warning", "error")
+"""The severities of findings, the least first."""
+
+
+def reaches(severities: Iterable[str], threshold: str) -> bool:
+    """Return True if one of the severities is at least the threshold; none reaches "never"."""
+    return threshold != "never" and any(SEVERITIES.index(item) >= SEVERITIES.index(threshold) for item in severities)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -205,9 +213,4 @@ class Report:
 
     def exit_code(self, fail_on: str = "warning") -> int:
         """Return 3 when incomplete, else 1 when an open finding is at least as severe as `fail_on`, else 0."""
-        if not self.complete:
-            return 3
-        if fail_on == "never":
-            return 0
-        failing = SEVERITIES[SEVERITIES.index(fail_on) :]
-        return int(any(self.severities()[severity] for severity in failing))
+        return exit_code(self.complete, reaches(self.severities(), fail_on))

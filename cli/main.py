@@ -11,10 +11,9 @@ from typing import Any
 import click
 
 from analyzer.escaping import printable_lines
+from analyzer.exit_codes import ERROR, INTERRUPTED
 from cli import commands
 from cli.terminal import say
-
-INTERRUPTED = 130
 
 
 class AnalyzeGroup(click.Group):
@@ -30,7 +29,7 @@ class AnalyzeGroup(click.Group):
             raise
         except AnalyzeError as error:
             say(error.render(), err=True)
-            context.exit(2)
+            context.exit(ERROR)
         except KeyboardInterrupt:
             say("interrupted; what was cached so far is kept", err=True)
             context.exit(INTERRUPTED)
@@ -69,4 +68,4 @@ def main() -> None:
             raise
         say(f"error[X000]: internal error: {type(error).__name__}: {error}", err=True)
         say("help: set ANALYZE_DEBUG=1 to see where, and report it", err=True)
-        sys.exit(2)
+        sys.exit(ERROR)

@@ -11,6 +11,7 @@ from pathlib import Path
 from analyzer.batch.repository_task import Costs
 from analyzer.batch.result_database import FILE
 from analyzer.batch.workspace import TIMINGS, RunCosts, Timings, read_json
+from analyzer.exit_codes import of_all
 
 RULES = """
 select rule, severity, count(*), count(distinct repository) from findings where suppressed is null
@@ -77,8 +78,7 @@ class Summary:
     @property
     def exit_code(self) -> int:
         """3 if any repository is incomplete or failed, else 1 if one has findings at its threshold, else 0."""
-        codes = {repository.exit_code for repository in self.repositories}
-        return max(codes & {1, 3}, default=0)
+        return of_all(repository.exit_code for repository in self.repositories)
 
     @property
     def extracted(self) -> int:

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
+from analyzer.exit_codes import exit_code
 from analyzer.history.causes import Cause
-from analyzer.report import SEVERITIES, Finding, Report, Weakening
+from analyzer.report import Finding, Report, Weakening, reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +41,16 @@ class Comparison:
 
         The threshold is `severity` for open ("any") or new findings, and `weakened` for weakenings.
         """
-        if not (self.head.complete and self.base_complete):
-            return 3
         counted = self.new if fail_on == "new" else self.head.open_findings
         found = {self.head.check(finding.check).severity for finding in counted}
-        return int(fails(found, severity) or fails({item.severity for item in self.weakened}, weakened))
+        fails = reaches(found, severity) or reaches({item.severity for item in self.weakened}, weakened)
+        return exit_code(self.head.complete and self.base_complete, fails)
 
     @property
     def states(self) -> dict[str, str]:
         """SARIF's baselineState of each finding of the head, by fingerprint."""
         new = {finding.fingerprint for finding in self.new}
         return {f.fingerprint: "new" if f.fingerprint in new else "unchanged" for f in self.head.findings}
-
-
-def fails(severities: Iterable[str], threshold: str) -> bool:
-    """Return True if one of the severities reaches the threshold."""
-    return threshold != "never" and any(SEVERITIES.index(item) >= SEVERITIES.index(threshold) for item in severities)
 
 
 def compare(base: Report, head: Report) -> Comparison:
