@@ -14,7 +14,7 @@ from pathlib import Path
 
 import facts
 from analyzer.evaluation.rulebook import all_checks, files_on_disk, select
-from analyzer.extraction.collect import silent
+from analyzer.extraction.collect_facts import silent
 from analyzer.report import Finding, Problem
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree

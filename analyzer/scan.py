@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from analyzer.configuration.config import Config, parse_config
 from analyzer.context_policies import INSENSITIVE, ContextCosts
 from analyzer.errors import INSTALL_SPARK, AnalyzeError
-from analyzer.evaluation.line_question import Question
+from analyzer.evaluation.line_query import Question
 from analyzer.evaluation.rulebook import Rulebook, build_rulebook, files_given, files_in_tree
 from analyzer.evaluation.scan_limits import Limits, leaving_out
-from analyzer.extraction.collect import Progress, collect, silent
+from analyzer.extraction.collect_facts import Progress, collect, silent
 from analyzer.extraction.machine import READ, Machine, ThisMachine
 from analyzer.findings.assemble_report import assemble
 from analyzer.report import Problem, Report

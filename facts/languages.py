@@ -11,7 +11,7 @@ from facts.module_layout import Layout
 class Language:
     """A language: its name, the file suffixes that tell it, and the distribution that holds its parser.
 
-    The package `facts.NAME` makes the facts: `extract(data)`, and `layout.layout(imports)`, see `module_layout`.
+    The package `facts.NAME` makes the facts: `extract(data)`, and `module_layout.layout(imports)`, see `facts.module_layout`.
     `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
     by its package.
     """
@@ -60,4 +60,4 @@ def extract(data: bytes, language: str) -> FileFacts:
 
 def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> Layout:
     """Return names and import targets of the modules of a language, from their paths and what they import."""
-    return importlib.import_module(LANGUAGES[language].package + ".layout").layout(imports)
+    return importlib.import_module(LANGUAGES[language].package + ".module_layout").layout(imports)

@@ -39,7 +39,7 @@ def mount(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
     """Return the facts of files at their paths: posix paths relative to the mounted root, each once.
 
     The result depends on the files and their order only. Modules get their names, and imports their targets, by the
-    layout of the paths (see the language's `layout` module).
+    layout of the paths (see the language's `module_layout`).
     """
     collector = _Collector()
     for path, facts in files:

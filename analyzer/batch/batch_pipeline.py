@@ -30,7 +30,7 @@ from analyzer.batch.summary_page import render_page
 from analyzer.batch.workspace import RunCosts, Timings, Workspace, failed_in, is_finished, opened
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
-from analyzer.extraction.collect import Progress
+from analyzer.extraction.collect_facts import Progress
 from analyzer.state_directory import StateDirectory, write_atomically
 from engine import EvaluationError
 from engine.spark import ExecutorMemory, cause, memory_of_executors, session

@@ -16,7 +16,7 @@ from analyzer.batch.batch_plan import Target
 from analyzer.batch.remote_repositories import COMMIT, Unreachable, fetch
 from analyzer.batch.repository_list import Listed, is_repository
 from analyzer.errors import AnalyzeError
-from analyzer.extraction.collect import Progress
+from analyzer.extraction.collect_facts import Progress
 from analyzer.sources.git import Repository
 
 AT_ONCE = 8

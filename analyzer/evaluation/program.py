@@ -12,10 +12,10 @@ from typing import Any, Protocol, TypeVar
 import engine
 import facts
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
-from analyzer.evaluation.line_question import IN_QUESTION
+from analyzer.evaluation.line_query import IN_QUESTION
 from analyzer.evaluation.points_to_bounds import INTO, bounds
+from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.evaluation.rulebook import Rulebook
-from analyzer.evaluation.sources import bundled, fact_schema
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
 from analyzer.state_directory import DamagedEntry, load_entry, save_entry

@@ -16,7 +16,7 @@ import engine
 import facts
 from analyzer.configuration.advice import kinds_read, other_ids, unread_kinds
 from analyzer.errors import AnalyzeError, suggest
-from analyzer.evaluation.sources import bundled, fact_schema, own
+from analyzer.evaluation.rule_sources import bundled, fact_schema, own
 from analyzer.report import Check, Problem
 from analyzer.sources.trees import Tree, upwards
 from rules import catalogue

@@ -16,7 +16,7 @@ from analyzer.configuration.suppressions import judged, mistakes, parse_suppress
 from analyzer.evaluation.points_to_bounds import INTO
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.evaluation.unmatched_models import unmatched_models
-from analyzer.extraction.collect import Collected
+from analyzer.extraction.collect_facts import Collected
 from analyzer.findings.entities import Entities
 from analyzer.findings.from_relations import Findings, call_coverage
 from analyzer.findings.generated import leave_out_generated

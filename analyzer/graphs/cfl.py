@@ -12,7 +12,7 @@ import numpy as np
 import engine
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError, suggest
-from analyzer.extraction.collect import Progress, silent
+from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.graphs.pointer_graph import pointer_graph
 from analyzer.report import Problem as ReadProblem
 from engine.atomic_file import replaced

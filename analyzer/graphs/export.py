@@ -13,8 +13,8 @@ from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.evaluation.contexts.evaluate import InContexts
 from analyzer.evaluation.program import compile_cached
-from analyzer.evaluation.sources import bundled, fact_schema
-from analyzer.extraction.collect import Collected, Progress, collect, silent
+from analyzer.evaluation.rule_sources import bundled, fact_schema
+from analyzer.extraction.collect_facts import Collected, Progress, collect, silent
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.entities import Entities
 from analyzer.graphs.callgraph import REASONS, CallGraph, Node

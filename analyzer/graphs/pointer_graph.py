@@ -16,8 +16,8 @@ import engine
 import facts
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.program import compile_cached, evaluate_program
-from analyzer.evaluation.sources import bundled, fact_schema
-from analyzer.extraction.collect import Progress, gather, silent
+from analyzer.evaluation.rule_sources import bundled, fact_schema
+from analyzer.extraction.collect_facts import Progress, gather, silent
 from analyzer.extraction.discovery import discover
 from analyzer.extraction.machine import ThisMachine
 from analyzer.report import Problem

@@ -14,7 +14,7 @@ from analyzer.context_policies import INSENSITIVE
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.program import evaluation_errors, prepare_rulebook
 from analyzer.evaluation.scan_limits import leaving_out
-from analyzer.extraction.collect import Progress, silent
+from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.assemble_report import assemble
 from analyzer.history.base_commit import Base, find_base

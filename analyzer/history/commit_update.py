@@ -14,7 +14,7 @@ import engine
 import facts
 from analyzer.configuration.config import Config
 from analyzer.evaluation.points_to_bounds import bound, max_rows
-from analyzer.extraction.collect import Collected, Gathered, Progress, gather, silent
+from analyzer.extraction.collect_facts import Collected, Gathered, Progress, gather, silent
 from analyzer.extraction.machine import Machine
 from analyzer.history.snapshot import Snapshot, enter, plan
 from analyzer.history.stable_ids import Columns, Numbering, difference

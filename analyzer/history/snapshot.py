@@ -9,7 +9,7 @@ from typing import Any
 
 import facts
 from analyzer.configuration.config import Config
-from analyzer.extraction.collect import Gathered, key_of
+from analyzer.extraction.collect_facts import Gathered, key_of
 from analyzer.extraction.discovery import Discovery, discover
 from analyzer.report import Problem, SourceFile
 from analyzer.sources.trees import GitTree

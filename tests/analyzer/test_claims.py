@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 
-from analyzer.extraction.cache_claims import Claims
+from analyzer.extraction.cache_locks import Claims
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from analyzer.extraction.cache_claims import Claims
+from analyzer.extraction.cache_locks import Claims
 claims = Claims(Path(sys.argv[1]))
 print(claims.claim(("python", "a")), flush=True)
 time.sleep(60)

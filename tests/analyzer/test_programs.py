@@ -10,8 +10,8 @@ import engine
 import facts
 from analyzer.evaluation import program
 from analyzer.evaluation.program import compile_cached, prepare_cached
+from analyzer.evaluation.rule_sources import bundled, fact_schema, own
 from analyzer.evaluation.rulebook import build_rulebook
-from analyzer.evaluation.sources import bundled, fact_schema, own
 from analyzer.state_directory import save_entry
 from engine import UNITS_CODEC, check_sources, slice_for
 from rules import catalogue

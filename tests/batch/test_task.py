@@ -15,7 +15,7 @@ from analyzer.batch.isolated_process import Ended
 from analyzer.batch.repository_list import parse
 from analyzer.batch.resolve_commits import resolve
 from analyzer.batch.scan_job import Job, Limits
-from analyzer.extraction.cache_claims import Claims
+from analyzer.extraction.cache_locks import Claims
 from analyzer.extraction.worker import extract
 from analyzer.state_directory import FactCache, blob_hash
 

@@ -19,7 +19,7 @@ from statistics import median
 from time import monotonic, process_time
 
 from analyzer.evaluation.program import compile_rulebook, evaluate_program
-from analyzer.extraction.collect import collect
+from analyzer.extraction.collect_facts import collect
 from analyzer.extraction.machine import ThisMachine
 from analyzer.history.commit_update import Follower, Reader
 from analyzer.scan import ScanRequest, load_config, load_rulebook

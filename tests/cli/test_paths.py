@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.errors import AnalyzeError
-from analyzer.evaluation.line_question import Question
+from analyzer.evaluation.line_query import Question
 from analyzer.history.causes import Cause
 from analyzer.history.comparison import Comparison
 from analyzer.outputs.relative_paths import comparison_from_here, from_here, shown_path

@@ -3,7 +3,7 @@
 import pytest
 
 from analyzer.configuration.config import Config
-from analyzer.extraction.collect import collect
+from analyzer.extraction.collect_facts import collect
 from analyzer.extraction.discovery import is_binary
 from analyzer.extraction.machine import ThisMachine
 from analyzer.extraction.pool import MAX_FALSE_STARTS

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from analyzer.batch.isolated_process import run_isolated
-from analyzer.extraction.cache_claims import Claims
+from analyzer.extraction.cache_locks import Claims
 from engine import system, trust
 
 TOP = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import engine
 import facts
 from analyzer.evaluation.contexts.evaluate import InContexts
 from analyzer.evaluation.program import compile_cached
-from analyzer.evaluation.sources import bundled, fact_schema
+from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.extraction.machine import ThisMachine
 from rules import library
 

@@ -26,7 +26,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 from contents import differing_relations  # noqa: E402
 
 from analyzer.evaluation.program import compile_rulebook, evaluate_program  # noqa: E402
-from analyzer.extraction.collect import collect  # noqa: E402
+from analyzer.extraction.collect_facts import collect  # noqa: E402
 from analyzer.extraction.machine import ThisMachine  # noqa: E402
 from analyzer.findings.assemble_report import assemble  # noqa: E402
 from analyzer.history.commit_update import CannotFollow, Follower, Reader  # noqa: E402

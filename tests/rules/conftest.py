@@ -8,8 +8,8 @@ import pytest
 
 import engine
 from analyzer.evaluation.program import compile_cached
-from analyzer.evaluation.sources import bundled, fact_schema
-from analyzer.extraction.collect import silent
+from analyzer.evaluation.rule_sources import bundled, fact_schema
+from analyzer.extraction.collect_facts import silent
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from engine import slice_on

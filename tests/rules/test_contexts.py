@@ -10,7 +10,7 @@ import pytest
 from analyzer.context_policies import NAMES, POLICIES
 from analyzer.evaluation.contexts.evaluate import InContexts
 from analyzer.evaluation.program import compile_cached, evaluate_program
-from analyzer.evaluation.sources import bundled, fact_schema
+from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.entities import Entities
 from facts import extract, mount

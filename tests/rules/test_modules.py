@@ -5,7 +5,7 @@ import re
 import pytest
 
 import engine
-from analyzer.evaluation.sources import bundled, fact_schema
+from analyzer.evaluation.rule_sources import bundled, fact_schema
 from docs import relations
 from rules import catalogue, library
 

@@ -3,7 +3,7 @@
 import pytest
 
 import engine
-from analyzer.evaluation.sources import bundled, fact_schema
+from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.graphs.pointer_graph import graph_of
 from engine.cfl import parse_grammar, solve
 from rules import library

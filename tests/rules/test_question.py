@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.errors import AnalyzeError
-from analyzer.evaluation.line_question import Question
+from analyzer.evaluation.line_query import Question
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from rules.catalogue import checks

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import engine
 from analyzer.evaluation.program import GIVEN
-from analyzer.evaluation.sources import bundled, fact_schema
+from analyzer.evaluation.rule_sources import bundled, fact_schema
 from engine import slice_for
 from facts import extract, mount
 from facts.languages import language_of

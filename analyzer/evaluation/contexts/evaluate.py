@@ -21,7 +21,7 @@ from analyzer.evaluation.contexts.choose import GROWTH, Calls, choose, distinct,
 from analyzer.evaluation.contexts.clone import Cloned, clone
 from analyzer.evaluation.points_to_bounds import INTO
 from analyzer.evaluation.program import GIVEN, compile_cached, evaluate_program
-from analyzer.evaluation.sources import bundled
+from analyzer.evaluation.rule_sources import bundled
 from analyzer.extraction.machine import Machine
 from engine import Budget
 from rules import library

@@ -3,7 +3,7 @@
 import pytest
 
 from facts import extract, mount
-from facts.c.layout import layout
+from facts.c.module_layout import layout
 
 
 def resolve(importer, level, name, *others):

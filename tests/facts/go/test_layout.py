@@ -1,6 +1,6 @@
 """Packages, and what imports mean, by the layout of a tree."""
 
-from facts.go.layout import layout
+from facts.go.module_layout import layout
 
 MODULE = "example.com/shop"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from facts.java.layout import OWN_PACKAGE, layout
+from facts.java.module_layout import OWN_PACKAGE, layout
 
 
 def tree(**packages):

@@ -3,7 +3,7 @@
 import pytest
 
 import facts
-from facts.javascript.layout import layout
+from facts.javascript.module_layout import layout
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from facts.python.layout import layout
+from facts.python.module_layout import layout
 
 
 def resolve(importer, level, name, *others):

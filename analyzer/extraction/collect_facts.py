@@ -12,7 +12,7 @@ from pathlib import Path
 import facts
 from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError
-from analyzer.extraction.cache_claims import Claims
+from analyzer.extraction.cache_locks import Claims
 from analyzer.extraction.discovery import discover, is_binary, is_minified, size_reason
 from analyzer.extraction.machine import Machine
 from analyzer.extraction.pool import Task
