@@ -23,7 +23,7 @@ from analyzer.findings.assemble_report import assemble
 from analyzer.report import Problem, Report
 from analyzer.sources.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
 from analyzer.state_directory import StateDirectory, write_atomically
-from engine.system import n_cores
+from engine.operating_system import n_cores
 
 if TYPE_CHECKING:
     import engine

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine import system, trust
+from engine import operating_system, trusted_directories
 from engine.atomic_file import replaced
 
 DIGEST_BYTES = 32
@@ -39,8 +39,8 @@ class StateDirectory:
 
     `warning` is set in that case, and if there is little space.
 
-    The user's directory must not be writable by others (`engine.trust`), and must lie outside of the scanned `trees`,
-    which could otherwise plant cache entries. Child processes use the temporary directory, too.
+    The user's directory must not be writable by others (`engine.trusted_directories`), and must lie outside of the
+    scanned `trees`, which could otherwise plant cache entries. Child processes use the temporary directory, too.
     """
 
     def __init__(self, path: Path | None = None, *, trees: Iterable[Path] = ()) -> None:
@@ -54,7 +54,7 @@ class StateDirectory:
             self._cache_home = os.environ.get(CACHE_HOME)
             os.environ[CACHE_HOME] = self._temporary.name
             leave_kernels()
-        elif (left := system.free_bytes(self.path)) < ROOM_BYTES:
+        elif (left := operating_system.free_bytes(self.path)) < ROOM_BYTES:
             place = f"the disk of {self.path} has {int(left) >> 20} MB left"
             self.warning = f"{place}; what does not fit is recomputed in each run: free some, or set {CACHE_HOME}"
 
@@ -82,7 +82,7 @@ def why_unusable(path: Path, trees: Iterable[Path]) -> str:
     for place in (path, *linked):
         if top := next((top for top in tops if Path(os.path.realpath(place)).is_relative_to(top)), None):
             return f"{place} lies in the scanned tree: set {CACHE_HOME} to a directory outside of {top}"
-        if why := trust.opened(place):
+        if why := trusted_directories.opened(place):
             return f"{why}; or set {CACHE_HOME} to a directory of your own"
     return ""
 

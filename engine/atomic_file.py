@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.system import give_name, open_nameless
+from engine.operating_system import give_name, open_nameless
 
 
 @contextmanager

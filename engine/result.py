@@ -12,8 +12,8 @@ from engine import tables
 from engine.database import Columns
 from engine.explanation import Explanation
 from engine.language.checked_program import CheckedClause, CheckedProgram
+from engine.operating_system import peak_bytes
 from engine.symbols import Symbols
-from engine.system import peak_bytes
 
 if TYPE_CHECKING:
     import pandas

@@ -14,6 +14,7 @@ from engine.evaluation.execution import Execution, Options
 from engine.evaluation.insert_facts import fitting_columns, store_facts
 from engine.language.checked_program import CheckedProgram, Record, Relation, Type
 from engine.language.syntax import Directive
+from engine.operating_system import n_cores
 from engine.plan.value_encoding import dtype_of
 from engine.result import Result
 from engine.storage.record_table import RecordTable
@@ -21,7 +22,6 @@ from engine.storage.relation import Relation as Stored
 from engine.storage.relation_catalogue import Catalogue, Shape
 from engine.storage.stored_database import StoredDatabase
 from engine.storage.trace import Handle, Trace
-from engine.system import n_cores
 
 
 class Session:

@@ -11,7 +11,8 @@ from facts.module_layout import Layout
 class Language:
     """A language: its name, the file suffixes that tell it, and the distribution that holds its parser.
 
-    The package `facts.NAME` makes the facts: `extract(data)`, and `module_layout.layout(imports)`, see `facts.module_layout`.
+    The package `facts.NAME` makes the facts: `extract(data)`, and `module_layout.layout(imports)`, which gives a
+    `facts.module_layout.Layout`.
     `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
     by its package.
     """

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine import system
+from engine import operating_system
 
 STDERR = "stderr"
 """The file with the output of a process, in its directory."""
@@ -52,10 +52,10 @@ def run_isolated(command: Sequence[str], directory: Path, environment: Mapping[s
             start_new_session=True,
         )
     try:
-        in_time = system.has_ended(process, timeout_s)
+        in_time = operating_system.has_ended(process, timeout_s)
     finally:  # Also when we are interrupted: nothing of it goes on.
-        system.kill_session(process)
-        processor_s, peak_bytes = system.reaped(process)
+        operating_system.kill_session(process)
+        processor_s, peak_bytes = operating_system.reaped(process)
     failure = said(process.returncode) if in_time else f"took longer than {timeout_s:g} s"
     return Ended(failure, time.monotonic() - started, processor_s, peak_bytes)
 
@@ -72,5 +72,5 @@ def confine(memory_bytes: int, parent: int) -> None:
 
     The limit is on the data segment: file-backed memory, as of spilled arrays, does not count.
     """
-    system.limit_data(memory_bytes)
-    system.end_with(parent)
+    operating_system.limit_data(memory_bytes)
+    operating_system.end_with(parent)

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from engine.system import lock_byte, unlock_byte
+from engine.operating_system import lock_byte, unlock_byte
 
 
 class Claims:

@@ -32,7 +32,7 @@ from typing import Any
 import psutil
 
 from analyzer.extraction import sandbox
-from engine.system import interrupts_blocked
+from engine.operating_system import interrupts_blocked
 
 BATCH_BYTES = 128 * 1024
 WAITING = 10

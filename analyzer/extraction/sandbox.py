@@ -15,7 +15,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable
 
-from engine import system
+from engine import operating_system
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
@@ -53,7 +53,7 @@ missing: list[str] = ["not confined"]
 def confine() -> None:
     """Drop the rights of this process that extraction does not need, as far as the kernel allows; set `missing`."""
     missing.clear()
-    if (libc := system.libc()) is None:
+    if (libc := operating_system.libc()) is None:
         missing.append(f"not offered by {platform.system() or sys.platform}")
         return
     for what, deny in (("files", _deny_files), ("network and programs", _deny_calls)):

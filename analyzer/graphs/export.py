@@ -22,7 +22,7 @@ from analyzer.report import Problem
 from analyzer.scan import load_config, open_tree
 from analyzer.state_directory import StateDirectory
 from engine.atomic_file import replaced
-from engine.system import n_cores
+from engine.operating_system import n_cores
 from facts import schema
 from rules import library
 

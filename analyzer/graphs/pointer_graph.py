@@ -24,7 +24,7 @@ from analyzer.report import Problem
 from analyzer.scan import load_config, open_tree
 from analyzer.state_directory import StateDirectory
 from engine.cfl import Graph, Names
-from engine.system import n_cores
+from engine.operating_system import n_cores
 from rules import library
 
 LABELS = {"assignment": "a", "dereference": "d", "null_source": "n", "field_address": "f_i"}

@@ -32,7 +32,7 @@ from analyzer.sources.trees import GitTree, path_from_scanned
 from analyzer.state_directory import StateDirectory, why_unusable
 from engine import Budget
 from engine.incremental import PreparedProgram
-from engine.system import n_cores
+from engine.operating_system import n_cores
 
 MAX_STATE_BYTES = 2 << 30
 

@@ -32,7 +32,7 @@ from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree
 from analyzer.state_directory import StateDirectory
 from engine.incremental import PreparedProgram
-from engine.system import n_cores
+from engine.operating_system import n_cores
 
 WAIT_S = 2.0
 """Seconds that a hook waits for another run that uses the same state."""

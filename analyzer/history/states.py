@@ -35,7 +35,7 @@ from engine.incremental import (
     StateError,
     lock,
 )
-from engine.system import stored_bytes
+from engine.operating_system import stored_bytes
 
 Made = TypeVar("Made")
 

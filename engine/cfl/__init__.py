@@ -10,7 +10,7 @@ can (`normalise`), and that into Datalog (`to_datalog`): each symbol is a relati
 
 from typing import TYPE_CHECKING
 
-from engine.lazy import load_on_use
+from engine.lazy_import import load_on_use
 
 if TYPE_CHECKING:
     from engine.cfl.edge_output import write_edges as write_edges

@@ -27,6 +27,7 @@ from engine.language.checked_program import CheckedClause, CheckedProgram, Recor
 from engine.language.checked_program import Relation as Declared
 from engine.language.syntax import Atom, Constant
 from engine.language.traverse import all_atoms
+from engine.operating_system import n_cores, peak_bytes, release_free_memory
 from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
 from engine.plan.push_extrema import push_extrema
@@ -43,7 +44,6 @@ from engine.storage.relation import Relation
 from engine.storage.relation_snapshot import Snapshot
 from engine.storage.spill_files import spill_directory
 from engine.storage.stored_database import StoredDatabase
-from engine.system import n_cores, peak_bytes, release_free_memory
 from engine.tables import facts
 
 if TYPE_CHECKING:

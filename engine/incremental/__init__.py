@@ -13,7 +13,7 @@ files are valid, and for which program), `state_migration` (what another program
 
 from typing import TYPE_CHECKING
 
-from engine.lazy import load_on_use
+from engine.lazy_import import load_on_use
 
 if TYPE_CHECKING:
     from engine.incremental.bounded_recursion import Bound as Bound

@@ -26,13 +26,13 @@ from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
+from engine.operating_system import n_cores
 from engine.plan.rule import Rule
 from engine.result import Result
 from engine.schedule.activation_graph import strata_of
 from engine.schedule.executor import DEFAULT, SCHEDULERS, run
 from engine.storage.relation import Relation
 from engine.storage.stored_database import StoredDatabase
-from engine.system import n_cores
 
 
 class Stopped(Exception):

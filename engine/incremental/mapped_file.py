@@ -21,7 +21,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from xxhash import xxh3_64
 
-from engine.system import pagemap
+from engine.operating_system import pagemap
 
 MAGIC = b"datalyze arrays\n"
 HEADER = struct.Struct("<16s16sQ")

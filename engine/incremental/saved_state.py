@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from engine import trust
+from engine import trusted_directories
 from engine.evaluation.evaluator import record_table
 from engine.incremental.file_lock import lock
 from engine.incremental.maintained_program import MaintainedProgram, MaintainedProgramOptions
@@ -43,9 +43,9 @@ from engine.incremental.view_serialization import (
     serialize,
 )
 from engine.language.checked_program import CheckedProgram
+from engine.operating_system import sync_directory
 from engine.storage.stored_database import StoredDatabase
 from engine.symbols import Symbols
-from engine.system import sync_directory
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -97,7 +97,7 @@ class State:
 
     def open(self, wait_s: float, waiting: Callable[[], None] = lambda: None) -> None:
         """Lock the state until `close`; call `waiting` if another process holds it. Raises StateError."""
-        if why := trust.opened(self.directory):
+        if why := trusted_directories.opened(self.directory):
             raise StateError(f"cannot use the state in {self.directory}: {why}")
         try:
             self._lock = lock(self.directory / "lock", wait_s, waiting)

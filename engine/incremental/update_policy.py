@@ -12,7 +12,7 @@ from engine.incremental.bounded_recursion import CannotUpdate
 from engine.incremental.changes import Change, difference
 from engine.incremental.duration_model import SKIPS, DurationModel, Facts, weight
 from engine.incremental.maintained_program import MaintainedProgram
-from engine.system import private_bytes
+from engine.operating_system import private_bytes
 
 SWITCH = 0.2
 """The share of the last bootstrap's time that an update may take: the paper's switching parameter (§5.2)."""

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine import trust
+from engine import trusted_directories
 
 
 def source_hash() -> str:
@@ -35,7 +35,7 @@ def cache_directory() -> Path:
     """The directory for compiled kernels: in the user's cache or, where that cannot be used, a private one."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "analyze" / "kernels"
     directory = base / source_hash()
-    if not (why := trust.opened(base) or trust.opened(directory)):
+    if not (why := trusted_directories.opened(base) or trusted_directories.opened(directory)):
         return directory
     warnings.warn(f"kernels are compiled anew in each process: {why}; or set XDG_CACHE_HOME", stacklevel=2)
     return private_directory()

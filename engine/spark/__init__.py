@@ -7,7 +7,7 @@ one for each output. Spark places the tasks, reads the facts and starts again wh
 
 from typing import TYPE_CHECKING
 
-from engine.lazy import load_on_use
+from engine.lazy_import import load_on_use
 
 if TYPE_CHECKING:
     from engine.spark.datalog_context import DatalogContext as DatalogContext

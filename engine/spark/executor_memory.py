@@ -8,8 +8,8 @@ from typing import Protocol
 
 from pyspark.sql import SparkSession
 
+from engine.operating_system import machine_bytes, n_cores
 from engine.storage.memory import DEFAULT_SHARE
-from engine.system import machine_bytes, n_cores
 
 UNITS = {"": 1 << 20, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 

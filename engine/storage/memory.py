@@ -16,8 +16,8 @@ from threading import Event, RLock, Thread
 import numpy as np
 
 from engine.database import OutOfMemory
+from engine.operating_system import is_in_memory, machine_bytes, private_bytes, release_free_memory, resident_bytes
 from engine.storage.spill_files import Segment, SpillFiles, spill_directory
-from engine.system import is_in_memory, machine_bytes, private_bytes, release_free_memory, resident_bytes
 
 SMALL_BYTES = 1 << 15
 """Smaller arrays are not entered one by one: they count as memory of other kinds."""

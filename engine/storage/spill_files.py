@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.system import allocate, release_pages
+from engine.operating_system import allocate, release_pages
 
 SEGMENT_BYTES = 1 << 28
 PORTION_BYTES = 1 << 22

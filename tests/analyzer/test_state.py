@@ -3,7 +3,7 @@
 import subprocess
 
 from analyzer.state_directory import FactCache, StateDirectory, blob_hash, write_atomically
-from engine import system
+from engine import operating_system
 
 
 def test_a_blob_is_named_as_git_names_it(tmp_path):
@@ -41,7 +41,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
 
 def test_where_there_is_little_room_it_is_said(tmp_path, monkeypatch):
     assert not StateDirectory(tmp_path).warning
-    monkeypatch.setattr(system, "free_bytes", lambda path: 3 << 20)
+    monkeypatch.setattr(operating_system, "free_bytes", lambda path: 3 << 20)
     state = StateDirectory(tmp_path)
     assert state.path == tmp_path and "has 3 MB left; what does not fit is recomputed" in state.warning
 

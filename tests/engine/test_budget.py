@@ -8,8 +8,8 @@ import engine
 from engine import Database, Source, compile, evaluate
 from engine.budget import Budget, BudgetExceeded
 from engine.incremental.maintained_program import MaintainedProgram
+from engine.operating_system import resident_bytes
 from engine.plan.isolate_sources import isolate_sources, written_by
-from engine.system import resident_bytes
 
 THREADS = [1, 3]
 COUNTER = ".decl n(x: number) n(0). n(x + 1) :- n(x)."

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import system
+from engine import operating_system
 from engine.storage import memory
 from engine.storage.memory import Ledger, MemoryLimitReached
 from engine.storage.spill_files import SpillFiles
@@ -25,7 +25,7 @@ import gc, json, threading
 import numpy as np
 import engine
 from engine.storage.memory import LEDGER
-from engine.system import release_free_memory, resident_bytes
+from engine.operating_system import release_free_memory, resident_bytes
 
 TEXT = '''
 .decl arc(x: number, y: number)
@@ -124,8 +124,8 @@ def test_the_ledger_knows_what_is_held():
 def room(n_bytes):
     """Return the limit that leaves so much for an evaluation, with nothing that a garbage collection could add."""
     gc.collect()
-    system.release_free_memory()
-    return int((system.resident_bytes() + n_bytes) / (1 - memory.RESERVE))
+    operating_system.release_free_memory()
+    return int((operating_system.resident_bytes() + n_bytes) / (1 - memory.RESERVE))
 
 
 class PartitionOwner:
@@ -176,8 +176,10 @@ def test_what_is_spilled_to_memory_counts_as_memory(tmp_path, monkeypatch):
     device = os.stat(tmp_path).st_dev
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"36 35 {os.major(device)}:{os.minor(device)} / {tmp_path} rw shared:1 - tmpfs tmpfs rw\n")
-    told = system.proc_text
-    monkeypatch.setattr(system, "proc_text", lambda name: mounts.read_text() if name == mounts.name else told(name))
+    told = operating_system.proc_text
+    monkeypatch.setattr(
+        operating_system, "proc_text", lambda name: mounts.read_text() if name == mounts.name else told(name)
+    )
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     ledger, owner = Ledger(), PartitionOwner(1 << 24)
     with ledger.limited(room(1 << 25)):
@@ -193,16 +195,16 @@ def test_what_is_spilled_to_memory_counts_as_memory(tmp_path, monkeypatch):
 def test_the_limit_of_a_control_group_counts(tmp_path, monkeypatch):
     limit = tmp_path / "memory.max"
     limit.write_text("1000000\n")
-    monkeypatch.setattr(system, "control_files", lambda: [tmp_path / "none", limit])
-    assert system.machine_bytes() == 1_000_000
+    monkeypatch.setattr(operating_system, "control_files", lambda: [tmp_path / "none", limit])
+    assert operating_system.machine_bytes() == 1_000_000
     limit.write_text("max\n")
-    assert system.machine_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+    assert operating_system.machine_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
 
 
 def test_a_limit_of_the_process_itself_is_heeded():
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_DATA, (1 << 29, 1 << 29))\n"
-        "from engine.system import machine_bytes; print(machine_bytes())"
+        "from engine.operating_system import machine_bytes; print(machine_bytes())"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True, check=True)
     assert int(done.stdout) == 1 << 29
@@ -220,7 +222,7 @@ tc(x, y) :- tc(x, z), arc(z, y).
 
 MEASURED = """
 import atexit, pathlib
-from engine.system import peak_bytes
+from engine.operating_system import peak_bytes
 atexit.register(lambda: pathlib.Path("peak").write_text(str(peak_bytes())))
 from cli import main
 main()

@@ -19,7 +19,7 @@ import numpy as np
 import engine
 from engine.evaluation.execution import Options
 from engine.storage.memory import LEDGER
-from engine.system import release_free_memory, resident_bytes
+from engine.operating_system import release_free_memory, resident_bytes
 
 TEXT = '''
 .decl arc(x: number, y: number)

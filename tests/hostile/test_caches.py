@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.state_directory import StateDirectory, top_of
-from engine import kernels, trust
+from engine import kernels, trusted_directories
 from engine.incremental.saved_state import State, StateError
 from engine.language.compiler import compile
 
@@ -135,7 +135,7 @@ def test_a_directory_of_another_user_is_not_used(owner, tmp_path, monkeypatch, a
         return os.stat_result(others) if path.name == owner else found
 
     monkeypatch.setattr(Path, "stat", owned)
-    why = trust.why_distrusted(place)
+    why = trusted_directories.why_distrusted(place)
     attack(f"a cache with {owner} of another user", expected=True, got=f"belongs to user {NOBODY}, not to you" in why)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from analyzer.batch.isolated_process import run_isolated
 from analyzer.extraction.cache_locks import Claims
-from engine import system, trust
+from engine import operating_system, trusted_directories
 
 TOP = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -41,7 +41,7 @@ NAMES = set(
 MODULES = {"ctypes", "fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog", "select", "msvcrt", "winreg"}
 PLACES = ("/proc", "/sys/", "/dev/", "/tmp", "/etc/", "/usr/", "/var/")
 OWN = {
-    "engine/system.py": NAMES | MODULES | {"/proc/self", "/sys/fs/cgroup"},
+    "engine/operating_system.py": NAMES | MODULES | {"/proc/self", "/sys/fs/cgroup"},
     "analyzer/extraction/sandbox.py": NAMES | {"ctypes"},  # A table of calls of Linux.
     # Both ways of opening files stand together, and the other one is used where these names are missing.
     "analyzer/sources/safe_open.py": {"O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK", "supports_dir_fd", "supports_fd"},
@@ -96,15 +96,15 @@ def refuse(name):
 
 def test_cores(monkeypatch):
     without(monkeypatch, os, "sched_getaffinity")
-    assert system.n_cores() == os.cpu_count()
+    assert operating_system.n_cores() == os.cpu_count()
 
 
 HOLDS = """
-from engine import system
-system.proc_text, system.resource = lambda name: None, None
-before = system.private_bytes()
+from engine import operating_system
+operating_system.proc_text, operating_system.resource = lambda name: None, None
+before = operating_system.private_bytes()
 held = b"x" * (64 << 20)
-print(system.private_bytes() - before, system.peak_bytes(), system.machine_bytes())
+print(operating_system.private_bytes() - before, operating_system.peak_bytes(), operating_system.machine_bytes())
 """
 
 
@@ -119,31 +119,31 @@ def test_memory_of_the_process_and_of_the_machine():
 
 def test_room_for_a_file(monkeypatch, tmp_path):
     without(monkeypatch, os, "posix_fallocate")
-    monkeypatch.setattr(system, "PIECE_BYTES", 1000)
+    monkeypatch.setattr(operating_system, "PIECE_BYTES", 1000)
     with (tmp_path / "file").open("w+b") as file:
-        system.allocate(file.fileno(), 3500)
+        operating_system.allocate(file.fileno(), 3500)
         assert file.read() == b"" and file.seek(0) == 0
         assert file.read() == bytes(3500)
     assert (tmp_path / "file").stat().st_blocks
     with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError):
-        system.allocate(full.fileno(), 3500)
+        operating_system.allocate(full.fileno(), 3500)
 
 
 def test_files_of_which_less_is_known(monkeypatch, tmp_path):
-    assert system.stored_bytes(SimpleNamespace(st_size=5)) == 5
-    monkeypatch.setattr(system, "proc_text", refuse)
-    monkeypatch.setattr(system, "PROC", tmp_path)
-    assert system.pagemap(0, 1) is None
-    assert not system.is_in_memory(Path("/dev/shm"))
+    assert operating_system.stored_bytes(SimpleNamespace(st_size=5)) == 5
+    monkeypatch.setattr(operating_system, "proc_text", refuse)
+    monkeypatch.setattr(operating_system, "PROC", tmp_path)
+    assert operating_system.pagemap(0, 1) is None
+    assert not operating_system.is_in_memory(Path("/dev/shm"))
     without(monkeypatch, os, "O_DIRECTORY")
-    system.sync_directory(tmp_path / "none")
+    operating_system.sync_directory(tmp_path / "none")
 
 
 def test_everybody_may_extract_everything_where_bytes_cannot_be_locked(monkeypatch, tmp_path):
-    monkeypatch.setattr(system, "fcntl", None)
+    monkeypatch.setattr(operating_system, "fcntl", None)
     claims = Claims(tmp_path)
     with pytest.raises(OSError):
-        system.lock_byte(claims._file, 0, wait=False)
+        operating_system.lock_byte(claims._file, 0, wait=False)
     assert claims.claim(("python", "a"))
     claims.wait(("python", "a"))
     claims.release(("python", "a"))
@@ -151,9 +151,9 @@ def test_everybody_may_extract_everything_where_bytes_cannot_be_locked(monkeypat
 
 def test_directories_without_owners_are_trusted(monkeypatch, tmp_path):
     tmp_path.chmod(0o777)
-    assert trust.why_distrusted(tmp_path)
+    assert trusted_directories.why_distrusted(tmp_path)
     without(monkeypatch, os, "geteuid")
-    assert trust.why_distrusted(tmp_path) == ""
+    assert trusted_directories.why_distrusted(tmp_path) == ""
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ time.sleep(600)
     assert ended.failure == "took longer than 2 s"
     child = int((tmp_path / "stderr").read_text())
     psutil.wait_procs([process for process in map(existing, [child]) if process], 30)
-    assert not system.is_running(child)
+    assert not operating_system.is_running(child)
 
 
 def existing(pid):
@@ -181,9 +181,9 @@ def existing(pid):
 def test_a_process_ends_after_its_parent(tmp_path):
     child = """
 import os, sys, time
-from engine import system
-system.libc = lambda: None
-system.end_with(int(sys.argv[1]))
+from engine import operating_system
+operating_system.libc = lambda: None
+operating_system.end_with(int(sys.argv[1]))
 print(os.getpid(), flush=True)
 time.sleep(600)
 """
@@ -198,7 +198,7 @@ time.sleep(600)
         process.kill()
     for found in filter(None, [existing(pid)]):
         psutil.wait_procs([found], 30)
-    assert not system.is_running(pid)
+    assert not operating_system.is_running(pid)
 
 
 HOLD = """

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from engine.system import n_cores
+from engine.operating_system import n_cores
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
 

@@ -11,7 +11,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from engine.system import user_id
+from engine.operating_system import user_id
 
 PRIVATE = 0o700
 ROOT = 0
