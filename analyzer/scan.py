@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analyzer.cache_entries import write_atomically
 from analyzer.configuration.config import Config, parse_config
 from analyzer.context_policies import INSENSITIVE, ContextCosts
 from analyzer.errors import INSTALL_SPARK, AnalyzeError
@@ -22,7 +23,7 @@ from analyzer.extraction.machine import READ, Machine, ThisMachine
 from analyzer.findings.assemble_report import assemble
 from analyzer.report import Problem, Report
 from analyzer.sources.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
-from analyzer.state_directory import StateDirectory, write_atomically
+from analyzer.state_directory import StateDirectory
 from engine.operating_system import n_cores
 
 if TYPE_CHECKING:

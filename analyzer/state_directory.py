@@ -1,13 +1,7 @@
-"""The state directory, `$XDG_CACHE_HOME/analyze`, and the content-addressed fact cache in it.
-
-An entry of the cache is a file named by blob hash under extractor version and language: a digest, then the saved facts.
-It is written under another name and moved into place, so a killed process leaves no partial entries. An entry whose
-digest does not match is reported and recomputed.
-"""
+"""The state directory, `$XDG_CACHE_HOME/analyze`: where it is, and whether it may be used."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import tempfile
@@ -15,19 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine import operating_system, trusted_directories
-from engine.atomic_file import replaced
 
-DIGEST_BYTES = 32
 CACHE_HOME, NAME = "XDG_CACHE_HOME", "analyze"
 KEPT = ("kernels", "programs", "facts", "claims", "commits")
 """The subdirectories of the state directory."""
 ROOM_BYTES = 32 << 20
 """Minimum free disk space; with less, a warning says that compiled kernels and programs may not fit in the cache."""
-
-
-def blob_hash(data: bytes) -> str:
-    """Return git's name for a file of these bytes, so that commits and working trees share cache entries."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def default_directory() -> Path:
@@ -91,60 +78,3 @@ def top_of(tree: Path) -> Path:
     """Return the top of the checkout that holds a scanned tree, or the tree itself if it is in none."""
     place = Path(os.path.realpath(tree))
     return next((above for above in (place, *place.parents) if (above / ".git").exists()), place)
-
-
-class FactCache:
-    """Saved facts by (extractor version, language, blob hash). `n_damaged` counts entries that were found damaged."""
-
-    def __init__(self, directory: Path, version: str) -> None:
-        self._root, self.n_damaged = directory / "facts" / version, 0
-
-    def path(self, language: str, blob: str) -> Path:
-        return self._root / language / blob[:2] / blob[2:]
-
-    def load(self, language: str, blob: str) -> bytes | None:
-        """Return saved facts, or None where there are none or they are damaged."""
-        try:
-            return load_entry(self.path(language, blob))
-        except DamagedEntry:
-            self.n_damaged += 1
-            return None
-
-    def save(self, language: str, blob: str, payload: bytes) -> None:
-        """Store saved facts. Raises OSError where the directory cannot be written."""
-        save_entry(self.path(language, blob), payload)
-
-
-class DamagedEntry(Exception):
-    """The digest of a stored entry does not match."""
-
-
-def load_entry(path: Path) -> bytes | None:
-    """Return the bytes that `save_entry` stored at `path`, or None if there are none. Raises DamagedEntry."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    digest, payload = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
-    if _digest(payload) != digest:
-        raise DamagedEntry(path)
-    return payload
-
-
-def save_entry(path: Path, payload: bytes) -> None:
-    """Store bytes preceded by their digest. Raises OSError if the directory cannot be written."""
-    write_atomically(path, _digest(payload) + payload)
-
-
-def _digest(payload: bytes) -> bytes:
-    return hashlib.blake2b(payload, digest_size=DIGEST_BYTES).digest()
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write `data` to `path` atomically: readers see the old file or the new one, also after a crash.
-
-    Permissions follow the umask: executors and readers of a report may be other users.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(path) as file:
-        file.write(data)

@@ -85,8 +85,8 @@ def terminal(width_of_pipes: int | None = None) -> Console:
 
 def write_file(path: Path, text: str) -> None:
     """Write `text` to `path`. Raises AnalyzeError A003 if it cannot be written."""
+    from analyzer.cache_entries import replaced
     from analyzer.errors import AnalyzeError
-    from analyzer.state_directory import replaced
 
     try:
         with replaced(path) as file:

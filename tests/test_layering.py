@@ -20,7 +20,16 @@ MAY_IMPORT = {
 }
 ROOMS = ("sources", "configuration", "extraction", "evaluation", "findings", "history", "outputs", "graphs", "batch")
 """The packages of `analyzer`: each imports from those before it, and from what all share."""
-SHARED = {"errors", "exit_codes", "engine_errors", "report", "escaping", "state_directory", "context_policies"}
+SHARED = {
+    "errors",
+    "cache_entries",
+    "exit_codes",
+    "engine_errors",
+    "report",
+    "escaping",
+    "state_directory",
+    "context_policies",
+}
 PIPELINE = {"scan"}
 """It stands between findings and history."""
 SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")

@@ -28,10 +28,11 @@ from analyzer.batch.result_files import publish, write_failure
 from analyzer.batch.scan_job import Job, Limits
 from analyzer.batch.summary_page import render_page
 from analyzer.batch.workspace import RunCosts, Timings, Workspace, failed_in, is_finished, opened
+from analyzer.cache_entries import write_atomically
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
 from analyzer.extraction.collect_facts import Progress
-from analyzer.state_directory import StateDirectory, write_atomically
+from analyzer.state_directory import StateDirectory
 from engine import EvaluationError
 from engine.spark import ExecutorMemory, cause, memory_of_executors, session
 

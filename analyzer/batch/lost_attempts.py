@@ -14,7 +14,7 @@ from pathlib import Path
 
 from analyzer.batch.result_files import part
 from analyzer.batch.scan_job import Job
-from analyzer.state_directory import write_atomically
+from analyzer.cache_entries import write_atomically
 
 BEGUN = "begun"
 REASON = "every attempt was lost with its executor, which was killed or ran out of memory"

@@ -22,7 +22,7 @@ from analyzer.batch.lost_attempts import REASON, begun, is_published, lost_by
 from analyzer.batch.result_files import publish, write_failure
 from analyzer.batch.scan_job import Job
 from analyzer.batch.scan_process import JOB, OUTCOME, Outcome
-from analyzer.state_directory import write_atomically
+from analyzer.cache_entries import write_atomically
 
 RUNNING, ATTEMPTS, COSTS = "running", "attempts", "costs"
 MAX_DETAIL = 2000

@@ -20,8 +20,8 @@ from analyzer.batch import result_files
 from analyzer.batch.batch_plan import Plan, Target, reconciled
 from analyzer.batch.lost_attempts import BEGUN, n_lost, set_lost
 from analyzer.batch.repository_task import ATTEMPTS, COSTS, RUNNING, Costs
+from analyzer.cache_entries import write_atomically
 from analyzer.errors import AnalyzeError
-from analyzer.state_directory import write_atomically
 
 PLAN, TIMINGS = "batch.json", "timings.json"
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 import engine
 import facts
+from analyzer.cache_entries import DamagedEntry, load_entry, save_entry
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
 from analyzer.evaluation.line_query import IN_QUESTION
 from analyzer.evaluation.points_to_bounds import INTO, bounds
@@ -18,7 +19,6 @@ from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
-from analyzer.state_directory import DamagedEntry, load_entry, save_entry
 from engine import (
     PROGRAM_CODEC,
     UNITS_CODEC,

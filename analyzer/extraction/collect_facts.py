@@ -14,11 +14,11 @@ from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError
 from analyzer.extraction.cache_locks import Claims
 from analyzer.extraction.discovery import discover, is_binary, is_minified, size_reason
+from analyzer.extraction.fact_cache import FactCache, blob_hash
 from analyzer.extraction.machine import Machine
 from analyzer.extraction.pool import Task
 from analyzer.report import Problem, SourceFile
 from analyzer.sources.trees import Tree
-from analyzer.state_directory import FactCache, blob_hash
 from facts import FileFacts
 
 NO_TIME = "no facts: the scan timed out"

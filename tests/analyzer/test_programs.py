@@ -8,11 +8,11 @@ import pytest
 
 import engine
 import facts
+from analyzer.cache_entries import save_entry
 from analyzer.evaluation import program
 from analyzer.evaluation.program import compile_cached, prepare_cached
 from analyzer.evaluation.rule_sources import bundled, fact_schema, own
 from analyzer.evaluation.rulebook import build_rulebook
-from analyzer.state_directory import save_entry
 from engine import UNITS_CODEC, check_sources, slice_for
 from rules import catalogue
 

@@ -2,7 +2,9 @@
 
 import subprocess
 
-from analyzer.state_directory import FactCache, StateDirectory, blob_hash, write_atomically
+from analyzer.cache_entries import write_atomically
+from analyzer.extraction.fact_cache import FactCache, blob_hash
+from analyzer.state_directory import StateDirectory
 from engine import operating_system
 
 

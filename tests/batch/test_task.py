@@ -16,8 +16,8 @@ from analyzer.batch.repository_list import parse
 from analyzer.batch.resolve_commits import resolve
 from analyzer.batch.scan_job import Job, Limits
 from analyzer.extraction.cache_locks import Claims
+from analyzer.extraction.fact_cache import FactCache, blob_hash
 from analyzer.extraction.worker import extract
-from analyzer.state_directory import FactCache, blob_hash
 
 CHECK = "sql-injection"
 APP = """\

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import engine
-from analyzer.state_directory import write_atomically
+from analyzer.cache_entries import write_atomically
 from cli.output import write_file
 from engine.atomic_file import replaced
 from engine.cfl.edge_output import write_edges
