@@ -4,8 +4,10 @@ A language derives its own walk, with tables of handlers by node kind, and adds 
 errors is walked, too: what is sound in it gives facts, the lines of the rest are stated.
 """
 
+import os
 import re
 import sys
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -155,6 +157,8 @@ class Walk:
         except MemoryError:
             raise
         except Exception:
+            if os.environ.get("ANALYZE_DEBUG"):
+                traceback.print_exc()
             self.facts.unparsed(node.start_byte, node.end_byte)
             go_back()
             self.body = body

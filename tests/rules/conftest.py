@@ -36,7 +36,7 @@ def analysis(shared_state):
 
     @cache
     def compiled(*wanted, rules=""):
-        bundle = map(bundled, (*catalogue.library(), *catalogue.models()))
+        bundle = map(bundled, catalogue.library())
         sources = [fact_schema(), *bundle, engine.Source("test.dl", rules)]
         return compile_cached(sources, shared_state, wanted)
 
@@ -48,7 +48,9 @@ def rows(analysis, evaluate):
     """The rows, as texts, of a relation of symbols that the analyses derive for files."""
 
     def rows(relation, files, rules=""):
-        result = evaluate(analysis(relation, rules=rules), files, [relation])
+        program = analysis(relation, rules=rules)
+        assert {column.type.kind for column in program.relations[relation].columns} == {"symbol"}, "not of symbols"
+        result = evaluate(program, files, [relation])
         return list(zip(*(result.symbols.texts(column) for column in result.relation(relation)), strict=True))
 
     return rows
