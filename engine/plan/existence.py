@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
 from engine.language.checked_program import CheckedClause, CheckedProgram, Relation, Stratum
 from engine.language.syntax import Aggregate, Atom, Constant, Literal, Variable
@@ -61,13 +62,17 @@ class Splitter:
         relation = clause.head.relation
         if (relation, part) in self.known:
             return Atom(self.known[relation, part], (), span=clause.span), None
-        name = f"{relation}&exists{sum(owner == relation for owner, _ in self.known)}"
-        self.known[relation, part] = name
+        name = self.known[relation, part] = self.unused_name(relation)
         self.made[name] = Relation(name, (), span=clause.span)
         head = Atom(name, (), span=clause.span)
         names = {name for literal in part for name in names_in(literal)}
         types = {name: type_ for name, type_ in clause.variables.items() if name in names}
         return head, CheckedClause(head, part, types, span=clause.span)
+
+    def unused_name(self, relation: str) -> str:
+        """Return a name for a part of a rule of the relation. A stratum of a split program may be split once more."""
+        names = (f"{relation}&exists{number}" for number in count())
+        return next(name for name in names if name not in self.made and name not in self.program.relations)
 
 
 def unwanted(clause: CheckedClause) -> list[tuple[Literal, ...]]:

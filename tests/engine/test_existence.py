@@ -203,3 +203,12 @@ def test_an_update_leaves_what_a_bootstrap_makes(clauses, facts, updates):
         fresh = MaintainedProgram(program, Database(), threads=1)
         fresh.bootstrap(columns(facts))
         assert numbers(view) == numbers(fresh)
+
+
+def test_a_stratum_that_is_split_once_more_gets_new_names():
+    """The recomputed stratum of `p` reads the test of its first rule, and tests `a(w)` besides."""
+    clauses = "p(3) :- a(u), a(v), a(w), u < count : { e(v, _) }.\np(u) :- a(u), u < count : { e(u, _) }.\n"
+    program = engine.compile([DECLARED + clauses])
+    view = MaintainedProgram(program, Database(), threads=1)
+    view.bootstrap({"a": np.zeros((1, 1), np.int32)})
+    assert tables.decode(program, view.result(), ["p"]) == {"p": set()}
