@@ -36,7 +36,7 @@ class TableSet(Tables):
 
 @dataclass
 class Commit:
-    """What a commit has done: `inserted` and `deleted` hold the tuples that differ, facts and derived ones.
+    """The changes of a commit: `inserted` and `deleted` hold the tuples that differ, facts and derived ones.
 
     `strategy` is "update" or "bootstrap", `reason` says why. Of an equivalence the tuples are elements, each with the
     least one of its class.

@@ -40,7 +40,7 @@ class RunCosts(TypedDict, total=False):
 
 
 class Timings(TypedDict, total=False):
-    """What is recorded of a batch beside its results."""
+    """The record of a batch beside its results."""
 
     run: RunCosts
     repositories: Mapping[str, Costs]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import engine
 from analyzer.errors import ProgramErrors
+from analyzer.evaluation.rule_sources import fact_schema
 from analyzer.evaluation.rulebook import build_rulebook, files_on_disk
 
 HEADER = """\
@@ -24,9 +25,9 @@ HEADER = """\
 def exported_rules(models: Iterable[Path], rules_dirs: Iterable[Path], version: str) -> str:
     """Return the library, all models and checks, and the user's own. Raises AnalyzeError, ProgramErrors."""
     book = build_rulebook(files_on_disk(models, rules_dirs), [])
-    schema = book.sources[0].name
+    schema = fact_schema().name
     try:
-        items = [item for item in engine.flatten(book.sources) if item.span.source != schema]
+        text = engine.souffle_text(item for item in engine.flatten(book.sources) if item.span.source != schema)
     except engine.ProgramError as error:
         raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
-    return HEADER.format(version=version) + engine.souffle_text(items)
+    return HEADER.format(version=version) + text

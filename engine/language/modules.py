@@ -95,7 +95,7 @@ class Resolver:
         self.own = {declaration.name: declaration for declaration in module.declarations()}
         self.imports = {item.module: item.span for item in module.items if isinstance(item, Use)}
         self.imported: set[str] = set()
-        self.renamed = {name: module.qualified(name) for name, item in self.own.items() if not module.offers(item)}
+        self.renamed = {name: module.qualified(name) for name, item in self.own.items() if self.is_private(item)}
 
     def items(self) -> list[Item]:
         kept: list[Item] = [item for item in self.module.items if not isinstance(item, Use)]
@@ -104,6 +104,11 @@ class Resolver:
         self.check_imports()
         names = Renaming(self.renamed)
         return [rename(item, names) for item in kept] if self.renamed else kept
+
+    def is_private(self, declaration: Declaration) -> bool:
+        """Return True if others do not see the relation; one that all see is not hidden, but declared twice."""
+        others = self.interface.offered.get(declaration.name)
+        return not self.module.offers(declaration) and (others is None or others[0].name != "")
 
     def check(self, item: Item) -> None:
         """Report names in the item that are not visible."""

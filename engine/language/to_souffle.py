@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.language.clause_text import atom_text, body_text
+from engine.language.diagnostics import ProgramError, Report
 from engine.language.rename_items import Renaming, rename
 from engine.language.surface_syntax import Item
 from engine.language.syntax import (
@@ -37,7 +38,7 @@ BETTER = {"min": "<", "max": ">"}
 
 
 def souffle_text(items: Iterable[Item]) -> str:
-    """Return the declarations and clauses among the items. Raises KeyError for aggregates in heads but min and max."""
+    """Return the declarations and clauses among the items. Raises ProgramError for heads with other aggregates."""
     items = list(items)
     names = {item.name: item.name.replace(".", "__") for item in items if isinstance(item, Declaration)}
     renamed = [rename(item, Renaming(names)) for item in items]
@@ -106,8 +107,13 @@ def _subsumptions(items: Iterable[Item]) -> Iterator[str]:
     """Yield a clause for each relation that aggregates."""
     heads = {item.head.relation: item.head for item in items if isinstance(item, Clause) and _aggregates(item)}
     for name, head in heads.items():
-        kinds = {at: term.kind for at, term in enumerate(head.arguments) if isinstance(term, HeadAggregate)}
-        ((at, kind),) = kinds.items()
+        kinds = [(at, term.kind) for at, term in enumerate(head.arguments) if isinstance(term, HeadAggregate)]
+        (at, kind), *others = kinds
+        if others or kind not in BETTER:
+            report = Report({})
+            help = "give each relation one 'min' or 'max', or aggregate in a body"
+            report.error("E060", f"Soufflé cannot express the aggregates in heads of '{name}'", head.span, help)
+            raise ProgramError(report.diagnostics)
         worse, better = ([f"x{i}" if i != at else value for i in range(len(head.arguments))] for value in "ab")
         yield f"{name}({', '.join(worse)}) <= {name}({', '.join(better)}) :- b {BETTER[kind]} a."
 

@@ -27,7 +27,7 @@ class Auxiliary:
 
 
 Form = tuple[Any, ...]
-"""What is equal for joins that differ in names of variables and in the order of atoms alone."""
+"""The canonical form of a join: equal for joins that differ in names of variables and the order of atoms alone."""
 
 
 class Auxiliaries:

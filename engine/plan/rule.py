@@ -137,9 +137,9 @@ class Some:
 
 
 Literal = Match | Absent | Compare | Compute | Record | Fold | Never
-"""What a body holds."""
+"""A part of a body."""
 Ordered = Literal | Intersect | Some
-"""What an order of a body holds."""
+"""A part of an ordered body."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

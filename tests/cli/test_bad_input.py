@@ -103,6 +103,7 @@ def test_a_revision_outside_a_repository_is_an_error(analyze, repository):
     [
         ("finding(", "error[E001]"),
         ('finding("own/x", c, "") :- no_such_relation(c).\n', "error[E010]"),
+        (".decl call(x: number)\n", "left out"),
         (".decl calls(x: number) public\n", "error[E011]"),
         ("\0\xff", "left out"),
     ],

@@ -1,5 +1,7 @@
 """Modules: names of their own, what they offer, and what they import. Their errors are in errors.txt."""
 
+import pytest
+
 import engine
 from engine import Source
 from engine.language.compiler import check_sources
@@ -30,6 +32,13 @@ def test_private_relations_of_one_name_are_apart():
 def test_a_relation_of_ones_own_hides_one_that_is_offered():
     own = ".decl path(x: number)\npath(7).\n.decl r(x: number) public\nr(x) :- path(x).\n"
     assert rows(Source("g", GRAPH, module="graph"), Source("o", own, module="own"), wanted="r") == {(7,)}
+
+
+def test_a_relation_that_all_see_is_not_hidden():
+    schema = Source("s", ".decl fact(x: number)\nfact(2).\n")
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile([schema, Source("o", ".decl fact(x: number)\n", module="own")])
+    assert [(d.code, d.span.source) for d in caught.value.diagnostics] == [("E011", "o")]
 
 
 def test_a_source_that_is_no_module_sees_everything_and_is_seen():

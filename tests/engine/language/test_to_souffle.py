@@ -62,3 +62,11 @@ far(max<d>, x) :- near(x, d).
 def test_patterns_that_ignore_case_have_both():
     text = '.decl a(x: symbol)\na(x) :- x = "q", match("(?i)ab[^c-e]\\\\s", x).\n'
     assert 'match("[aA][bB][^c-eC-E]\\\\s", x)' in souffle_text(flatten([Source("p", text)]))
+
+
+@pytest.mark.parametrize("head", ["r(sum<x>)", "r(min<x>, max<x>)"])
+def test_aggregates_that_subsumption_cannot_express_are_an_error(head):
+    columns = ", ".join(f"c{i}: number" for i in range(head.count("<")))
+    with pytest.raises(engine.ProgramError) as caught:
+        souffle_text(flatten([Source("p", f".decl r({columns})\n{head} :- x = 1.\n")]))
+    assert [(d.code, d.span.line) for d in caught.value.diagnostics] == [("E060", 2)]
