@@ -43,7 +43,7 @@ class Intersection(Expansion):
         proposer, out = counts.argmin(axis=0), worker.buffer(self.segment)
         for number, branch in enumerate(self.branches):
             rows = np.flatnonzero(proposer == number)
-            own = chunk if len(rows) == n else chunk[:, rows]
+            own = chunk if len(rows) == n else chunk.take(rows, axis=1)
             for proposed, m in branch.join.chunks(worker, own, len(rows)) if len(rows) else ():
                 for found, k in flow(branch.rest, worker, proposed, m):
                     for register, source in enumerate(branch.take):

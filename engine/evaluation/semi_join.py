@@ -55,7 +55,7 @@ class SemiJoin(Operator):
             runs = np.zeros((len(rows), 4), np.int32)
             runs[:, START] = starts[rows] + tried
             runs[:, LENGTH] = np.minimum(lengths[rows] - tried, step)
-            for m in self.expanded(worker, by, chunk[:, rows], runs, out):
+            for m in self.expanded(worker, by, chunk.take(rows, axis=1), runs, out):
                 yield out, m
             tried, step = tried + step, 8 * step
             rows = rows[~passed[rows] & (lengths[rows] > tried)]

@@ -14,7 +14,8 @@ def scan(rows, lo, hi, columns, values, left, right, take, out):
     n = 0
     if len(columns) == 0 and len(left) == 0:
         for c in range(len(take)):
-            out[c, : hi - lo] = rows[take[c], lo:hi]
+            for i in range(lo, hi):  # A slice would say the same, and take two seconds to compile.
+                out[c, i - lo] = rows[take[c], i]
         return hi - lo
     for i in range(lo, hi):
         kept = True

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels import kernel
+from engine.kernels.sorted_batches import compare
 
 LENGTH, OLD, START, ROOM = 0, 1, 2, 3
 BLOCK = 64
@@ -193,15 +194,39 @@ def count_matches(ids, n, runs, upto, counts):
 
 @kernel
 def sort_runs(runs, n_keys, arena, columns):
-    """Put the rows of each run in the order of some columns of the arena, the first first."""
+    """Put the rows of each run in the order of some columns of the arena, the first first. The sort is stable."""
+    longest = 0
     for k in range(n_keys):
-        length, start = runs[k, LENGTH], runs[k, START]
-        if length < 2:
-            continue
-        for q in range(len(columns) - 1, -1, -1):
-            order = np.argsort(arena[columns[q], start : start + length], kind="mergesort")
-            for c in range(len(arena)):
-                arena[c, start : start + length] = arena[c, start : start + length][order]
+        longest = max(longest, np.int64(runs[k, LENGTH]))
+    order, merged = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    moved = np.empty(longest, arena.dtype)
+    for k in range(n_keys):
+        length, start = np.int64(runs[k, LENGTH]), np.int64(runs[k, START])
+        for i in range(length):
+            order[i] = start + i
+        width = 1
+        while width < length:  # Merge neighbours of that width, from `order` to `merged`.
+            for lo in range(0, length, 2 * width):
+                middle, end = min(lo + width, length), min(lo + 2 * width, length)
+                left, right = lo, middle
+                for i in range(lo, end):
+                    if (
+                        right == end
+                        or left < middle
+                        and compare(arena, order[left], arena, order[right], columns, columns) <= 0
+                    ):
+                        merged[i] = order[left]
+                        left += 1
+                    else:
+                        merged[i] = order[right]
+                        right += 1
+            order, merged = merged, order
+            width *= 2
+        for c in range(len(arena)):
+            for i in range(length):
+                moved[i] = arena[c, order[i]]
+            for i in range(length):
+                arena[c, start + i] = moved[i]
 
 
 @kernel

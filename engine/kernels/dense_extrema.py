@@ -43,14 +43,10 @@ def improve_joined(joined, i, j, present, operation, places, columns, best, leas
     (at, m), made, last = known, 0, len(columns) - 1
     room = min(columns.shape[1], len(best), len(dirty))
     # No function takes an array from here on: the inner loop would count references.
-    varies, columns_of = sides[:, 0] % 3 != 0, np.where(sides[:, 0] % 3 != 0, sides[:, 1], 0)
-    x_column, y_column, left_column, right_column = (
-        arena[columns_of[0]],
-        arena[columns_of[1]],
-        arena[columns_of[2]],
-        arena[columns_of[3]],
-    )
-    x_varies, y_varies, left_varies, right_varies = varies[0], varies[1], varies[2], varies[3]
+    x_varies, y_varies = sides[0, 0] % 3 != 0, sides[1, 0] % 3 != 0
+    left_varies, right_varies = sides[2, 0] % 3 != 0, sides[3, 0] % 3 != 0
+    x_column, y_column = arena[sides[0, 1] if x_varies else 0], arena[sides[1, 1] if y_varies else 0]
+    left_column, right_column = arena[sides[2, 1] if left_varies else 0], arena[sides[3, 1] if right_varies else 0]
     left_present, right_present = sides[2, 0] == PRESENT, sides[3, 0] == PRESENT
     fixed = np.empty(4, np.int64)
     ahead, touched = i, np.empty(BLOCK, arena.dtype)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 import engine
 from engine import tables
 from engine.evaluation.execution import Options
+from engine.kernels.csr_runs import LENGTH, START, sort_runs
 from engine.plan.chain_cover import minimum_chains, order_of
 
 SIGNATURES = st.sets(st.frozensets(st.integers(0, 4), min_size=1), max_size=8)
@@ -82,3 +83,15 @@ def test_narrowed_searches_answer_as_the_oracle(data):
     most = np.array([9, data.draw(st.integers(1, 9)), data.draw(st.integers(1, 9)), 9])
     facts["r"] = {tuple(row) for row in (random.random((400, 4)) * most).astype(int).tolist()}
     evaluated(facts, options=Options(chunk_rows=5, min_sampled=2))
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 2), st.integers(0, 99)), max_size=9), max_size=6))
+def test_runs_are_sorted_by_columns_and_keep_the_order_of_equal_rows(content):
+    lengths = [len(rows) for rows in content]
+    runs = np.zeros((len(content), 4), np.int32)
+    runs[:, LENGTH], runs[:, START] = lengths, np.cumsum([0, *lengths])[:-1]
+    flat = [row for rows in content for row in rows]
+    arena = np.array(flat, np.int32).reshape(-1, 3).T.copy()
+    sort_runs(runs, len(runs), arena, np.array([1, 0]))
+    expected = [row for rows in content for row in sorted(rows, key=lambda row: (row[1], row[0]))]
+    assert arena.T.tolist() == [list(row) for row in expected]
