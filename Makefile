@@ -1,8 +1,10 @@
 # Two commands: `make scan REPO=path/to/repo` and `make test`. Both set up .venv first, and again only when
-# pyproject.toml or constraints.txt has changed. `make test` is what a change is tried with, minutes; `make test-all` adds
-# the tests marked slow (clusters, processes that are killed, every strategy on one program) and tries four times as
-# many examples of each property.
+# pyproject.toml or constraints.txt has changed: `make scan` with what a scan needs, all others with Spark and the tools
+# of tests, too. `make test` is what a change is tried with, minutes; `make test-all` adds the tests marked slow
+# (clusters, processes that are killed, every strategy on one program) and tries four times as many examples of each
+# property.
 VENV := .venv
+READY_TO_SCAN := $(VENV)/.ready-to-scan
 READY := $(VENV)/.ready
 TEST_JOBS ?= 2
 # Windows keeps programs of a virtual environment elsewhere; recipes are for the shell that comes with git there.
@@ -15,7 +17,7 @@ PYTEST = $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadgroup
 .PHONY: scan test test-all test-slow coverage benchmarks lint clean
 
 # Findings are an answer, not a failure of make; a usage error (2) or an incomplete scan (3) is one.
-scan: $(READY)
+scan: $(READY_TO_SCAN)
 	@test -n "$(REPO)" || { echo "usage: make scan REPO=path/to/repo [ARGS='--format sarif -o out.sarif']" >&2; exit 2; }
 	@$(BIN)/analyze scan "$(REPO)" $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
@@ -45,8 +47,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-$(READY): pyproject.toml constraints.txt .ci/setup
+$(READY_TO_SCAN): pyproject.toml constraints.txt .ci/setup
 	@bash .ci/setup $(VENV)
+	@touch $@
+
+$(READY): $(READY_TO_SCAN)
+	@bash .ci/setup $(VENV) dev
 	@touch $@
 
 clean:
