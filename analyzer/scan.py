@@ -24,6 +24,7 @@ from analyzer.findings.assemble_report import assemble
 from analyzer.report import Problem, Report
 from analyzer.sources.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
 from analyzer.state_directory import StateDirectory
+from engine import compiling_kernels
 from engine.operating_system import n_cores
 
 if TYPE_CHECKING:
@@ -121,7 +122,9 @@ def open_tree(path: Path, revision: str | None) -> Tree:
 def machine_for(request: ScanRequest, config: Config, ends_s: float | None) -> Iterator[Machine]:
     """Yield the machine to work on: this one, or a Spark cluster if the request names a master."""
     if request.master is None:
-        yield ThisMachine(config.jobs or n_cores(), ends_s)
+        jobs = config.jobs or n_cores()
+        with compiling_kernels(jobs):
+            yield ThisMachine(jobs, ends_s)
         return
     try:
         from analyzer.batch.cluster_machine import cluster

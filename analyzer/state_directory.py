@@ -59,7 +59,7 @@ class StateDirectory:
 def leave_kernels() -> None:
     """Move the cache of kernels, if loaded, to a private directory of this process."""
     if kernels := sys.modules.get("engine.kernels"):
-        kernels.use_cache(kernels.private_directory())
+        kernels.use_private_cache()
 
 
 def why_unusable(path: Path, trees: Iterable[Path]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 
-from engine.kernels import source_hash
+from engine.kernel_directory import source_hash
 from engine.language.checked_program import CheckedProgram
 
 FORMAT = 4

@@ -2,51 +2,19 @@
 
 `hash_tables` (tables of rows, partitioning), `distribution` (rows on their way to partitions), `csr_runs`,
 `columns` (scan, filter, aggregate), `union_find` (equivalences), `choice_domains`, `text_lines` (files). Kernels
-take column-major 2-D arrays, any number of columns, and release the GIL. They are compiled once per machine and kept in
-a directory per user whose name is a hash of all kernel sources: Numba does not notice a changed callee by itself.
-Import this package before numba: it sets that directory.
+take column-major 2-D arrays, any number of columns, and release the GIL. They are compiled once per machine
+(`engine.kernel_directory`). Import this package before numba: it sets Numba's directory.
 """
 
 from __future__ import annotations
 
-import atexit
-import hashlib
 import os
-import shutil
 import sys
-import tempfile
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine import trusted_directories
-
-
-def source_hash() -> str:
-    """A hash of the sources of all kernels."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def cache_directory() -> Path:
-    """The directory for compiled kernels: in the user's cache or, where that cannot be used, a private one."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "analyze" / "kernels"
-    directory = base / source_hash()
-    if not (why := trusted_directories.opened(base) or trusted_directories.opened(directory)):
-        return directory
-    warnings.warn(f"kernels are compiled anew in each process: {why}; or set XDG_CACHE_HOME", stacklevel=2)
-    return private_directory()
-
-
-def private_directory() -> Path:
-    """A temporary directory, which is removed when the process ends."""
-    directory = Path(tempfile.mkdtemp(prefix="analyze-kernels-"))
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    return directory
-
+from engine.kernel_directory import cache_directory, private_directory
 
 KERNELS: list[Any] = []
 
@@ -58,6 +26,11 @@ def use_cache(directory: Path) -> None:
         sys.modules["numba"].config.CACHE_DIR = str(directory)
     for compiled in KERNELS:
         compiled._cache = KernelCache(compiled.py_func)
+
+
+def use_private_cache() -> None:
+    """Point Numba at a directory that ends with this process."""
+    use_cache(private_directory())
 
 
 use_cache(cache_directory())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.state_directory import StateDirectory, top_of
-from engine import kernels, trusted_directories
+from engine import kernel_directory, kernels, trusted_directories
 from engine.incremental.saved_state import State, StateError
 from engine.language.compiler import compile
 
@@ -149,7 +149,7 @@ def test_kernels_of_a_shared_directory_are_not_read(tmp_path, monkeypatch, attac
     monkeypatch.setenv("XDG_CACHE_HOME", str(writable(tmp_path / "cache", 0o777)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        directory = kernels.cache_directory()
+        directory = kernel_directory.cache_directory()
     attack("compiled kernels in a shared cache", expected=False, got=directory.is_relative_to(tmp_path / "cache"))
     (one,) = caught
     assert BY_OTHERS in str(one.message)

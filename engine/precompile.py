@@ -1,0 +1,72 @@
+"""Kernels compiled ahead of their use, in processes beside the first scan on a machine.
+
+Numba compiles a kernel where it is first called, and keeps it. On a machine without any, a scan would do so for many
+seconds while other cores are idle. `common_signatures.txt` lists what scans call, in the order of first calls:
+a module, a function, and the types of its arguments in Numba's notation. What it does not list is compiled when called.
+`tests/benchmarks/kernel_signatures.py` writes it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+
+from engine.kernel_directory import cache_directory
+from engine.operating_system import end_with
+
+LIST = Path(__file__).parent / "common_signatures.txt"
+MAX_PROCESSES = 3
+
+
+@contextmanager
+def compiling_kernels(jobs: int) -> Iterator[None]:
+    """Compile the common kernels in other processes while the block runs, if there are none, on all but one of `jobs`.
+
+    They end with the block, or with this process.
+    """
+    shares = min(jobs - 1, MAX_PROCESSES)
+    if shares < 1 or next(cache_directory().rglob("*.nbc"), None):
+        yield
+        return
+    # Without -P, Python would import modules of the current directory, which may be the scanned one.
+    command = [sys.executable, "-P", "-m", "engine.precompile", str(shares)]
+    processes = [
+        subprocess.Popen(
+            [*command, str(share), str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for share in range(shares)
+    ]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def compile_share(share: int, shares: int) -> None:
+    """Compile every `shares`-th of the kernels listed, for all types that are listed for it."""
+    from numba import types
+
+    kernels: dict[tuple[str, str], list[str]] = {}
+    for line in LIST.read_text().splitlines():
+        module, function, signature = line.split(" ", 2)
+        kernels.setdefault((module, function), []).append(signature)
+    for (module, function), signatures in list(kernels.items())[share::shares]:
+        kernel = getattr(import_module(module), function)
+        for signature in signatures:
+            kernel.compile(eval(signature, vars(types)))
+
+
+if __name__ == "__main__":
+    shares, share, parent = map(int, sys.argv[1:])
+    end_with(parent)
+    compile_share(share, shares)
