@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 from analyzer.errors import AnalyzeError
 from analyzer.state_directory import StateDirectory
+from engine.operating_system import n_cores
 
 JAVA_FOR_SPARK = 17
 
@@ -37,6 +38,26 @@ def examine() -> Iterator[Check]:
     yield _java()
     yield _sandbox()
     yield _kernels()
+
+
+def warm() -> Iterator[Check]:
+    """Compile what the first scan and the first update on a machine would, and yield the checks of that."""
+    from analyzer.evaluation.program import compile_rulebook, prepare_rulebook
+    from analyzer.evaluation.rulebook import build_rulebook
+    from engine import compile_kernels
+
+    help = "the state directory must be writable for what is compiled"
+    started = time.perf_counter()
+    done = compile_kernels(n_cores())
+    yield Check("kernels", done, f"compiled in {time.perf_counter() - started:.1f} s", help)
+    started, state = time.perf_counter(), StateDirectory()
+    try:
+        book = build_rulebook([], ())
+        compile_rulebook(book, state.path)
+        prepare_rulebook(book, state.path)
+        yield Check("rules", not state.warning, f"compiled in {time.perf_counter() - started:.1f} s", state.warning)
+    finally:
+        state.close()
 
 
 def _python() -> Check:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from engine.plan.isolate_sources import written_by as written_by
     from engine.plan.program_slice import slice_for as slice_for
     from engine.plan.program_slice import slice_on as slice_on
+    from engine.precompile import compile_kernels as compile_kernels
     from engine.precompile import compiling_kernels as compiling_kernels
     from engine.queries import query as query
     from engine.result import Result as Result
@@ -109,6 +110,7 @@ PUBLIC = {
     "Session": "engine.session",
     "View": "engine.view",
     "Commit": "engine.view",
+    "compile_kernels": "engine.precompile",
     "compiling_kernels": "engine.precompile",
     "query": "engine.queries",
     "run": "engine.run_program",

@@ -29,27 +29,31 @@ def compiling_kernels(jobs: int) -> Iterator[None]:
 
     They end with the block, or with this process.
     """
-    shares = min(jobs - 1, MAX_PROCESSES)
-    if shares < 1 or next(cache_directory().rglob("*.nbc"), None):
+    if jobs < 2 or next(cache_directory().rglob("*.nbc"), None):
         yield
         return
-    # Without -P, Python would import modules of the current directory, which may be the scanned one.
-    command = [sys.executable, "-P", "-m", "engine.precompile", str(shares)]
-    processes = [
-        subprocess.Popen(
-            [*command, str(share), str(os.getpid())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for share in range(shares)
-    ]
+    processes = started(min(jobs - 1, MAX_PROCESSES))
     try:
         yield
     finally:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def compile_kernels(jobs: int) -> bool:
+    """Compile the common kernels in as many processes as there are jobs; return whether all could be."""
+    return not any([process.wait() for process in started(min(jobs, MAX_PROCESSES))])
+
+
+def started(shares: int) -> list[subprocess.Popen[bytes]]:
+    """Return processes that compile a share of the kernels each, and end with this one."""
+    # Without -P, Python would import modules of the current directory, which may be the scanned one.
+    command = [sys.executable, "-P", "-m", "engine.precompile", str(os.getpid()), str(shares)]
+    silent = subprocess.DEVNULL
+    return [
+        subprocess.Popen([*command, str(share)], stdin=silent, stdout=silent, stderr=silent) for share in range(shares)
+    ]
 
 
 def compile_share(share: int, shares: int) -> None:
@@ -67,6 +71,6 @@ def compile_share(share: int, shares: int) -> None:
 
 
 if __name__ == "__main__":
-    shares, share, parent = map(int, sys.argv[1:])
+    parent, shares, share = map(int, sys.argv[1:])
     end_with(parent)
     compile_share(share, shares)

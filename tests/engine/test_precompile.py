@@ -53,7 +53,7 @@ def test_none_starts_for_one_core_or_where_kernels_are(empty):
 
 
 @pytest.mark.slow
-def test_a_scan_compiles_nothing_that_is_not_listed(empty):
+def test_a_scan_compiles_nothing_after_warming(empty):
     tree = empty / "tree"
     tree.mkdir()
     (tree / "app.py").write_text("import os\nimport sys\n\n\ndef run(x):\n    os.system(x)\n\n\nrun(sys.argv[1])\n")
@@ -61,11 +61,13 @@ def test_a_scan_compiles_nothing_that_is_not_listed(empty):
     (tree / "App.java").write_text("class App { static int f(int x) { return x > 0 ? f(x - 1) : 0; } }\n")
     (tree / "app.go").write_text('package main\n\nfunc main() { println(len("x")) }\n')
     (tree / "app.c").write_text("int main(void) { int x = 1; return x; }\n")
-    python("from engine.precompile import compile_share; compile_share(0, 1)")
+    python("from cli import main; main()", "doctor", "--warm")
+    programs = {file.name for file in empty.rglob("programs/*")}
     compiled = kernels_in(empty)
-    assert compiled
+    assert compiled and programs
     python("from cli import main; main()", "scan", tree, "--fail-on", "never")
     assert kernels_in(empty) == compiled
+    assert {file.name for file in empty.rglob("programs/*")} == programs
 
 
 @pytest.mark.slow
