@@ -137,20 +137,6 @@ def release_free_memory() -> None:
         trim(0)
 
 
-def pagemap(first: int, n: int) -> bytes | None:
-    """Return what Linux tells of pages of this process, 8 bytes each (see proc_pid_pagemap(5)); None elsewhere."""
-    try:
-        with open(PROC / "pagemap", "rb", buffering=0) as file:
-            file.seek(first * 8)
-            found, left = bytearray(), n * 8
-            while piece := file.read(min(left, PIECE_BYTES)):
-                found += piece
-                left -= len(piece)
-    except OSError:
-        return None
-    return None if left else bytes(found)
-
-
 # ---- files
 
 

@@ -7,7 +7,7 @@ the tuples that each update has inserted and deleted.
 (what is stored, and what is to be decided). `skip_test` saves plans that would match nothing; `duration_model` predicts
 how long an update takes; `provenance` says what a tuple is derived from.
 From files: `program_update` (a command) → `delta_files` (facts that change) and `saved_state` (a view in a directory) →
-`view_serialization` (a view as arrays), `mapped_file` (arrays in files), `state_manifest` and `state_identity` (which
+`view_serialization` (a view as arrays), `block_file` (arrays in files), `state_manifest` and `state_identity` (which
 files are valid, and for which program), `state_migration` (what another program takes over), `file_lock`.
 """
 
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from engine.lazy_import import load_on_use
 
 if TYPE_CHECKING:
+    from engine.incremental.block_file import DamagedFile as DamagedFile
     from engine.incremental.bounded_recursion import Bound as Bound
     from engine.incremental.duration_model import DurationModel as DurationModel
     from engine.incremental.file_lock import lock as lock
     from engine.incremental.maintained_program import MaintainedProgram as MaintainedProgram
-    from engine.incremental.mapped_file import DamagedFile as DamagedFile
     from engine.incremental.prepared_program import PREPARED_CODEC as PREPARED_CODEC
     from engine.incremental.prepared_program import PreparedProgram as PreparedProgram
     from engine.incremental.prepared_program import prepare_program as prepare_program
@@ -57,7 +57,7 @@ PUBLIC = {
     "Base": "engine.incremental.saved_state",
     "NoState": "engine.incremental.saved_state",
     "StateError": "engine.incremental.saved_state",
-    "DamagedFile": "engine.incremental.mapped_file",
+    "DamagedFile": "engine.incremental.block_file",
     "MANIFEST": "engine.incremental.state_manifest",
     "lock": "engine.incremental.file_lock",
     "Tuple": "engine.incremental.provenance",

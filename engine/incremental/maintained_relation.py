@@ -13,7 +13,7 @@ from engine.incremental.support_sums import SupportSums
 from engine.kernels.iterations import ABSENT, enter
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.id_table import IdTable, slots_for, table_for
-from engine.storage.partition import RowsReached
+from engine.storage.partition import Partition, RowsReached
 from engine.storage.relation import Relation
 
 NONE = np.empty(0, np.int32)
@@ -37,18 +37,19 @@ class Moving(NamedTuple):
 STILL = Moving()
 
 
-STORED = ("partitions", "arrangements", "table", "later", "count")
-"""The attributes of a relation that are made of stored arrays."""
+STORED = ("partitions", "arrangements", "later", "count")
+"""The attributes of a relation that are made of its stored tuples."""
 
 
-class LazyRelation(Protocol):
-    """A relation that is stored."""
+class StoredTuples(Protocol):
+    """The tuples of a relation on the disk."""
 
-    def verified(self) -> MaintainedRelation:
-        """Return it, as far as `STORED` goes. Raises DamagedFile."""
+    @property
+    def n(self) -> int:
+        """Their number, those that have gone included."""
 
-    def unverified(self) -> MaintainedRelation:
-        """Return it for its arrays, to be stored again as they are."""
+    def read(self) -> Columns:
+        """Return them by id, [width + 2, n]: the last two rows are iterations and counts. Raises DamagedFile."""
 
 
 class MaintainedRelation(Relation):
@@ -60,8 +61,8 @@ class MaintainedRelation(Relation):
 
     While two states are compared, before and after a batch of changes or before and after an update, the tuples that
     differ are `moving`: for the i-th of them `later` is ~i. So no second array is kept for the state before.
-    `pending` are the supports gained and lost that are to be decided next. One that is `lazy` is stored, and is read
-    when it is first used.
+    `pending` are the supports gained and lost that are to be decided next. One that `sleeps` is read when it is first
+    used, from what is `stored`; from there its ids go on.
     """
 
     splits = False
@@ -74,29 +75,47 @@ class MaintainedRelation(Relation):
     def clear(self) -> None:
         """Forget all tuples and arrangements."""
         super().clear()
-        self.lazy = None
+        self.stored: StoredTuples | None = None
         self.table = IdTable()
         self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
         self.pending, self.moving = SupportSums(), STILL
         self.log: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def load_lazily(self, lazy: LazyRelation) -> None:
+    @property
+    def sleeps(self) -> bool:
+        """True if what is stored has not been read."""
+        return "later" not in self.__dict__
+
+    def sleep(self, stored: StoredTuples) -> None:
         """Hold what is stored, once any of it is asked for."""
-        for name in STORED:
-            delattr(self, name)
-        self.lazy = lazy
+        for name in (*STORED, "table"):
+            self.__dict__.pop(name, None)
+        self.stored, self.n = stored, stored.n
+        self.delta, self.n_delta, self.magnitude = [], 0, (self.n.bit_length() + 2) // 3
 
     def __getattr__(self, name: str) -> object:
-        """Wake up: called for what is not there, which is what is stored."""
-        if name not in STORED:
+        """Wake up: called for what is not there, which is what is stored, and the table that finds it."""
+        if name not in STORED and name != "table":
             raise AttributeError(f"a relation has no {name}")
         with self.loading:
-            if self.lazy is not None:
-                stored = self.lazy.verified()
-                for each in STORED:
-                    setattr(self, each, getattr(stored, each))
-                self.lazy = None
+            if self.sleeps:
+                self._wake(self.stored.read())
+            if name == "table" and "table" not in self.__dict__:
+                n = self.n_ids
+                self.table = table_for(self.partitions[0].rows, self.width, n, n + n // 16)
         return object.__getattribute__(self, name)
+
+    def _wake(self, tuples: Columns) -> None:
+        """Hold tuples, as they were read."""
+        n = tuples.shape[1]
+        capacity = n + n // 16 + FIRST_IDS
+        store = Partition(self.arity, self.dtype, capacity)
+        store.rows[: self.width, :n], store.rows[self.width, :n] = tuples[: self.width], np.arange(n)
+        store.n = store.old = store.end = n
+        store.most = self.most
+        self.partitions, self.arrangements = [store], {}
+        self.count, self.later = (np.empty(capacity, np.int32) for _ in range(2))
+        self.count[:n], self.later[:n] = tuples[self.width + 1], tuples[self.width]
 
     # ---- tuples and ids
 

@@ -128,8 +128,12 @@ class MaintainedStratum:
         """Forget all tuples. Nobody else has read them."""
         for relation in self.relations:
             relation.clear()
+        self.forget_plans()
+
+    def forget_plans(self) -> None:
+        """Forget plans, which read arrangements that are no more."""
         for made in ("supports", "changes"):
-            self.__dict__.pop(made, None)  # Their plans read arrangements that are no more.
+            self.__dict__.pop(made, None)
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from time import perf_counter
 
 from engine.database import Columns, Database
+from engine.incremental.block_file import DamagedFile
 from engine.incremental.delta_files import read_delta
 from engine.incremental.duration_model import DurationModel
 from engine.incremental.maintained_program import MaintainedProgram, MaintainedProgramOptions
-from engine.incremental.mapped_file import DamagedFile
 from engine.incremental.saved_state import NoState, State, StateError
 from engine.incremental.update_policy import DEFAULT as DEFAULT_POLICY
 from engine.incremental.update_policy import POLICIES, Maintainer, UpdatePolicy

@@ -1,11 +1,11 @@
 """A view saved in a directory, from which the next process resumes at once.
 
-The directory holds a base, all arrays of the view as they were when they were last written as a whole; a log of the
-words of the base that have changed since; a manifest that says which base and log are valid; and a lock. Files are
-written under new names, then the manifest is switched, then the old files are removed: whenever a process is killed, or
-the disk is full, the state that was there before stays valid. A log costs in proportion to what has changed since the
-base was written; a base is written again when the log would be a tenth of it. States of one view in several directories
-share its base: a name in each, and the file goes with the last.
+The directory holds a base, all tuples of the view as they were when they were last written as a whole; a log of what
+has changed since; a manifest that says which base and log are valid; and a lock. Files are written under new names,
+then the manifest is switched, then the old files are removed: whenever a process is killed, or the disk is full, the
+state that was there before stays valid. A log costs in proportion to what has changed since the base was written; a
+base is written again when the log would be a tenth of it. States of one view in several directories share its base: a
+name in each, and the file goes with the last.
 """
 
 from __future__ import annotations
@@ -13,35 +13,23 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from engine import trusted_directories
 from engine.evaluation.evaluator import record_table
+from engine.incremental.block_file import BlockFile, DamagedFile, share, write
 from engine.incremental.file_lock import lock
 from engine.incremental.maintained_program import MaintainedProgram, MaintainedProgramOptions
-from engine.incremental.mapped_file import DamagedFile, MappedFile, Part, Verified, checksum, share, write
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.state_identity import format_name, identity
 from engine.incremental.state_manifest import MANIFEST, Manifest, Saved, read_manifest, write_manifest
 from engine.incremental.state_migration import CannotMigrate, compatibility, migrate
-from engine.incremental.view_serialization import (
-    Parts,
-    as_stored,
-    compacted,
-    held_by,
-    restore,
-    restore_records,
-    restore_relation,
-    serialize,
-)
+from engine.incremental.view_serialization import Named, StoredView, described, restore, since, whole
 from engine.language.checked_program import CheckedProgram
 from engine.operating_system import sync_directory
 from engine.storage.stored_database import StoredDatabase
@@ -51,9 +39,8 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 LOG_SHARE = 0.1
-SMALL_LOG_BYTES = 1 << 22
-"""A log of this size is small for any base. (The directory of one dense index takes a megabyte or two.)"""
-POSITIONS, WORDS, TEXTS, LENGTHS = "log positions", "log words", "symbol texts", "symbol lengths"
+SMALL_LOG_BYTES = 1 << 18
+"""A log of this size is small for any base."""
 OWN_FILE = re.compile(r"[0-9a-f]{32}\.(base|log)(\.copy)?")
 
 
@@ -71,11 +58,11 @@ class NoState(Exception):
 
 @dataclass(frozen=True)
 class Base:
-    """The base of a view: its file, and its contents in memory."""
+    """The base of a view, and its file."""
 
     path: Path
     saved: Saved
-    file: MappedFile
+    file: BlockFile
 
 
 class State:
@@ -150,31 +137,28 @@ class State:
             raise NoState(f"the state in {self.directory} is damaged: {name}: {error.strerror}") from None
 
     def _load(self, manifest: Manifest, options: MaintainedProgramOptions) -> MaintainedProgram:
-        self.base = self._map_base(manifest.base)
-        base, changed = self.base.file, {}
-        texts = texts_of(Verified(base, {}))
-        if manifest.log:
-            log = self._map(manifest.log, ".log")
-            changed = log.arrays()
-            base.replay(changed[POSITIONS], changed[WORDS])
-            texts += texts_of(changed)
-        arrays = Verified(base, changed)
-        records = {name: record_table(self.program, name, None) for name in self.program.records}
-        restore_records(records, manifest.description, arrays)
-        database = StoredDatabase(Symbols(texts), records)
+        self.base = self._base(manifest.base)
+        log = self._file(manifest.log, ".log") if manifest.log else None
+        if log is not None:
+            log.verify()
+        stored = StoredView(self.base.file, log)
+        held = manifest.description["form"]["records"]
+        given = {name: stored.records(name) if name in held else None for name in self.program.records}
+        records = {name: record_table(self.program, name, rows) for name, rows in given.items()}
+        database = StoredDatabase(Symbols(stored.texts()), records)
         view = MaintainedProgram(self.program, database, exact=self.exact, **options)
-        self.anew = migrate(view, manifest.description, arrays)
+        self.anew = migrate(view, manifest.description, stored)
+        if held.keys() != records.keys():
+            self.base = None  # Its logs have records of the same types.
         self.notes = manifest.notes
         return view
 
-    def _map_base(self, saved: Saved) -> Base:
-        return Base(self.directory / f"{saved.token}.base", saved, self._map(saved, ".base"))
+    def _base(self, saved: Saved) -> Base:
+        return Base(self.directory / f"{saved.token}.base", saved, self._file(saved, ".base"))
 
-    def _map(self, saved: Saved, suffix: str) -> MappedFile:
+    def _file(self, saved: Saved, suffix: str) -> BlockFile:
         path = self.directory / (saved.token + suffix)
-        if suffix == ".log" and checksum(path) != saved.checksum:
-            raise DamagedFile(f"{path.name} is not what was saved")
-        return MappedFile(path, bytes.fromhex(saved.token), saved.n_bytes, saved.places)
+        return BlockFile(path, bytes.fromhex(saved.token), saved.n_bytes, saved.places)
 
     def discard(self) -> None:
         """Discard the state. Its files are removed when the next one is saved."""
@@ -202,37 +186,32 @@ class State:
         """Save what has changed since the base was written, if there is one and that is little."""
         if self.base is None:
             return False
-        base, saved = self.base.file, self.base.saved
-        parts, description = serialize(view, {relation.name: as_stored(relation) for relation in held_by(view)})
-        description["form"] = compatibility(view)
-        parts = {name: part for name, part in parts.items() if not base.holds(name, part.array)}
-        positions, words = base.changes()
-        parts |= {POSITIONS: Part(positions, len(positions), room=False), WORDS: Part(words, len(words), room=False)}
-        parts |= text_parts(view.symbols, base.places[LENGTHS].shape[0])
-        if sum(part.array.nbytes for part in parts.values()) > max(LOG_SHARE * saved.n_bytes, SMALL_LOG_BYTES):
-            return False
+        left, blocks = max(LOG_SHARE * self.base.saved.n_bytes, SMALL_LOG_BYTES), []
+        for name, block in since(view, self.base.file):
+            blocks.append((name, block))
+            left -= len(block.data)
+            if left < 0:
+                return False
         if not share(self.base.path, self.directory / self.base.path.name):
             return False
-        log = self._write(parts, ".log")
-        self._switch(Manifest(self._format, self._identity, saved, log, description, self.notes))
+        log = self._write(blocks, ".log")
+        description = described(view) | {"form": compatibility(view)}
+        self._switch(Manifest(self._format, self._identity, self.base.saved, log, description, self.notes))
         return True
 
     def _save_base(self, view: MaintainedProgram) -> None:
         """Save all, and let the view go on from what has been saved."""
-        parts, description = serialize(view, {relation.name: compacted(relation) for relation in held_by(view)})
-        description["form"] = compatibility(view)
-        base = self._write(parts | text_parts(view.symbols, 0), ".base")
-        self._switch(Manifest(self._format, self._identity, base, None, description, self.notes))
-        self.base = self._map_base(base)
-        arrays = self.base.file.arrays()
-        restore_records(view.records, description, arrays)
-        restore(view.strata, description, arrays, restore_relation)
+        description = described(view) | {"form": compatibility(view)}
+        saved = self._write(whole(view, description), ".base")
+        self._switch(Manifest(self._format, self._identity, saved, None, description, self.notes))
+        self.base = self._base(saved)
+        restore(view.strata, description, StoredView(self.base.file, None))
 
-    def _write(self, parts: Parts, suffix: str) -> Saved:
+    def _write(self, blocks: Iterable[Named], suffix: str) -> Saved:
         token = token_hex(16)
         path = self.directory / (token + suffix)
-        places = write(path, bytes.fromhex(token), parts)
-        return Saved(token, path.stat().st_size, places, checksum(path) if suffix == ".log" else 0)
+        places = write(path, bytes.fromhex(token), blocks)
+        return Saved(token, path.stat().st_size, places)
 
     def _switch(self, manifest: Manifest) -> None:
         sync_directory(self.directory)
@@ -248,16 +227,3 @@ class State:
             manifest = read_manifest(self.directory)
             for name in names - (manifest.files if manifest else set()):
                 (self.directory / name).unlink(missing_ok=True)
-
-
-def text_parts(symbols: Symbols, begin: int) -> Parts:
-    """The texts of symbols from an id on."""
-    texts = symbols.texts(range(begin, len(symbols)))
-    data = np.array(bytearray("".join(texts).encode("utf-8", "surrogatepass")), np.uint8)
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    return {TEXTS: Part(data, len(data), room=False), LENGTHS: Part(lengths, len(lengths), room=False)}
-
-
-def texts_of(arrays: Mapping[str, np.ndarray]) -> list[str]:
-    text = arrays[TEXTS].tobytes().decode("utf-8", "surrogatepass")
-    return [text[lo:hi] for lo, hi in pairwise(accumulate(arrays[LENGTHS].tolist(), initial=0))]

@@ -8,16 +8,15 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 
-from engine.kernel_directory import source_hash
 from engine.language.checked_program import CheckedProgram
 
-FORMAT = 4
-"""To be raised with any change to what is saved, or to how tables and arrangements are laid out."""
+FORMAT = 5
+"""To be raised with any change to what is saved, or to how it is encoded."""
 
 
 def format_name() -> str:
-    """The form of what is saved: tables are found by what kernels compute, so it changes with any of them."""
-    return f"{FORMAT}-{source_hash()}-{sys.byteorder}"
+    """The form of what is saved."""
+    return f"{FORMAT}-{sys.byteorder}"
 
 
 def digest(program: CheckedProgram) -> str:

@@ -1,6 +1,7 @@
 """The manifest of a state directory: which files make up the state, in one row of an SQLite database.
 
-Files are switched by one transaction, so that a process that ends at any point leaves the one state or the other.
+Files are switched by giving the database its name, so that a process that ends at any point leaves the one state or the
+other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from engine.incremental.mapped_file import DamagedFile, Place
+from engine.incremental.block_file import DamagedFile, Place
+from engine.operating_system import sync_directory
 
 MANIFEST = "state.sqlite"
 TABLE = "saved"
@@ -31,7 +33,6 @@ class Saved:
     token: str
     n_bytes: int
     places: dict[str, Place]
-    checksum: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ def read_manifest(directory: Path) -> Manifest | None:
 
 def file_of(saved: dict[str, Any]) -> Saved:
     places = {
-        name: Place(offset, dtype, tuple(shape), checksum)
-        for name, (offset, dtype, shape, checksum) in saved["places"].items()
+        name: Place(offset, n_bytes, dtype, tuple(shape), checksum)
+        for name, (offset, n_bytes, dtype, shape, checksum) in saved["places"].items()
     }
     return replace(Saved(**saved), places=places)
 
@@ -97,44 +98,26 @@ def digest_of(*values: object) -> str:
 
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
-    """Switch to what a manifest names. Raises OSError or sqlite3.Error; what was valid before still is, then."""
+    """Switch to what a manifest names. Raises OSError or sqlite3.Error; what was valid before still is, then.
+
+    The database is a new one each time: bits of the one before may have flipped.
+    """
     path = directory / MANIFEST
-    if not path.exists():
-        create(path)
-    try:
-        replace_row(path, manifest)
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError:
-        # It is no database, or no longer one: there was nothing valid in it.
-        create(path)
-        replace_row(path, manifest)
-
-
-def create(path: Path) -> None:
-    """Put a database with an empty table in place, whole: one without a table is damaged."""
     beside = path.with_name(f"{path.name}.new")
-    for left in (beside, beside.with_name(f"{beside.name}-journal")):
-        left.unlink(missing_ok=True)
-    with closing(sqlite3.connect(beside, isolation_level=None)) as database, transaction(database):
-        make(database)
-    beside.replace(path)
-
-
-def replace_row(path: Path, manifest: Manifest) -> None:
+    journal = beside.with_name(f"{beside.name}-journal")
     columns = (manifest.format, manifest.program, manifest.packed())
-    row = (1, *columns, digest_of(*columns))
-    with closing(sqlite3.connect(path, isolation_level=None)) as database, transaction(database):
-        found = [name for _, name, *_ in database.execute(f"pragma table_info({TABLE})")]
-        if found != [*COLUMNS]:
-            make(database)
-        database.execute(f"replace into {TABLE}({', '.join(COLUMNS)}) values (?, ?, ?, ?, ?)", row)
-
-
-def make(database: sqlite3.Connection) -> None:
-    """Make an empty table, in place of one of another version if there is one."""
-    database.execute(f"drop table if exists {TABLE}")
-    database.execute(f"create table {TABLE}({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())})")
+    try:
+        for left in (beside, journal):
+            left.unlink(missing_ok=True)
+        with closing(sqlite3.connect(beside, isolation_level=None)) as database, transaction(database):
+            database.execute(f"create table {TABLE}({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())})")
+            database.execute(f"insert into {TABLE} values (?, ?, ?, ?, ?)", (1, *columns, digest_of(*columns)))
+        beside.replace(path)
+        sync_directory(directory)
+    except BaseException:
+        for left in (beside, journal):
+            left.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

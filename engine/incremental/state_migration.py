@@ -2,7 +2,7 @@
 
 The tuples of a component, their iterations and counts follow from its rules, from the components that these read, and
 from facts. So where the digests of a component are equal in both programs (`prepared_program`), what was saved is what
-a bootstrap would make: it is taken over as it is, with ids and arrangements. The others are bootstrapped from there,
+a bootstrap would make: it is taken over as it is, with its ids. The others are bootstrapped from there,
 on the facts that they had.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
-from engine.incremental.view_serialization import Arrays, Description, restore, restore_lazily
+from engine.incremental.view_serialization import Description, StoredView, restore
 from engine.kernels.iterations import ABSENT
 
 
@@ -34,7 +34,7 @@ def compatibility(view: MaintainedProgram) -> Description:
     }
 
 
-def migrate(view: MaintainedProgram, description: Description, arrays: Arrays) -> int:
+def migrate(view: MaintainedProgram, description: Description, stored: StoredView) -> int:
     """Let a view without tuples hold what its program makes of the facts that were saved.
 
     Return how many strata have been bootstrapped for that. Raises CannotMigrate.
@@ -50,17 +50,12 @@ def migrate(view: MaintainedProgram, description: Description, arrays: Arrays) -
         for node, stratum in enumerate(view.strata)
         if any(r.name in changed or r.name not in saved["digests"] for r in stratum.relations)
     ]
-    restore(
-        (view.strata[node] for node in sorted({*range(len(view.strata))} - {*anew})),
-        description,
-        arrays,
-        restore_lazily,
-    )
+    restore((view.strata[node] for node in sorted({*range(len(view.strata))} - {*anew})), description, stored)
     facts = {
         relation.name: rows
         for node in anew
         for relation in view.strata[node].relations
-        if (rows := facts_of(relation.name, description, arrays)).shape[1]
+        if (rows := facts_of(relation.name, description, stored)).shape[1]
     }
     if differing := others(own["columns"], saved["columns"]) & {*facts}:
         raise CannotMigrate(f"the columns of {', '.join(sorted(differing))} are others")
@@ -74,22 +69,22 @@ def others(own: dict[str, Any], saved: dict[str, Any]) -> set[str]:
     return {name for name, meant in own.items() if saved.get(name, meant) != meant}
 
 
-def facts_of(name: str, description: Description, arrays: Arrays) -> Columns:
+def facts_of(name: str, description: Description, stored: StoredView) -> Columns:
     """The facts that a relation had been given, [width, n]: not those that stood in the program alone."""
-    relations, bound = description["relations"], description["form"]["kept"][2]
+    relations, bound = {*description["relations"]}, description["form"]["kept"][2]
     is_chosen = bound is not None and name == bound[1]
     # A stratum that was evaluated anew has them in a relation of their own; so has what a bound chooses facts of.
     holders = [f"{name}!given", *([f"{name}@0"] if is_chosen else []), name]
     holder = next((holder for holder in holders if holder in relations), None)
     if holder is None:
         return np.empty((0, 0), np.int32)
-    rows, n = arrays[f"{holder} rows"][:-1], relations[holder]["n"]
-    found = rows[:, np.flatnonzero(arrays[f"{holder} later"][:n] == 0)]
+    tuples = stored.relation(holder).read()
+    found = np.ascontiguousarray(tuples[:-2, tuples[-2] == 0])
     given_too = [] if is_chosen else description["repeated"].get(name, [])
     standing = [*{*description["permanent"].get(name, [])}.difference(given_too)]
     if not standing:
         return found
-    held = MaintainedRelation(name, len(rows), rows.dtype)
+    held = MaintainedRelation(name, len(found), found.dtype)
     held.enter(held.add(found), 0)
-    held.enter(held.known(arrays[f"{name} rows"][:-1, standing]), ABSENT)
+    held.enter(held.known(stored.relation(name).read()[:-2, standing]), ABSENT)
     return held.columns()

@@ -1,36 +1,36 @@
-"""A view as named arrays and a description, and back: what is saved of it, and nothing about files.
+"""A view as named blocks and a description, and back: what is saved of it, and nothing about files.
 
-Arrays keep the form that evaluation uses, hash tables and arrangements included: a restored view goes on at once.
-The description is made of dicts, lists and numbers.
+A base holds the tuples of each relation that are there, sorted, with their iterations and counts. What finds them,
+tables and arrangements, is made again when it is needed. The id of a tuple is its position. A log holds the tuples that
+have come since, and the ids whose iteration or count is another one. The description is made of dicts, lists and
+numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
+from engine.database import Columns
+from engine.incremental.block_file import Block, BlockFile, encode
 from engine.incremental.bounded_recursion import BoundedRecursion
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.mapped_file import Part, Verified
 from engine.incremental.recomputed_stratum import RecomputedStratum
-from engine.kernels.iterations import ABSENT
-from engine.storage.arrangement import Arrangement
-from engine.storage.key_tables import HashedKeys, ValueKeys
-from engine.storage.record_table import RecordTable
+from engine.kernels.delta_codes import sort_by
+from engine.symbols import Symbols
 
-Parts = dict[str, Part]
-Arrays = Mapping[str, np.ndarray]
+Named = tuple[str, Block]
 Description = dict[str, Any]
 Stratum = MaintainedStratum | RecomputedStratum | BoundedRecursion
 
-FEW_ROWS = 1 << 10
-GONE_SHARE = 0.25
-"""Relations in which more of the tuples are gone are compacted."""
+TEXTS, LENGTHS = "symbol texts", "symbol lengths"
 
 
 def held_by(view: MaintainedProgram) -> Iterator[MaintainedRelation]:
@@ -56,194 +56,194 @@ def maintained_in(stratum: Stratum) -> tuple[MaintainedStratum, ...]:
     return (stratum,) if isinstance(stratum, MaintainedStratum) else ()
 
 
+# ---- what is stored
+
+
+@dataclass(frozen=True, slots=True)
+class StoredView:
+    """A base, and the log that goes on from it, if there is one."""
+
+    base: BlockFile
+    log: BlockFile | None
+
+    def relation(self, name: str) -> StoredRelation:
+        return StoredRelation(name, self.base, self.log)
+
+    def grown(self, name: str) -> np.ndarray:
+        """An array to which a log only adds."""
+        if self.log is None:
+            return self.base[name]
+        return np.concatenate([self.base[name], self.log[name]], axis=-1)
+
+    def texts(self) -> list[str]:
+        text = self.grown(TEXTS).tobytes().decode("utf-8", "surrogatepass")
+        return [text[lo:hi] for lo, hi in pairwise(accumulate(self.grown(LENGTHS).tolist(), initial=0))]
+
+    def records(self, name: str) -> Columns:
+        return self.grown(records_of(name))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelation:
+    """The tuples of a relation as they were saved."""
+
+    name: str
+    base: BlockFile
+    log: BlockFile | None
+
+    def read(self) -> Columns:
+        """Return the tuples by id, [width + 2, n]: the last two rows are iterations and counts. Raises DamagedFile."""
+        name = self.name
+        if self.log is not None and self.is_logged_whole:
+            return self.log[tuples_of(name)]
+        tuples = self.base[tuples_of(name)]
+        if self.log is not None and changed_of(name) in self.log:
+            ids, later, count = self.log[changed_of(name)]
+            tuples[-2, ids], tuples[-1, ids] = later, count
+            tuples = np.concatenate([tuples, self.log[new_of(name)]], axis=1)
+        return tuples
+
+    @property
+    def n(self) -> int:
+        """The number of tuples, those that have gone included."""
+        log = {} if self.log is None else self.log.places
+        if self.is_logged_whole:
+            return log[tuples_of(self.name)].shape[1]
+        new = log.get(new_of(self.name))
+        return self.base.places[tuples_of(self.name)].shape[1] + (new.shape[1] if new else 0)
+
+    @property
+    def is_logged_whole(self) -> bool:
+        """True if the log holds all tuples, by ids of its own."""
+        return self.log is not None and tuples_of(self.name) in self.log
+
+    def logged(self) -> list[Named]:
+        """What a log holds of it."""
+        log, names = self.log, (tuples_of(self.name), changed_of(self.name), new_of(self.name))
+        return [] if log is None else [(name, log.block(name)) for name in names if name in log]
+
+
+def tuples_of(name: str) -> str:
+    return f"{name} tuples"
+
+
+def new_of(name: str) -> str:
+    return f"{name} new"
+
+
+def changed_of(name: str) -> str:
+    return f"{name} changed"
+
+
+def records_of(name: str) -> str:
+    return f"record {name}"
+
+
 # ---- saving
 
 
-def serialize(view: MaintainedProgram, relations: Mapping[str, MaintainedRelation]) -> tuple[Parts, Description]:
-    """Return what is to be saved of a view; `relations` holds, by name, what stands for its own.
-
-    That is a compacted relation, the relation itself, or for one that sleeps its arrays as they are.
-    """
-    parts: Parts = {}
-    description: Description = {
-        "relations": {name: serialize_relation(relation, parts) for name, relation in relations.items()},
-        "records": {name: serialize_records(name, table, parts) for name, table in view.records.items()},
-        "permanent": {},
-        "repeated": {},
-        "levels": {},
+def described(view: MaintainedProgram) -> Description:
+    """Return what is saved of a view beside blocks, with ids as they are."""
+    kept = [each for stratum in view.strata for each in maintained_in(stratum)]
+    bounded = [stratum for stratum in view.strata if isinstance(stratum, BoundedRecursion)]
+    return {
+        "relations": [relation.name for relation in held_by(view)],
+        "permanent": {relation.name: ids.tolist() for each in kept for relation, ids in each.permanent.items()},
+        "repeated": {relation.name: ids.tolist() for each in kept for relation, ids in each.repeated.items()},
+        "levels": {stratum.bound.relation: [level.last for level in stratum.levels] for stratum in bounded},
         "max_rows": view.bound and view.bound.max_rows,
     }
-    for stratum in view.strata:
-        for kept in maintained_in(stratum):
-            for name, held in (("permanent", kept.permanent), ("repeated", kept.repeated)):
-                for own, ids in held.items():
-                    saved = relations[own.name]
-                    is_same = saved is own or own.lazy
-                    there = ids if is_same else saved.known(own.partitions[0].rows[: own.width, ids])
-                    description[name][own.name] = there.tolist()
-        if isinstance(stratum, BoundedRecursion):
-            description["levels"][stratum.bound.relation] = [level.last for level in stratum.levels]
-    return parts, description
 
 
-def serialize_relation(relation: MaintainedRelation, parts: Parts) -> Description:
-    name, n = relation.name, relation.n_ids
-    parts[f"{name} rows"] = Part(relation.partitions[0].rows, n)
-    parts[f"{name} later"] = Part(relation.later, n, ABSENT)
-    parts[f"{name} count"] = Part(relation.count, n)
-    parts[f"{name} slots"] = Part(relation.table.slots, len(relation.table.slots), room=False)
-    arrangements = [serialize_arrangement(name, a, parts) for a in relation.arrangements.values()]
-    return {"n": n, "end": relation.partitions[0].end, "arrangements": arrangements}
+def whole(view: MaintainedProgram, description: Description) -> Iterator[Named]:
+    """Give the blocks of a base. The ids in the description become those that tuples have there."""
+    yield from symbols_from(view.symbols, 0)
+    yield from ((records_of(name), encode(table.columns)) for name, table in view.records.items())
+    relations = [*held_by(view)]
+    with ThreadPoolExecutor(view.threads) as pool:
+        for relation, (block, places) in zip(relations, pool.map(sorted_block, relations), strict=True):
+            for kind in ("permanent", "repeated") if places is not None else ():
+                if ids := description[kind].get(relation.name):
+                    description[kind][relation.name] = places[ids].tolist()
+            yield tuples_of(relation.name), block
 
 
-def serialize_arrangement(relation: str, arrangement: Arrangement, parts: Parts) -> Description:
-    arrangement.close_batch()
-    key = arrangement.key.tolist()
-    name = f"{relation} by {key}"
-    width = arrangement.runs.shape[1]
-    parts[f"{name} runs"] = Part(arrangement.runs.reshape(-1), arrangement.n_keys * width)
-    if arrangement.arena is not None:
-        parts[f"{name} arena"] = Part(arrangement.arena, arrangement.top)
-    numbers = {number: getattr(arrangement, number) for number in NUMBERS}
-    tracks_old = arrangement.batch is not None
-    keys = serialize_keys(name, arrangement.keys, parts)
-    has_arena = arrangement.arena is not None
-    return {"key": key, "width": width, "has_arena": has_arena, "tracks_old": tracks_old, "keys": keys, **numbers}
+def sorted_block(relation: MaintainedRelation) -> tuple[Block, np.ndarray | None]:
+    """Return the tuples of a relation that are there, sorted, and where the one of each id stands; None if they did."""
+    stored = relation.stored
+    if relation.sleeps and isinstance(stored, StoredRelation) and not stored.logged():
+        return stored.base.block(tuples_of(relation.name)), None
+    there = relation.present()
+    rows = relation.partitions[0].rows[: relation.width]
+    ids = there[order_of(np.ascontiguousarray(rows[:, there]))]
+    places = np.zeros(relation.n_ids, np.int32)
+    places[ids] = np.arange(len(ids))
+    return encode(np.concatenate([rows[:, ids], [relation.later[ids], relation.count[ids]]]).astype(rows.dtype)), places
 
 
-NUMBERS = ("dense", "n_keys", "n_rows", "top", "checked")
+def order_of(rows: Columns) -> np.ndarray:
+    """Return the order of distinct rows by their columns, the first one first."""
+    n = rows.shape[1]
+    order, other = np.arange(n, dtype=np.int32), np.empty(n, np.int32)
+    for column in reversed(rows) if n else ():
+        if sort_by(column, order, other):
+            order, other = other, order
+    return order
 
 
-def serialize_keys(name: str, keys: HashedKeys | ValueKeys, parts: Parts) -> Description:
-    parts[f"{name} keys"] = Part(keys.columns, keys.n)
-    if isinstance(keys, ValueKeys):
-        parts[f"{name} index"] = Part(keys.index, len(keys.index), room=False)
-        return {"n": keys.n, "few": keys.few}
-    parts[f"{name} slots"] = Part(keys.table, len(keys.table), room=False)
-    return {"n": keys.n}
+def since(view: MaintainedProgram, base: BlockFile) -> Iterator[Named]:
+    """Give the blocks of a log: what has changed since a base was written."""
+    yield from symbols_from(view.symbols, base.places[LENGTHS].shape[0])
+    for name, table in view.records.items():
+        yield records_of(name), encode(np.ascontiguousarray(table.columns[:, base.places[records_of(name)].shape[1] :]))
+    for relation in held_by(view):
+        stored = relation.stored
+        if not isinstance(stored, StoredRelation) or stored.base is not base:
+            yield tuples_of(relation.name), encode(tuples_from(relation, 0))
+        elif relation.sleeps:
+            yield from stored.logged()
+        elif stored.is_logged_whole:
+            yield tuples_of(relation.name), encode(tuples_from(relation, 0))
+        else:
+            yield from changes_since(relation, base[tuples_of(relation.name)])
 
 
-def serialize_records(name: str, table: RecordTable, parts: Parts) -> Description:
-    return serialize_keys(f"record {name}", table.keys, parts)
+def changes_since(relation: MaintainedRelation, before: Columns) -> Iterator[Named]:
+    """Give the blocks of what differs from the tuples `before`, with which a relation began."""
+    n = before.shape[1]
+    later, count = relation.later[:n], relation.count[:n]
+    ids = np.flatnonzero((later != before[-2]) | (count != before[-1]))
+    if len(ids) or relation.n_ids > n:
+        yield changed_of(relation.name), encode(np.array([ids, later[ids], count[ids]], np.int32))
+        yield new_of(relation.name), encode(tuples_from(relation, n))
+
+
+def tuples_from(relation: MaintainedRelation, begin: int) -> Columns:
+    """The tuples of a relation from an id on, with their iterations and counts."""
+    every, rows = slice(begin, relation.n_ids), relation.partitions[0].rows[: relation.width]
+    return np.concatenate([rows[:, every], [relation.later[every], relation.count[every]]]).astype(rows.dtype)
+
+
+def symbols_from(symbols: Symbols, begin: int) -> Iterator[Named]:
+    """Give the texts of symbols from an id on."""
+    texts = symbols.texts(range(begin, len(symbols)))
+    yield TEXTS, encode(np.frombuffer("".join(texts).encode("utf-8", "surrogatepass"), np.uint8))
+    yield LENGTHS, encode(np.fromiter(map(len, texts), np.int32, len(texts)))
 
 
 # ---- restoring
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRelation:
-    """A relation as it was saved (`tracked.LazyRelation`)."""
-
-    name: str
-    width: int
-    dtype: np.dtype
-    saved: Description
-    arrays: Verified
-
-    def verified(self) -> MaintainedRelation:
-        return self._made(self.arrays)
-
-    def unverified(self) -> MaintainedRelation:
-        return self._made(self.arrays.unverified)
-
-    def _made(self, arrays: Arrays) -> MaintainedRelation:
-        relation = MaintainedRelation(self.name, self.width, self.dtype)
-        restore_relation(relation, self.saved, arrays)
-        return relation
-
-
-def restore_lazily(relation: MaintainedRelation, saved: Description, arrays: Verified) -> None:
-    """Let a relation be what was saved, and its arrays be verified when it is first used."""
-    count_rows(relation, saved)
-    relation.load_lazily(StoredRelation(relation.name, relation.width, relation.dtype, saved, arrays))
-
-
-def as_stored(relation: MaintainedRelation) -> MaintainedRelation:
-    """The relation, or for one that sleeps its arrays as they are."""
-    return relation.lazy.unverified() if relation.lazy else relation
-
-
-def restore(
-    strata: Iterable[Stratum],
-    description: Description,
-    arrays: Arrays,
-    lay: Callable[[MaintainedRelation, Description, Arrays], None],
-) -> None:
-    """Let strata go on from what was saved; `lay` lets a relation do so, at once or when it is first used."""
+def restore(strata: Iterable[Stratum], description: Description, stored: StoredView) -> None:
+    """Let strata go on from what was saved: their relations sleep until they are used."""
     for stratum in strata:
         if isinstance(stratum, BoundedRecursion):
             for last in description["levels"][stratum.bound.relation][len(stratum.levels) :]:
                 stratum.add_level(last)
         for relation in held_in(stratum):
-            lay(relation, description["relations"][relation.name], arrays)
+            relation.sleep(stored.relation(relation.name))
         for kept in maintained_in(stratum):
+            kept.forget_plans()
             for relation in kept.relations:
                 kept.permanent[relation] = np.array(description["permanent"][relation.name], np.int32)
                 kept.repeated[relation] = np.array(description["repeated"][relation.name], np.int32)
-
-
-def restore_relation(relation: MaintainedRelation, saved: Description, arrays: Arrays) -> None:
-    name, store = relation.name, relation.partitions[0]
-    count_rows(relation, saved)
-    store.rows, store.n = arrays[f"{name} rows"], saved["n"]
-    store.old = store.end = relation.n
-    relation.table.slots = arrays[f"{name} slots"]
-    relation.later, relation.count = arrays[f"{name} later"], arrays[f"{name} count"]
-    known = relation.arrangements
-    relation.arrangements = {}
-    for each in saved["arrangements"]:
-        key = tuple(each["key"])
-        arrangement = known.get(key) or Arrangement(key, relation.arity, relation.dtype)
-        relation.arrangements[key] = arrangement
-        restore_arrangement(f"{name} by {each['key']}", arrangement, each, arrays)
-
-
-def count_rows(relation: MaintainedRelation, saved: Description) -> None:
-    relation.n = saved["end"]
-    relation.delta, relation.n_delta, relation.magnitude = [], 0, (relation.n.bit_length() + 2) // 3
-
-
-def restore_arrangement(name: str, arrangement: Arrangement, saved: Description, arrays: Arrays) -> None:
-    arrangement.runs = arrays[f"{name} runs"].reshape(-1, saved["width"])
-    # The array may be there all the same, of an arrangement that the relation had when the base was written.
-    arrangement.arena = arrays[f"{name} arena"] if saved["has_arena"] else None
-    for number in NUMBERS:
-        setattr(arrangement, number, saved[number])
-    arrangement.batch = [] if saved["tracks_old"] else None
-    arrangement.keys = restore_keys(name, saved["keys"], arrays)
-
-
-def restore_keys(name: str, saved: Description, arrays: Arrays) -> HashedKeys | ValueKeys:
-    columns = arrays[f"{name} keys"]
-    if "few" in saved:
-        values = ValueKeys(columns.dtype, saved["few"])
-        values.columns, values.n, values.index = columns, saved["n"], arrays[f"{name} index"]
-        return values
-    keys = HashedKeys(len(columns), columns.dtype)
-    keys.columns, keys.n, keys.table = columns, saved["n"], arrays[f"{name} slots"]
-    return keys
-
-
-def restore_records(tables: Mapping[str, RecordTable], description: Description, arrays: Arrays) -> None:
-    """Let record tables hold what was saved."""
-    for name in tables.keys() & description["records"].keys():
-        tables[name].keys = restore_keys(f"record {name}", description["records"][name], arrays)
-
-
-# ---- compaction
-
-
-def compacted(relation: MaintainedRelation) -> MaintainedRelation:
-    """Return the relation or, where many of its tuples are gone, one without these; ids are others then."""
-    present = relation.present()
-    if relation.n_ids < FEW_ROWS or len(present) >= (1 - GONE_SHARE) * relation.n_ids:
-        return relation
-    fresh = MaintainedRelation(relation.name, relation.width, relation.dtype)
-    fresh.add(relation.generators())
-    fresh.later[: len(present)], fresh.count[: len(present)] = relation.later[present], relation.count[present]
-    if relation.n:
-        fresh.advance()
-        fresh.settle()
-    for key, arrangement in relation.arrangements.items():
-        fresh.arrangement(key, payload=arrangement.arena is not None, old=arrangement.batch is not None)
-    return fresh

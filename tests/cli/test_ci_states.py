@@ -271,8 +271,7 @@ def tuples_of(follower):
 def save_both(directory, follower, moves, line, told):
     """Save the first commit, go to the second, save that, and drop the first; die before a line of the saving code.
 
-    Lines are counted as they are run; a process that lives on tells how many there were. Those of `write_row` are not:
-    what is left out of a file there depends on memory that nobody has written to.
+    Lines are counted as they are run; a process that lives on tells how many there were.
     """
     (first, second), _, reader = moves
     states, count = States(directory, 1 << 40), 0
@@ -280,9 +279,9 @@ def save_both(directory, follower, moves, line, told):
     def trace(frame, event, _):
         nonlocal count
         saving = frame.f_code.co_filename.endswith(
-            ("states.py", "saved_state.py", "mapped_file.py", "state_manifest.py", "file_lock.py")
+            ("states.py", "saved_state.py", "block_file.py", "state_manifest.py", "file_lock.py")
         )
-        if not saving or frame.f_code.co_name == "write_row":
+        if not saving:
             return None
         count += event == "line"
         if count == line:

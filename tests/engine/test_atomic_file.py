@@ -116,7 +116,7 @@ def test_permissions_and_links_stay_and_a_pipe_is_written_to(tmp_path):
 OPENED = re.compile(r"""\.write_(text|bytes)\(|open\([^)]*["'][xwa]b?["']""")
 KNOWN = {
     "engine/atomic_file.py",  # This is how.
-    "engine/incremental/mapped_file.py",  # New names, switched by the manifest.
+    "engine/incremental/block_file.py",  # New names, switched by the manifest.
     "engine/cluster/tls.py",  # A directory of its own, for a moment.
     *(
         "analyzer/batch/result_files.py",

@@ -96,7 +96,7 @@ def test_without_facts_the_damage_is_an_error_and_the_state_is_gone(place, tmp_p
     shutil.copytree(place / "state", state)
     (base,) = state.glob("*.base")
     content = bytearray(base.read_bytes())
-    for at, byte in enumerate(content[4096:-4096], 4096):
+    for at, byte in enumerate(content[100:-100], 100):
         content[at] = byte ^ 1
     base.write_bytes(content)
     for said in ("is damaged: .* give initial facts", "there is no state|is damaged"):
@@ -110,10 +110,10 @@ def test_what_an_update_does_not_touch_is_not_verified(place, tmp_path):
     state.open(0)
     view = state.load(threads=1)
     view.update({"alone": view.symbols.intern(["c"]).reshape(1, 1)}, {})
-    lazy = {name for name, relation in view.relations.items() if relation.lazy}
-    assert lazy == set(view.relations) - {"alone", "kept"}
+    asleep = {name for name, relation in view.relations.items() if relation.sleeps}
+    assert asleep == set(view.relations) - {"alone", "kept"}
     state.save(view)
-    assert {name for name, relation in view.relations.items() if relation.lazy} == lazy
+    assert {name for name, relation in view.relations.items() if relation.sleeps} == asleep
     state.close()
     view = State(tmp_path / "state", state.program).load(threads=1)
     assert sorted(view.symbols.texts(view.columns("kept")[0])) == ["a", "b", "c"]

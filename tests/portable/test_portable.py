@@ -133,7 +133,6 @@ def test_files_of_which_less_is_known(monkeypatch, tmp_path):
     assert operating_system.stored_bytes(SimpleNamespace(st_size=5)) == 5
     monkeypatch.setattr(operating_system, "proc_text", refuse)
     monkeypatch.setattr(operating_system, "PROC", tmp_path)
-    assert operating_system.pagemap(0, 1) is None
     assert not operating_system.is_in_memory(Path("/dev/shm"))
     without(monkeypatch, os, "O_DIRECTORY")
     operating_system.sync_directory(tmp_path / "none")
