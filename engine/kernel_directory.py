@@ -1,6 +1,6 @@
 """The directory of compiled kernels: one per user and version of the kernels' sources.
 
-Its name is a hash of all these sources: Numba does not notice a changed callee by itself.
+Its name is a hash of all these sources: a compiled kernel has in it what it calls.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import warnings
 from pathlib import Path
 
 from engine import trusted_directories
+
+SUFFIX = ".kernel"
+"""Of the files of compiled kernels."""
 
 
 def source_hash() -> str:

@@ -2,8 +2,8 @@
 
 Numba compiles a kernel where it is first called, and keeps it. On a machine without any, a scan would do so for many
 seconds while other cores are idle. `common_signatures.txt` lists what scans call, in the order of first calls:
-a module, a function, and the types of its arguments in Numba's notation. What it does not list is compiled when called.
-`tests/benchmarks/kernel_signatures.py` writes it.
+a module, a function, and the names of its arguments' types (`kernels/compiled_kernel.py`). What it does not list is
+compiled when called. `tests/benchmarks/kernel_signatures.py` writes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
-from engine.kernel_directory import cache_directory
+from engine.kernel_directory import SUFFIX, cache_directory
 from engine.operating_system import end_with
 
 LIST = Path(__file__).parent / "common_signatures.txt"
@@ -29,7 +29,7 @@ def compiling_kernels(jobs: int) -> Iterator[None]:
 
     They end with the block, or with this process.
     """
-    if jobs < 2 or next(cache_directory().rglob("*.nbc"), None):
+    if jobs < 2 or next(cache_directory().glob(f"*{SUFFIX}"), None):
         yield
         return
     processes = started(min(jobs - 1, MAX_PROCESSES))
@@ -58,16 +58,14 @@ def started(shares: int) -> list[subprocess.Popen[bytes]]:
 
 def compile_share(share: int, shares: int) -> None:
     """Compile every `shares`-th of the kernels listed, for all types that are listed for it."""
-    from numba import types
-
-    kernels: dict[tuple[str, str], list[str]] = {}
+    kernels: dict[tuple[str, str], list[tuple[str, ...]]] = {}
     for line in LIST.read_text().splitlines():
-        module, function, signature = line.split(" ", 2)
-        kernels.setdefault((module, function), []).append(signature)
+        module, function, *types = line.split()
+        kernels.setdefault((module, function), []).append(tuple(types))
     for (module, function), signatures in list(kernels.items())[share::shares]:
         kernel = getattr(import_module(module), function)
         for signature in signatures:
-            kernel.compile(eval(signature, vars(types)))
+            kernel.compile(signature)
 
 
 if __name__ == "__main__":

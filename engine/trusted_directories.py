@@ -1,6 +1,6 @@
 """Trusted directories, to which only the user can write, so that their files can be read back safely.
 
-Numba's cache is the reason: its index is a pickle. A directory is trusted if it is the user's, and if neither it nor a
+Compiled kernels are the reason: they are code. A directory is trusted if it is the user's, and if neither it nor a
 directory above it can be written by others; it is judged where its links lead to.
 """
 

@@ -5,12 +5,11 @@ first number that is not `known` is new. Groups whose value changes are marked i
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 
-@njit(inline="always")
+@inlined
 def mark(group, dirty, changed, m):
     """List a group as changed, if it is not; return the length of the list."""
     if not dirty[group]:
@@ -93,14 +92,6 @@ def add_runs(best, members, starts, lengths, groups, totals):
         for j in range(start, start + lengths[groups[i]]):
             total += best[members[j]]
         totals[i] = total + 0.0 if total == total else np.nan
-
-
-@kernel
-def take_listed(dirty, changed, m):
-    """Return the first m groups of the list, and mark none any more."""
-    for i in range(m):
-        dirty[changed[i]] = False
-    return changed[:m].copy()
 
 
 @kernel

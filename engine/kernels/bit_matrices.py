@@ -6,16 +6,15 @@ then hold its values. Otherwise the column store is full.
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 AXIS, ROW_LOW, BIT_LOW, N_ROWS, WANTED, WANTED_ROW, WANTED_BIT = 0, 1, 2, 3, 4, 5, 6
 """`meta`: which column names rows, the least value of either column, rows in use, and what was wanted in vain."""
 SIX, LOW_SIX, ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 
 
-@njit(inline="always")
+@inlined
 def row_of(value, bit, words, place, meta):
     """Return the row of a value, taking a new one if need be; -1, with what is wanted noted, if there is no place."""
     at = value - meta[ROW_LOW]
@@ -32,7 +31,7 @@ def row_of(value, bit, words, place, meta):
     return np.int64(-1)
 
 
-@njit(inline="always")
+@inlined
 def add_bit(words, base, bit):
     """Set a bit, counted from the word `base`; return whether it was not set. A word is written when it changes."""
     word, mask = base + (bit >> SIX), ONE << (bit & LOW_SIX)

@@ -6,9 +6,8 @@ only. Rows arrive as (key id, payload) and keep the order of arrival within a ru
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 from engine.kernels.sorted_batches import compare
 
 LENGTH, OLD, START, ROOM = 0, 1, 2, 3
@@ -94,7 +93,7 @@ def locate_dense(rows, column, n, n_keys, ids):
         ids[i] = value if 0 <= value < n_keys else -1
 
 
-@njit(inline="always")
+@inlined
 def write_matches(row, first, m, rows, take, arena, payload, out, at):
     """Write row `row` paired with the m rows of the arena from `first` on to `out` from column `at` on.
 

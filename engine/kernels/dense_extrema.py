@@ -6,9 +6,8 @@ or zero. Groups whose value changes are listed as in `aggregates`.
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 CHUNK, ARENA, PRESENT, CONSTANT = 0, 1, 2, 3
 """Where an operand of a joined row comes from: `present` is looked up by a column of the arena."""
@@ -18,7 +17,7 @@ OUTSIDE = -1
 BLOCK = 64
 
 
-@njit(inline="always")
+@inlined
 def combined(operation, left, right):
     """The value of the operation on two operands, before it wraps around."""
     if operation == ADD:

@@ -6,14 +6,13 @@ is full, a kernel returns the row that finds no room.
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 BLOCK = 64
 
 
-@njit(inline="always")
+@inlined
 def slot_of(rows, i, columns, mask):
     """The slot of row i by some of its columns; that of a row of zeros is 0."""
     h = np.uint64(0)
@@ -23,7 +22,7 @@ def slot_of(rows, i, columns, mask):
     return np.int64(h & np.uint64(mask))
 
 
-@njit(inline="always")
+@inlined
 def holds(held, slot, rows, i, columns):
     for k in range(len(columns)):
         if held[slot, k] != rows[columns[k], i]:
@@ -31,13 +30,13 @@ def holds(held, slot, rows, i, columns):
     return True
 
 
-@njit(inline="always")
+@inlined
 def append(rows, i, take, boxes, p, at):
     for c in range(len(take)):
         boxes[p, c, at] = rows[take[c], i]
 
 
-@njit(inline="always")
+@inlined
 def improves(value, best, least):
     return value < best if least else value > best
 

@@ -5,9 +5,8 @@ A table has a power of two of slots; open addressing, linear probing.
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
@@ -16,7 +15,7 @@ BLOCK = 64
 GATHERED = 1024
 
 
-@njit(inline="always")
+@inlined
 def mix(x):
     """A bijection of 64-bit words that spreads every bit."""
     x ^= x >> B32
@@ -27,7 +26,7 @@ def mix(x):
 # ---- sets of pairs: rows of one or two int32 columns, packed into one word
 
 
-@njit(inline="always")
+@inlined
 def claim(table, mask, key, slot, seen):
     """Add a key to a table that had `seen` in the key's slot a moment ago; return whether it was not there."""
     if key == EMPTY:
@@ -171,7 +170,7 @@ def rehash_pairs(old, new):
 # ---- tables of rows: any columns, to the row's position; a slot is (32 bits of hash | position)
 
 
-@njit(inline="always")
+@inlined
 def hash_block(rows, lo, m, take, hashes):
     """Write the hashes of rows lo … lo + m - 1 on the columns `take` to `hashes`."""
     for i in range(m):
@@ -182,7 +181,7 @@ def hash_block(rows, lo, m, take, hashes):
             hashes[i] = mix(hashes[i] ^ np.uint64(np.int64(column[lo + i])))
 
 
-@njit(inline="always")
+@inlined
 def find_slot(table, mask, tag, slot, rows, row, take, stored):
     """Return the slot, from `slot` on, that holds the row or is empty. Columns are compared only when tags agree."""
     while table[slot] != EMPTY:

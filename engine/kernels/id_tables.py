@@ -6,9 +6,8 @@ made a block at a time: first all slots, then the first column of the rows that 
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 FREE = np.uint32(0xFFFFFFFF)
 B32 = np.uint64(32)
@@ -16,7 +15,7 @@ LOW = np.uint64(0xFFFFFFFF)
 BLOCK = 64
 
 
-@njit(inline="always")
+@inlined
 def mix(x):
     """A bijection of 64-bit words that spreads every bit."""
     x ^= x >> B32
@@ -26,7 +25,7 @@ def mix(x):
     return x ^ (x >> B32)
 
 
-@njit(inline="always")
+@inlined
 def hash_block(rows, lo, m, take, hashes):
     """Write the hashes of rows lo … lo + m - 1 on the columns `take` to `hashes`."""
     for i in range(m):
@@ -37,19 +36,19 @@ def hash_block(rows, lo, m, take, hashes):
             hashes[i] = mix(hashes[i] ^ np.uint64(np.int64(column[lo + i])))
 
 
-@njit(inline="always")
+@inlined
 def home(hashed, slots):
     """The slot to look for a row first."""
     return np.int64(((hashed >> B32) * np.uint64(len(slots))) >> B32)
 
 
-@njit(inline="always")
+@inlined
 def tag_of(hashed, bits):
     """The part of a slot above its position."""
     return np.uint32((hashed & LOW) >> np.uint64(bits))
 
 
-@njit(inline="always")
+@inlined
 def seek(slots, bits, tag, at, rows, row, take, stored):
     """Return the slot, from `at` on, that holds a row or is free."""
     shift = np.uint32(bits)
@@ -67,7 +66,7 @@ def seek(slots, bits, tag, at, rows, row, take, stored):
     return at
 
 
-@njit(inline="always")
+@inlined
 def look_ahead(slots, bits, m, hashes, places, seen, stored, upto):
     """Load the first slots of m rows, and the rows that they name, of those before the position `upto`."""
     low = np.uint32((1 << bits) - 1)

@@ -6,15 +6,14 @@ largest iteration of the atoms joined so far, in both states.
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 ABSENT = 2**31 - 1
 FREE = -1
 
 
-@njit(inline="always")
+@inlined
 def states(t, was, becomes, is_fixed):
     """The iterations before and after of a tuple whose entry is t; with `is_fixed` both are the one after."""
     if t >= 0:
@@ -22,7 +21,7 @@ def states(t, was, becomes, is_fixed):
     return (becomes[~t] if is_fixed else was[~t]), becomes[~t]
 
 
-@njit(inline="always")
+@inlined
 def write(chunk, i, kept, before, after, b, a, untouched, first, live):
     """Move row i of a chunk to row `kept` with its two iterations raised to b and a; return the rows kept so far.
 
@@ -73,7 +72,7 @@ def stamp_absent(chunk, n, ids, before, after, later, was, becomes, is_fixed, un
     return kept
 
 
-@njit(inline="always")
+@inlined
 def find_sum(slots, ids, h):
     """The slot with the place of the tuple h among `ids`, or the free one where that belongs."""
     mask = len(slots) - 1
@@ -83,7 +82,7 @@ def find_sum(slots, ids, h):
     return slot
 
 
-@njit(inline="always")
+@inlined
 def add_sum(slots, ids, sums, n, h, sign):
     """Add a sign to the sum of the tuple h; return how many tuples have one, of n before. There is room for it."""
     slot = find_sum(slots, ids, h)

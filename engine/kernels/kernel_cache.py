@@ -1,19 +1,24 @@
 """Compiled kernels on disk: verified when they are read, and not kept where they cannot be written.
 
-Numba keeps an index and a file of machine code for each kernel. Both end with a digest here; one whose digest is wrong
-is compiled anew, and replaced. A full disk or a directory that is read-only costs the time to compile, no more.
+A file holds the code for one kernel and one choice of types, and ends with a digest. One whose digest is wrong is
+compiled anew, and replaced. A full disk or a directory that is read-only costs the time to compile, no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import sys
+from contextlib import suppress
+from dataclasses import astuple
 from hashlib import blake2b
-from io import BytesIO
 from pathlib import Path
-from typing import Any
+from types import FunctionType
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+import msgpack
+
+from engine.atomic_file import replaced
+from engine.kernel_directory import SUFFIX
+from engine.kernels.machine_code import MachineCode, processor
+from engine.kernels.numba_extensions import VERSION
 
 SEAL_BYTES = 16
 
@@ -22,42 +27,29 @@ def seal(content: bytes) -> bytes:
     return blake2b(content, digest_size=SEAL_BYTES).digest()
 
 
-def is_sound(path: str) -> bool:
-    """Is a file there, and what has been written?"""
+def code_file(directory: Path, function: FunctionType, types: tuple[str, ...]) -> Path:
+    """Return the file for the code of a kernel, for arguments of some types."""
+    made_for = repr((types, VERSION, sys.version, processor()))
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    return directory / f"{name}-{seal(made_for.encode()).hex()}{SUFFIX}"
+
+
+def load(file: Path) -> MachineCode | None:
+    """Return the code that a file holds, if it is there, and is what has been written."""
     try:
-        content = Path(path).read_bytes()
+        stored = file.read_bytes()
     except OSError:
-        return False
-    return seal(content[:-SEAL_BYTES]) == content[-SEAL_BYTES:]
+        return None
+    content = stored[:-SEAL_BYTES]
+    if seal(content) != stored[-SEAL_BYTES:]:
+        return None
+    *parts, constants = msgpack.unpackb(content)
+    return MachineCode(*parts, tuple(constants))
 
 
-class SealedFiles(IndexDataCacheFile):
-    """The files of a kernel. Unpickling ends where the digest begins."""
-
-    def _load_index(self) -> dict[Any, str]:
-        return super()._load_index() if is_sound(self._index_path) else {}
-
-    def _load_data(self, name: str) -> Any:
-        if not is_sound(path := self._data_path(name)):
-            raise OSError(f"{path} is damaged")  # To Numba this is a file that is gone.
-        return super()._load_data(name)
-
-    @contextmanager
-    def _open_for_write(self, path: str) -> Iterator[BytesIO]:
-        with super()._open_for_write(path) as file:
-            content = BytesIO()
-            yield content
-            file.write(content.getvalue() + seal(content.getvalue()))
-
-
-class KernelCache(FunctionCache):
-    """The compiled forms of a kernel, by the types of its arguments."""
-
-    def __init__(self, function: Callable) -> None:
-        super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = SealedFiles(self._cache_path, self._impl.filename_base, stamp)
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        with suppress(OSError):
-            super().save_overload(signature, compiled)
+def save(file: Path, code: MachineCode) -> None:
+    content = msgpack.packb(astuple(code))
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replaced(file) as opened:
+            opened.write(content + seal(content))

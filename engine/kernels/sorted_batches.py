@@ -10,9 +10,8 @@ Rows have a history where not all readers see the same: they are visible from ve
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 
 LENGTH, START = 0, 2
 BLOCK = 64
@@ -21,7 +20,7 @@ KEY_A, ROW_A, KEY_B, ROW_B, AT, N_KEYS, OPENED, BUCKET = range(8)
 written for the key at hand, and the next entry of the directory."""
 
 
-@njit(inline="always")
+@inlined
 def hash_of(rows, i, columns):
     """The 32-bit hash of row i on some columns."""
     h = np.uint64(len(columns))
@@ -33,7 +32,7 @@ def hash_of(rows, i, columns):
     return np.uint32(h >> np.uint64(32))
 
 
-@njit(inline="always")
+@inlined
 def compare(left, i, right, j, left_columns, right_columns):
     """-1, 0 or 1 as row i of `left` comes before, equals or comes after row j of `right`, on their columns in turn."""
     for q in range(len(left_columns)):
@@ -77,7 +76,7 @@ def drop_repeated(rows, n, columns):
     return kept
 
 
-@njit(inline="always")
+@inlined
 def close_key(out, key, at, runs, hashes, directory, shift, state):
     """Enter the rows written since the last key as the run of a key, if there are any."""
     start, k = state[OPENED], state[N_KEYS]
@@ -112,7 +111,7 @@ def close_directory(directory, state):
         directory[b] = state[N_KEYS]
 
 
-@njit(inline="always")
+@inlined
 def take_row(rows, since, born, died, i, frontier, out, out_born, out_died, at):
     """Copy row i to `out` unless no reader from version `frontier` on sees it; return the rows in `out`."""
     if len(died) and died[i] != 0 and died[i] <= frontier:
@@ -215,7 +214,7 @@ def find_last(ids, n, runs, stored, stored_rest, rows, rest, places):
                 places[i] = lo - 1
 
 
-@njit(inline="always")
+@inlined
 def visible(born, died, i, version):
     return (len(born) == 0 or born[i] <= version) and (len(died) == 0 or died[i] == 0 or died[i] > version)
 

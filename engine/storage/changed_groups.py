@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.aggregates import take_listed
-
 FIRST_GROUPS = 64
 
 
@@ -21,7 +19,8 @@ class ChangedGroups:
 
     def take(self) -> np.ndarray:
         """Return the groups listed and list none."""
-        groups, self.n = take_listed(self.dirty, self.listed, self.n), 0
+        groups, self.n = self.listed[: self.n].copy(), 0
+        self.dirty[groups] = False
         return groups
 
     def list_all(self, n: int) -> None:

@@ -14,17 +14,17 @@ def main(directories):
         os.environ["XDG_CACHE_HOME"] = empty
         from analyzer.scan import ScanRequest, scan
         from engine import precompile
-        from engine.kernels.kernel_cache import KernelCache
+        from engine.kernels import kernel_cache
 
         precompile.MAX_PROCESSES = 0
         listed = {}
-        save = KernelCache.save_overload
+        code_file = kernel_cache.code_file
 
-        def note_and_save(self, signature, compiled):
-            listed[f"{self._py_func.__module__} {self._py_func.__name__} {signature}"] = None
-            save(self, signature, compiled)
+        def note_and_find(place, function, types):
+            listed[" ".join((function.__module__, function.__name__, *types))] = None
+            return code_file(place, function, types)
 
-        KernelCache.save_overload = note_and_save
+        kernel_cache.code_file = note_and_find
         for directory in directories:
             scan(ScanRequest(Path(directory), flags={"jobs": 2}))
         precompile.LIST.write_text("".join(f"{line}\n" for line in listed))

@@ -1,38 +1,45 @@
 """Compiled kernels on disk: damaged ones are compiled anew, and those that cannot be written are not kept."""
 
-import os
-from pathlib import Path
+import subprocess
+import sys
 
+import numba
+import numpy as np
 import pytest
 
 from engine import kernels
+from engine.kernel_directory import SUFFIX
+from engine.kernels.compiled_kernel import type_name
+from engine.kernels.numba_compiler import named_type
 
 
 def add(a, b):
     return a + b
 
 
+def reverse(rows):
+    return rows[:, ::-1].copy()
+
+
 @pytest.fixture
 def place(tmp_path):
-    before = os.environ["NUMBA_CACHE_DIR"]
+    before = kernels.directory
     kernels.use_cache(tmp_path)
     yield tmp_path
-    kernels.use_cache(Path(before))
+    kernels.use_cache(before)
 
 
 def is_read():
     """Call a kernel as a new process does; return whether it was read from disk."""
     compiled = kernels.kernel(add)
-    kernels.KERNELS.remove(compiled)
     assert compiled(2, 3) == 5
-    return bool(compiled.stats.cache_hits)
+    return compiled.n_compiled == 0
 
 
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_a_damaged_kernel_is_compiled_anew(ending, damaged, place):
+def test_a_damaged_kernel_is_compiled_anew(damaged, place):
     assert not is_read()
     assert is_read()
-    [file] = place.rglob(f"*.{ending}")
+    [file] = place.rglob(f"*{SUFFIX}")
     for content in damaged(file.read_bytes(), 3, seed=1):
         file.write_bytes(content)
         assert not is_read()
@@ -42,6 +49,76 @@ def test_a_damaged_kernel_is_compiled_anew(ending, damaged, place):
 def test_on_a_full_disk_kernels_are_not_kept(full_disk, place):
     with full_disk(at_bytes=1 << 10):
         assert not is_read()
-    assert not [file for file in place.rglob("*") if file.suffix == ".nbc" or ".tmp" in file.name]
+    assert not [file for file in place.rglob("*") if file.is_file()]
     assert not is_read()
     assert is_read()
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+TYPED = [
+    (np.arange(6, dtype=np.int32).reshape(2, 3), "<i4:2C"),
+    (np.arange(6, dtype=np.int64).reshape(2, 3), "<i8:2C"),
+    (np.arange(6, dtype=np.int32).reshape(3, 2).T, "<i4:2F"),
+    (np.arange(12, dtype=np.int32).reshape(2, 6)[:, ::2], "<i4:2A"),
+    (np.arange(6) > 2, "|b1:1C"),
+    (True, "bool"),
+    (np.bool_(True), "bool"),
+    (7, "int64"),
+    (np.int64(7), "int64"),
+    (np.uint32(7), "uint32"),
+    (0.5, "float64"),
+    (np.float64(0.5), "float64"),
+    ((1, (np.zeros(2), True), 2.5), "(int64,(<f8:1C,bool),float64)"),
+    ((1, 2), "(int64,int64)"),
+    (read_only(np.zeros(2)), "<f8:1Cr"),
+]
+
+
+@pytest.mark.parametrize(("value", "name"), TYPED, ids=[str(at) for at in range(len(TYPED))])
+def test_types_have_the_names_that_code_is_kept_by(value, name):
+    assert type_name(value) == name
+    assert named_type(name) == numba.typeof(value)
+
+
+def test_arrays_that_differ_in_type_get_code_of_their_own(place):
+    compiled = kernels.kernel(reverse)
+    for value, name in TYPED[:4]:
+        for _ in range(2):
+            assert compiled(value).tolist() == value[:, ::-1].tolist()
+        assert (name,) in compiled.code
+    assert compiled.n_compiled == 4
+
+
+def test_other_values_are_no_arguments(place):
+    with pytest.raises(TypeError, match="no kernel takes a dict"):
+        kernels.kernel(add)({}, 1)
+
+
+WITHOUT_NUMBA = """
+import sys
+import numpy as np
+from engine.kernels.columns import increases, compress
+rows, kept = np.arange(6, dtype=np.int32).reshape(2, 3), np.array([True, False, True])
+def call():
+    assert increases(rows, False) and not increases(rows[:, ::-1].copy(), False)
+    chosen = rows.copy()
+    assert compress(kept, 3, chosen, np.array([0, 1])) == 2 and chosen[:, :2].tolist() == [[0, 2], [3, 5]]
+call()
+print("numba" in sys.modules)
+import numba
+assert numba.njit(lambda array: array[0, 0] + len(array))(rows) == 2
+call()
+"""
+
+
+def test_kept_kernels_run_without_numba_and_beside_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    said = [
+        subprocess.run([sys.executable, "-c", WITHOUT_NUMBA], check=True, capture_output=True, text=True).stdout
+        for _ in range(2)
+    ]
+    assert said == ["True\n", "False\n"]

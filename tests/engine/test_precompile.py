@@ -11,7 +11,9 @@ import pytest
 from numba import types
 
 from engine import precompile
-from engine.kernels import KERNELS
+from engine.kernel_directory import SUFFIX
+from engine.kernels.compiled_kernel import Kernel
+from engine.kernels.numba_compiler import named_type
 
 MANY = 3
 TOP = Path(__file__).parents[2]
@@ -30,12 +32,11 @@ def children():
 
 def test_the_list_names_kernels_and_types_of_their_arguments():
     for line in precompile.LIST.read_text().splitlines():
-        module, function, signature = line.split(" ", 2)
+        module, function, *names = line.split()
         kernel = getattr(import_module(module), function)
-        assert kernel in KERNELS
-        arguments = eval(signature, vars(types))
-        assert len(arguments) == kernel.py_func.__code__.co_argcount
-        assert all(isinstance(argument, types.Type) for argument in arguments)
+        assert isinstance(kernel, Kernel)
+        assert len(names) == kernel.function.__code__.co_argcount
+        assert all(isinstance(named_type(name), types.Type) for name in names)
 
 
 def test_processes_end_with_the_block(empty):
@@ -47,7 +48,7 @@ def test_processes_end_with_the_block(empty):
 def test_none_starts_for_one_core_or_where_kernels_are(empty):
     with precompile.compiling_kernels(1):
         assert children() == set()
-    (precompile.cache_directory() / "kernel.nbc").write_bytes(b"")
+    (precompile.cache_directory() / f"kernel{SUFFIX}").write_bytes(b"")
     with precompile.compiling_kernels(MANY):
         assert children() == set()
 
@@ -93,4 +94,4 @@ def python(code, *arguments):
 
 
 def kernels_in(directory):
-    return {file.name for file in directory.rglob("*.nbc")}
+    return {file.name for file in directory.rglob(f"*{SUFFIX}")}

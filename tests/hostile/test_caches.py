@@ -17,7 +17,7 @@ NOBODY = 65534
 @pytest.fixture(autouse=True)
 def kernels_stay():
     """Tests that leave the kernels' directory come back to it."""
-    directory = Path(os.environ["NUMBA_CACHE_DIR"])
+    directory = kernels.directory
     yield
     kernels.use_cache(directory)
 
@@ -103,7 +103,7 @@ def test_a_cache_that_others_fill_is_not_used(make, said, tree, tmp_path, attack
         assert said in state.warning and "XDG_CACHE_HOME" in state.warning and "\n" not in state.warning
         assert not place.is_relative_to(tree)
         assert Path(os.environ["XDG_CACHE_HOME"], "analyze") == state.path  # Children use it, too.
-        assert not Path(os.environ["NUMBA_CACHE_DIR"]).is_relative_to(directory)
+        assert not kernels.directory.is_relative_to(directory)
     finally:
         state.close()
     assert not state.path.exists()
