@@ -13,6 +13,7 @@ parent run code.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -273,14 +274,20 @@ def _safe_children() -> Iterator[None]:
 
 
 def _work(pipe: Connection, function: Callable[..., bytes]) -> None:
-    """Answer arguments with values or errors until the parent closes the pipe or is gone."""
+    """Answer arguments with values or errors until the parent closes the pipe or is gone.
+
+    Garbage is collected between batches only: within a file, nearly all objects live until it is done.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Also where it could not be blocked.
     sandbox.confine()
+    gc.freeze()
+    gc.disable()
     with suppress(EOFError, OSError):
         _answer(pipe, _STARTED, b"")
         while True:
             for arguments in pipe.recv():
                 _answer(pipe, *_attempt(function, arguments))
+            gc.collect()
 
 
 def _answer(pipe: Connection, kind: bytes, content: bytes) -> None:

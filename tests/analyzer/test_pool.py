@@ -105,7 +105,7 @@ def test_a_worker_cannot_make_its_parent_run_code(tmp_path):
     """What a worker sends is never unpickled."""
     marker = tmp_path / "marker"
     forged = (
-        "import gc, pickle\nfrom multiprocessing.connection import Connection\n"
+        "import gc, pickle\nfrom multiprocessing.connection import Connection\ngc.unfreeze()\n"
         f"class Evil:\n def __reduce__(self): return open, ({str(marker)!r}, 'w')\n"
         "pipe = next(each for each in gc.get_objects() if isinstance(each, Connection) and each.writable)\n"
         "pipe.send_bytes(pickle.dumps(Evil()))\n"
