@@ -40,6 +40,11 @@ RSS_BYTES = 1 if sys.platform == "darwin" else 1024
 PIECE_BYTES = 1 << 24
 POLL_S = 0.05
 PR_SET_PDEATHSIG = 1
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX, M_ARENA_MAX = -1, -3, -4, -8
+KEEPING = {M_ARENA_MAX: 1, M_MMAP_MAX: 0, M_TRIM_THRESHOLD: (1 << 31) - 1}
+"""Options of malloc with which all threads share one heap, nothing is mapped by itself, and what is freed is kept."""
+USUAL = {M_ARENA_MAX: 0, M_MMAP_MAX: 1 << 16, M_MMAP_THRESHOLD: 1 << 25, M_TRIM_THRESHOLD: 1 << 26}
+"""Those that glibc comes to by itself once large arrays have been freed."""
 
 
 def libc() -> ctypes.CDLL | None:
@@ -104,8 +109,8 @@ def peak_bytes() -> int:
 def machine_bytes() -> int:
     """The memory of the machine, or of the control group that the process runs in, or its own limit on data."""
     found = [psutil.virtual_memory().total]
-    if resource and (own := resource.getrlimit(resource.RLIMIT_DATA)[0]) != resource.RLIM_INFINITY:
-        found.append(own)
+    if limits_data():
+        found.append(resource.getrlimit(resource.RLIMIT_DATA)[0])
     for file in control_files():
         text = file.read_text().strip() if file.is_file() else ""
         if text.isdigit():
@@ -135,6 +140,31 @@ def release_free_memory() -> None:
     """Give memory that has been freed back to the system; glibc keeps it otherwise."""
     if trim := getattr(libc(), "malloc_trim", None):
         trim(0)
+
+
+@contextmanager
+def freed_memory_kept() -> Iterator[None]:
+    """Let glibc keep large arrays that are freed meanwhile for those made next, until it is told to release them.
+
+    By default it maps each one anew, and the system clears all pages again. Where data is limited by size, not by what
+    is resident, memory that is kept would count: nothing is changed there.
+    """
+    tune = getattr(libc(), "mallopt", None)
+    if tune is None or limits_data():
+        yield
+        return
+    try:
+        for option, value in KEEPING.items():
+            tune(option, value)
+        yield
+    finally:
+        for option, value in USUAL.items():
+            tune(option, value)
+
+
+def limits_data() -> bool:
+    """Return True if the size of this process's data is limited."""
+    return resource is not None and resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
 
 
 # ---- files

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from engine.tables import Table
 
 LARGE_ROWS = 1 << 20
-"""After a stratum with more rows, freed memory goes back to the system."""
+"""After an evaluation with a larger stratum, freed memory goes back to the system."""
 
 
 class SharedOptions(TypedDict, total=False):
@@ -105,7 +105,9 @@ def evaluate(
     try:
         with LEDGER.limited(memory_limit):
             result = Evaluation(push_extrema(program), database, execution, widenings, explain).run()
-            return replace(result, program=program)
+        if any(stratum.rows > LARGE_ROWS for stratum in result.statistics):
+            release_free_memory()
+        return replace(result, program=program)
     finally:
         execution.pool.close()
 
@@ -233,8 +235,6 @@ class Evaluation:
         done.restarts = restarts
         done.rows = sum(relation.n for relation in members)
         done.peak_bytes = peak_bytes()
-        if done.rows > LARGE_ROWS:
-            release_free_memory()
         return done
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:

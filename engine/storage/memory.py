@@ -16,7 +16,14 @@ from threading import Event, RLock, Thread
 import numpy as np
 
 from engine.database import OutOfMemory
-from engine.operating_system import is_in_memory, machine_bytes, private_bytes, release_free_memory, resident_bytes
+from engine.operating_system import (
+    freed_memory_kept,
+    is_in_memory,
+    machine_bytes,
+    private_bytes,
+    release_free_memory,
+    resident_bytes,
+)
 from engine.storage.spill_files import Segment, SpillFiles, spill_directory
 
 SMALL_BYTES = 1 << 15
@@ -90,7 +97,7 @@ class Ledger:
             least = int((resident_bytes() + ROOM_BYTES) / (1 - RESERVE))
             if limit_bytes and least > limit_bytes:
                 raise LimitTooSmall(limit_bytes, least)
-            with self._watched() if limit_bytes else nullcontext():
+            with self._watched() if limit_bytes else freed_memory_kept() if before[0] is None else nullcontext():
                 yield
         finally:
             self.limit_bytes, self.measured, self._reserve = before
