@@ -11,7 +11,7 @@ from analyzer.report import Place
 if TYPE_CHECKING:
     import engine
 
-NIL = 0
+NIL, NOWHERE = 0, -1
 
 
 class Entities:
@@ -20,8 +20,9 @@ class Entities:
     def __init__(self, result: engine.Result) -> None:
         self._symbols = result.symbols
         self._scopes, self._labels, self._ordinals = result.records["Entity"]
-        located = result.relation("location")
-        self._located = located[:, np.argsort(located[0], kind="stable")]
+        self._located = result.relation("location")
+        self._rows = np.full(len(self._labels) + 1, NOWHERE, np.int32)
+        self._rows[self._located[0, ::-1]] = np.arange(self._located.shape[1])[::-1]  # The first row of an entity.
         self._chains: dict[int, str] = {NIL: ""}
         self._places: dict[int, Place | None] = {NIL: None}
 
@@ -34,9 +35,9 @@ class Entities:
     def place(self, entity: int) -> Place | None:
         """Return the location of an entity, or of its scope for one without a location (an implicit value)."""
         if entity not in self._places:
-            at = int(np.searchsorted(self._located[0], entity))
-            if at < self._located.shape[1] and self._located[0, at] == entity:
-                file, *numbers = self._located[1:, at].tolist()
+            row = int(self._rows[entity])
+            if row != NOWHERE:
+                file, *numbers = self._located[1:, row].tolist()
                 self._places[entity] = Place(self.text(file), *numbers)
             else:
                 self._places[entity] = self.place(int(self._scopes[entity - 1]))
