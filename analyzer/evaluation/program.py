@@ -20,18 +20,17 @@ from analyzer.evaluation.rulebook import Rulebook
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
 from engine import (
-    OUTLINED_PROGRAM_CODEC,
+    PROGRAM_CODEC,
     UNITS_CODEC,
     Budget,
     BudgetExceeded,
     Damaged,
-    OutlinedProgram,
     OutOfMemory,
     Unit,
     check_sources,
     isolate_sources,
-    outlined,
     slice_for,
+    slice_on,
 )
 from engine.incremental import PREPARED_CODEC, PreparedProgram, prepare_program
 from facts import schema
@@ -65,8 +64,8 @@ def compile_cached(
     wanted: Sequence[str],
     given: Collection[str] = GIVEN,
     tell: Tell = nobody,
-) -> OutlinedProgram:
-    """Return the program of all sources together, cut to what is given and what the wanted relations depend on.
+) -> engine.CheckedProgram:
+    """Return the checked program of all sources together, cut to what is given and what the wanted relations depend on.
 
     Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
     the front end; `tell` is told of one that is damaged, and is made again. So are the units of bundled sources, so
@@ -75,11 +74,11 @@ def compile_cached(
     name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
     untrusted = {source.name for source in sources if not source.trusted}
 
-    def make() -> OutlinedProgram:
+    def make() -> engine.CheckedProgram:
         units = _units(_layers(sources), directory, tell)
-        return outlined(slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given))
+        return slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given)
 
-    return _cached(directory, name, OUTLINED_PROGRAM_CODEC, make, tell)
+    return _cached(directory, name, PROGRAM_CODEC, make, tell)
 
 
 def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
@@ -122,7 +121,7 @@ def prepare_cached(
         directory,
         name,
         PREPARED_CODEC,
-        lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell).whole),
+        lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell)),
         tell,
     )
 
@@ -147,7 +146,7 @@ def _unpacked(codec: Encoding[Made], stored: bytes) -> Made:
     return codec.unpack(stored)
 
 
-def compile_rulebook(book: Rulebook, directory: Path) -> OutlinedProgram:
+def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
     """Return the program of a rulebook, without the user's sources that are wrong: those become problems of the book.
 
     Raises ProgramErrors where the bundled sources are wrong by themselves.
@@ -201,7 +200,7 @@ def _left_out(diagnostic: engine.Diagnostic) -> Problem:
 
 
 def evaluate_program(
-    program: OutlinedProgram,
+    program: engine.CheckedProgram,
     mounted: facts.Mounted,
     machine: Machine,
     wanted: Sequence[str] = READ,
@@ -215,8 +214,7 @@ def evaluate_program(
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
-        part, database = program.part_on(database, wanted)
-        return machine.evaluate(part, database, [bounds(mounted, copies)], budget)
+        return machine.evaluate(slice_on(program, database, wanted), database, [bounds(mounted, copies)], budget)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 
@@ -109,9 +108,8 @@ class Builder(Atoms, Values):
         remaining = [set(wanted)]
         for literal in reversed(literals):
             remaining.append(remaining[-1] | literal.variables)
-        for at, (literal, needed) in enumerate(zip(literals, reversed(remaining[:-1]), strict=True), 1):
+        for literal, needed in zip(literals, reversed(remaining[:-1]), strict=True):
             self.needed = needed
-            self.filters = tuple(takewhile(lambda each: isinstance(each, Compare), literals[at:]))
             self.step(literal)
             if literal is self.projected:
                 self.operators.append(Distinct(self.live()))

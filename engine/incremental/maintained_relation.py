@@ -9,8 +9,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from engine.database import Columns
+from engine.incremental.demanded_arrangement import DemandedArrangement
+from engine.incremental.sorted_ids import SortedIds
 from engine.incremental.support_sums import SupportSums
 from engine.kernels.iterations import ABSENT, enter
+from engine.storage.arrangement import Arrangement
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.id_table import IdTable, slots_for, table_for
 from engine.storage.partition import Partition, RowsReached
@@ -22,6 +25,8 @@ GROWTH = 0.25
 """The share of what there is that arrays by id get as room when they are full."""
 
 
+SMALL_ROWS = 1 << 12
+"""Relations up to this size are looked up by tables and arrangements of all their tuples."""
 BOOTSTRAP_GROWTH = 3.0
 """That share while a relation is made: parts of an array that are not written take no memory."""
 
@@ -37,7 +42,7 @@ class Moving(NamedTuple):
 STILL = Moving()
 
 
-STORED = ("partitions", "arrangements", "later", "count")
+STORED = ("partitions", "later", "count")
 """The attributes of a relation that are made of its stored tuples."""
 
 
@@ -47,6 +52,10 @@ class StoredTuples(Protocol):
     @property
     def n(self) -> int:
         """Their number, those that have gone included."""
+
+    @property
+    def n_sorted(self) -> int:
+        """The number of those at the beginning that are sorted."""
 
     def read(self) -> Columns:
         """Return them by id, [width + 2, n]: the last two rows are iterations and counts. Raises DamagedFile."""
@@ -76,6 +85,7 @@ class MaintainedRelation(Relation):
         """Forget all tuples and arrangements."""
         super().clear()
         self.stored: StoredTuples | None = None
+        self.n_sorted = 0
         self.table = IdTable()
         self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
         self.pending, self.moving = SupportSums(), STILL
@@ -90,7 +100,8 @@ class MaintainedRelation(Relation):
         """Hold what is stored, once any of it is asked for."""
         for name in (*STORED, "table"):
             self.__dict__.pop(name, None)
-        self.stored, self.n = stored, stored.n
+        self.stored, self.n, self.n_sorted = stored, stored.n, stored.n_sorted
+        self.arrangements = {}
         self.delta, self.n_delta, self.magnitude = [], 0, (self.n.bit_length() + 2) // 3
 
     def __getattr__(self, name: str) -> object:
@@ -101,8 +112,7 @@ class MaintainedRelation(Relation):
             if self.sleeps:
                 self._wake(self.stored.read())
             if name == "table" and "table" not in self.__dict__:
-                n = self.n_ids
-                self.table = table_for(self.partitions[0].rows, self.width, n, n + n // 16)
+                self.table = self._table()
         return object.__getattribute__(self, name)
 
     def _wake(self, tuples: Columns) -> None:
@@ -113,9 +123,23 @@ class MaintainedRelation(Relation):
         store.rows[: self.width, :n], store.rows[self.width, :n] = tuples[: self.width], np.arange(n)
         store.n = store.old = store.end = n
         store.most = self.most
-        self.partitions, self.arrangements = [store], {}
+        self.partitions = [store]
         self.count, self.later = (np.empty(capacity, np.int32) for _ in range(2))
         self.count[:n], self.later[:n] = tuples[self.width + 1], tuples[self.width]
+
+    def _table(self) -> IdTable:
+        """Return what finds the tuples that were read."""
+        n, rows = self.n_ids, self.partitions[0].rows
+        if self.n_sorted < SMALL_ROWS:
+            return table_for(rows, self.width, n, n + n // 16)
+        return SortedIds(self.n_sorted, rows, self.width, n)
+
+    def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> Arrangement:
+        """Return the arrangement by the columns `key`: of a large relation that was stored, by the keys asked for."""
+        key = tuple(key)
+        if key and key not in self.arrangements and self.n_sorted >= SMALL_ROWS and not old:
+            self.arrangements[key] = DemandedArrangement(key, self)
+        return super().arrangement(key, payload=payload, old=old)
 
     # ---- tuples and ids
 
@@ -131,6 +155,8 @@ class MaintainedRelation(Relation):
         """Return the ids of the first n rows on the columns `take`; new ones are absent for now."""
         store, ids, at = self.partitions[0], np.empty(n, np.int32), 0
         begin = store.n
+        if isinstance(self.table, SortedIds) and not self.table.pays:
+            self.table = self.table.grown(store.rows, self.width, store.n, store.n + store.n // 16)
         while True:
             at, store.n = self.table.give(rows, at, n, take, store.rows, store.n, ids[at:])
             if at == n:
@@ -204,7 +230,7 @@ class MaintainedRelation(Relation):
         if n > self.most:
             raise RowsReached
         if self.table.is_full(n):
-            self.table = table_for(self.partitions[0].rows, self.width, n, n + int(n * min(share, 1.0)))
+            self.table = self.table.grown(self.partitions[0].rows, self.width, n, n + int(n * min(share, 1.0)))
         else:
             self._resize(n + max(FIRST_IDS, int(n * share)))
 

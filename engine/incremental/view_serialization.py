@@ -113,6 +113,11 @@ class StoredRelation:
         return self.base.places[tuples_of(self.name)].shape[1] + (new.shape[1] if new else 0)
 
     @property
+    def n_sorted(self) -> int:
+        """The number of those at the beginning that are sorted."""
+        return 0 if self.is_logged_whole else self.base.places[tuples_of(self.name)].shape[1]
+
+    @property
     def is_logged_whole(self) -> bool:
         """True if the log holds all tuples, by ids of its own."""
         return self.log is not None and tuples_of(self.name) in self.log

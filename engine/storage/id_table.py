@@ -67,6 +67,10 @@ class IdTable:
     def is_full(self, n: int) -> bool:
         return n >= self.limit
 
+    def grown(self, stored: Columns, width: int, n: int, room: int) -> IdTable:
+        """Return a table that knows the rows `stored[:width, :n]`, with room for `room` of them."""
+        return table_for(stored, width, n, room)
+
 
 def slots_for(n: int) -> int:
     """The slots that a table with room for n rows, and some more, begins with."""

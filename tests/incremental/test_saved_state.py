@@ -11,12 +11,15 @@ from test_update import ANEW, DECLARED, RULES, applied, columns, facts, state, u
 import engine
 from engine import tables
 from engine.database import Database
+from engine.incremental import demanded_arrangement, maintained_relation, sorted_ids
 from engine.incremental import saved_state as saving
 from engine.incremental.block_file import BlockFile, decode, encode, write
 from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.program_update import update_program
 from engine.incremental.saved_state import State
 from engine.incremental.view_serialization import held_by, order_of
+from engine.kernels.csr_runs import LENGTH
 
 ALWAYS, NEVER = 1 << 40, -1
 
@@ -38,13 +41,20 @@ def reopened(saved):
     facts=facts,
     updates=st.lists(st.tuples(update, st.booleans(), st.sampled_from([ALWAYS, NEVER, 1 << 10])), max_size=4),
     exact=st.booleans(),
+    small_rows=st.sampled_from([0, 1 << 12]),
+    share=st.sampled_from([0, 0.5, 1 << 10]),
 )
-def test_updates_after_loading_are_those_without(tmp_path_factory, monkeypatch, rules, anew, facts, updates, exact):
+def test_updates_after_loading_are_those_without(
+    tmp_path_factory, monkeypatch, rules, anew, facts, updates, exact, small_rows, share
+):
     program = engine.compile([DECLARED + "\n".join((*anew, *(rule for rule in RULES if rule in rules)))])
     stayed, view = (MaintainedProgram(program, Database(), threads=1, options=TINY, exact=exact) for _ in range(2))
     for each in (stayed, view):
         each.bootstrap(columns(program, facts))
     monkeypatch.setattr(saving, "LOG_SHARE", 0)
+    monkeypatch.setattr(maintained_relation, "SMALL_ROWS", small_rows)
+    monkeypatch.setattr(demanded_arrangement, "SHARE", share)
+    monkeypatch.setattr(sorted_ids, "SHARE", share)
     saved = opened(tmp_path_factory.mktemp("state"), program, exact=exact)
     saved.save(view)
     for (inserted, deleted), loads, log_bytes in updates:
@@ -191,6 +201,61 @@ def test_sorted_rows_take_a_byte_or_two(tmp_path):
     file = BlockFile(path, token, path.stat().st_size, places)
     path.unlink()  # What has been opened stays readable.
     assert (file["pairs"] == pairs).all() and file["text"].tobytes() == b"abc"
+
+
+KEYS = st.lists(st.tuples(*[st.integers(0, 6)] * 2), max_size=6)
+
+
+@given(
+    rows=st.sets(st.tuples(*[st.integers(0, 5)] * 3), min_size=1),
+    more=st.sets(st.tuples(*[st.integers(0, 6)] * 3)),
+    key=st.sampled_from([(0,), (1,), (0, 1), (1, 2), (2, 0), (0, 1, 2)]),
+    asked=st.lists(st.lists(st.tuples(*[st.integers(0, 7)] * 3), max_size=9), max_size=5),
+    passes=st.sampled_from([0, 1, 1 << 10]),
+)
+def test_rows_by_the_keys_asked_for_are_those_of_all_keys(monkeypatch, rows, more, key, asked, passes):
+    """Some rows are sorted, others have come since, and more come between the questions."""
+    monkeypatch.setattr(demanded_arrangement, "PASSES", passes)
+    monkeypatch.setattr(demanded_arrangement, "SHARE", 1 << 10)
+    relation = MaintainedRelation("r", 3, np.dtype(np.int32))
+    relation.add(np.array(sorted(rows), np.int32).T)
+    relation.arrange()
+    relation.n_sorted = len(rows) // 2
+    waiting, held = sorted(more - rows), set(rows)
+    by, every = demanded_arrangement.DemandedArrangement(key, relation), np.arange(len(key))
+    relation.arrangements[key] = by
+    for number, questions in enumerate(asked):
+        if number and waiting:
+            held.add(waiting[0])
+            relation.add(np.array([waiting.pop(0)], np.int32).T)
+            relation.arrange()
+        chunk = np.array([[row[c] for c in key] for row in questions], np.int32).reshape(-1, len(key)).T.copy()
+        starts, lengths = by.matches(chunk, len(questions), every, LENGTH)
+        for question, start, length in zip(chunk.T.tolist(), starts, lengths, strict=True):
+            found = by.arena[:, start : start + length][: 3 - len(key)].T.tolist()
+            expected = [[row[c] for c in range(3) if c not in key] for row in held if [row[c] for c in key] == question]
+            assert sorted(found) == sorted(expected)
+
+
+@given(
+    rows=st.sets(st.tuples(*[st.integers(0, 5)] * 2), min_size=1),
+    asked=st.lists(st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=1), max_size=5),
+    share=st.sampled_from([0, 0.5, 1 << 10]),
+)
+def test_sorted_rows_have_the_ids_of_a_table(monkeypatch, rows, asked, share):
+    monkeypatch.setattr(sorted_ids, "SHARE", share)
+    relation, expected = MaintainedRelation("r", 2, np.dtype(np.int32)), {}
+    for row in sorted(rows):
+        expected[row] = len(expected)
+    relation.add(np.array(sorted(rows), np.int32).T)
+    store, n_sorted = relation.partitions[0].rows, len(rows) * 2 // 3
+    relation.table = sorted_ids.SortedIds(n_sorted, store, 2, len(rows))
+    for questions in asked:
+        chunk = np.array(questions, np.int32).T.copy()
+        assert relation.known(chunk).tolist() == [expected.get(row, -1) for row in questions]
+        for row in questions:
+            expected.setdefault(row, len(expected))
+        assert relation.add(chunk).tolist() == [expected[row] for row in questions]
 
 
 def test_what_holds_tuples_is_all_there_is():

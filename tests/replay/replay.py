@@ -1,11 +1,12 @@
 """Walks consecutive commits of a repository; after each, an update must equal a fresh scan.
 
-    python tests/replay/replay.py REPO --commits 50 [--from REV] [--policy NAME] [--json FILE]
+    python tests/replay/replay.py REPO --commits 50 [--from REV] [--policy NAME] [--states DIR] [--json FILE]
 
 REPO is a git directory. For each commit, first parents only: the relations are moved there from the commit before, and
 independently made from scratch. The SARIF of both must be the same bytes, all relations the same tuples; the first
 difference ends the walk with exit code 1. The table shows seconds of evaluation (update, full) and from the commit to
-the report (all, full), facts and derived tuples changed, and tuples that only moved to another iteration.
+the report (all, full), facts and derived tuples changed, and tuples that only moved to another iteration. With --states
+relations are saved there after each commit, and loaded again, before they are compared.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from analyzer.extraction.collect_facts import collect  # noqa: E402
 from analyzer.extraction.machine import ThisMachine  # noqa: E402
 from analyzer.findings.assemble_report import assemble  # noqa: E402
 from analyzer.history.commit_update import CannotFollow, Follower, Reader  # noqa: E402
+from analyzer.history.states import StateKey, States, scanned_digest  # noqa: E402
 from analyzer.outputs.sarif import render_sarif  # noqa: E402
 from analyzer.scan import ScanRequest, load_config, load_rulebook  # noqa: E402
 from analyzer.sources.trees import GitTree  # noqa: E402
 from analyzer.state_directory import StateDirectory  # noqa: E402
-from engine.incremental import POLICIES  # noqa: E402
+from engine.incremental import POLICIES, prepare_program  # noqa: E402
 from facts import schema  # noqa: E402
 
 FEW_FILES = 5
@@ -70,8 +72,9 @@ HEADING = "commit     files    facts   tuples    moved   strategy   update     f
 class Replay:
     """A repository, and the relations of the commit that the walk has reached."""
 
-    def __init__(self, path: Path, policy: str | None, jobs: int) -> None:
+    def __init__(self, path: Path, policy: str | None, jobs: int, states: Path | None) -> None:
         self.path, self.policy, self.jobs = path, policy, jobs
+        self.states = States(states, sys.maxsize) if states else None
         self.state, self.machine = StateDirectory(), ThisMachine(jobs)
         self.follower: Follower | None = None
         self.sources: object = None
@@ -88,7 +91,7 @@ class Replay:
         begin = perf_counter()
         collected = collect(tree, config, self.state.path, self.machine)
         evaluating = perf_counter()
-        full = evaluate_program(program, collected.mounted, self.machine, program.names)
+        full = evaluate_program(program, collected.mounted, self.machine, tuple(program.relations))
         full_s = perf_counter() - evaluating
         expected = render_sarif(assemble(tree, config, book, collected, full), "replay")
         full_all_s = perf_counter() - begin
@@ -104,6 +107,12 @@ class Replay:
         except CannotFollow as reason:
             raise Different(f"{commit}: {reason}") from None
         self.sources = sources
+        if self.states:
+            key = StateKey(tree.content, scanned_digest(config, tree.prefix))
+            self.states.save(key, self.follower)
+            self.follower = self.states.load(key, prepare_program(program), tree, reader)
+            if self.states.warnings or self.follower is None:
+                raise Different(f"{commit}: no state: {self.states.warnings}")
         view = self.follower.view
         found = render_sarif(assemble(tree, config, book, self.follower.collected(), view.result()), "replay")
         row.update_all_s = perf_counter() - begin
@@ -168,9 +177,10 @@ def main() -> int:
     parser.add_argument("--from", dest="revision", default="HEAD", help="the last commit of the walk")
     parser.add_argument("--policy", choices=POLICIES, help="by default that of analyze ci")
     parser.add_argument("--jobs", type=int, default=n_cores())
+    parser.add_argument("--states", type=Path, help="save the relations of each commit there, and load them")
     parser.add_argument("--json", type=Path, help="write the rows there too")
     arguments = parser.parse_args()
-    replay, rows, before = Replay(arguments.repo, arguments.policy, arguments.jobs), [], None
+    replay, rows, before = Replay(arguments.repo, arguments.policy, arguments.jobs, arguments.states), [], None
     print(HEADING)
     try:
         for commit in commits_of(arguments.repo, arguments.revision, arguments.commits):
