@@ -179,12 +179,11 @@ def evaluate(
     """Return the relations under each context policy, and the costs of contexts."""
     from analyzer.evaluation.contexts.evaluate import InContexts
     from analyzer.evaluation.program import compile_rulebook
-    from engine import only_sources
 
     program = compile_rulebook(book, directory)
 
     def evaluated() -> tuple[list[engine.Result], list[ContextCosts]]:
-        kept = only_sources(program, {source.name for source in book.sources})
+        kept = program.only_sources({source.name for source in book.sources})
         budget = limits.budget(kept, book)
         evaluation = InContexts(kept, book.sources, book.analysis, READ, mounted, machine, directory, budget)
         return [evaluation.evaluate(policy) for policy in policies], evaluation.costs

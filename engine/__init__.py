@@ -41,12 +41,13 @@ if TYPE_CHECKING:
     from engine.language.compiler import flatten as flatten
     from engine.language.diagnostics import Diagnostic as Diagnostic
     from engine.language.diagnostics import ProgramError as ProgramError
-    from engine.language.program_codec import PROGRAM_CODEC as PROGRAM_CODEC
     from engine.language.program_codec import UNITS_CODEC as UNITS_CODEC
     from engine.language.to_souffle import souffle_text as souffle_text
     from engine.plan.isolate_sources import isolate_sources as isolate_sources
-    from engine.plan.isolate_sources import only_sources as only_sources
     from engine.plan.isolate_sources import written_by as written_by
+    from engine.plan.outlined_program import OUTLINED_PROGRAM_CODEC as OUTLINED_PROGRAM_CODEC
+    from engine.plan.outlined_program import OutlinedProgram as OutlinedProgram
+    from engine.plan.outlined_program import outlined as outlined
     from engine.plan.program_slice import slice_for as slice_for
     from engine.plan.program_slice import slice_on as slice_on
     from engine.precompile import compile_kernels as compile_kernels
@@ -77,14 +78,15 @@ PUBLIC = {
     "Diagnostic": "engine.language.diagnostics",
     "ProgramError": "engine.language.diagnostics",
     "CheckedProgram": "engine.language.checked_program",
-    "PROGRAM_CODEC": "engine.language.program_codec",
     "UNITS_CODEC": "engine.language.program_codec",
     "Damaged": "engine.codec",
     "isolate_sources": "engine.plan.isolate_sources",
-    "only_sources": "engine.plan.isolate_sources",
     "written_by": "engine.plan.isolate_sources",
     "slice_for": "engine.plan.program_slice",
     "slice_on": "engine.plan.program_slice",
+    "OutlinedProgram": "engine.plan.outlined_program",
+    "outlined": "engine.plan.outlined_program",
+    "OUTLINED_PROGRAM_CODEC": "engine.plan.outlined_program",
     "Symbols": "engine.symbols",
     "RecordTable": "engine.storage.record_table",
     "Database": "engine.database",

@@ -3,19 +3,20 @@
 What is read is what the schema says, whoever wrote it. Classes are numbers in a closed list, those that the root type
 mentions: no name is looked up, and nothing is called but their constructors. Everything else is `Damaged`.
 
-A document is [texts, tags, columns, value]. Equal texts are stored once, and so are equal *leaves*: immutable values of
-primitive fields, such as a variable or a position. They are stored in columns, a class at a time; `tags` has the class
-of each. In `value` a text or a leaf is its number, a dataclass is [its class, field, …], and None is nil.
+A document is [texts, columns, value]. Equal texts are stored once, and so are equal *leaves*: immutable values of
+primitive fields, such as a variable or a position. They are stored in columns, a class at a time, and made when a value
+that is read has them. In `value` a text or a leaf is its number, a dataclass is [its class, field, …], and None is nil.
+The number of a leaf is its row in the columns of its class, times the number of classes, plus the number of its class.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, fields, is_dataclass
-from itertools import repeat
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -41,11 +42,12 @@ class Damaged(ValueError):
 class Written:
     """The tables of a document that is being written: texts and leaves by their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
         self.texts: dict[str, int] = {}
         self.leaves: dict[object, int] = {}
-        self.tags: list[int] = []
         self.columns: dict[int, list[list[Any]]] = {}
+        self.n_rows: Counter[int] = Counter()
 
     def text(self, value: str) -> int:
         return self.texts.setdefault(value, len(self.texts))
@@ -54,23 +56,37 @@ class Written:
         key = (tag, *((type(value), value) for value in values), repr(values))  # 0.0 is not -0.0.
         found = self.leaves.get(key)
         if found is None:
-            found = self.leaves[key] = len(self.tags)
-            self.tags.append(tag)
+            found = self.leaves[key] = self.n_rows[tag] * self.n_classes + tag
+            self.n_rows[tag] += 1
             for column, value in zip(self.columns.setdefault(tag, [[] for _ in values]), values, strict=True):
                 column.append(value)
         return found
 
 
 class Read:
-    """The tables of a document that is read."""
+    """The tables of a document that is read. Leaves are made once each."""
 
-    def __init__(self, texts: list[str], leaves: list[Any]) -> None:
-        self.texts, self.leaves = texts, leaves
+    def __init__(self, texts: list[str], columns: dict[int, list[list[Any]]], classes: Sequence[Leaf | None]) -> None:
+        self.texts, self.columns, self.classes = texts, columns, classes
+        self.made: dict[int, Any] = {}
+
+    def leaf(self, number: int) -> Any:
+        if number not in self.made:
+            row, tag = divmod(number, len(self.classes))
+            leaf = self.classes[tag]
+            if leaf is None or row < 0:
+                raise Damaged(f"{number} is no leaf")
+            owner, decoders = leaf
+            columns = self.columns.get(tag, []) if decoders else []
+            self.made[number] = owner(*[decode(c[row], self) for decode, c in zip(decoders, columns, strict=True)])
+        return self.made[number]
 
 
 Encode = Callable[[Any, Written], Any]
 Decode = Callable[[Any, Read], Any]
 Pair = tuple[Encode, Decode]
+Leaf = tuple[type, list[Decode]]
+"""A class of leaves, and what decodes the fields of one."""
 
 
 class Codec(Generic[Root]):
@@ -83,36 +99,47 @@ class Codec(Generic[Root]):
         self._kept = kept
         self._pairs: dict[Any, Pair] = {}
         self._tags: dict[type, int] = {}
-        self._leaves: dict[int, tuple[type, list[Decode]]] = {}
+        self._leaves: dict[int, Leaf] = {}
         self._encode, self._decode = self._pair(root)
 
     def pack(self, value: Root, default: Callable[[Any], Any] | None = None) -> bytes:
         """Return a value as bytes; `default` is msgpack's. Raises ValueError where it nests too deep."""
-        written = Written()
+        written = Written(len(self._tags))
         with many_and_deep():
-            plain = self._encode(value, written)
-        document = [list(written.texts), written.tags, written.columns, plain]
-        return msgpack.packb(document, default=default, unicode_errors=SURROGATES)
+            return packed(written, self._encode(value, written), default)
 
     def unpack(self, data: bytes, ext_hook: Callable[[int, bytes], Any] = msgpack.ExtType) -> Root:
         """Return the value that bytes stand for; `ext_hook` is msgpack's. Raises Damaged."""
-        try:
-            with many_and_deep():
-                document = msgpack.unpackb(data, ext_hook=ext_hook, strict_map_key=False, unicode_errors=SURROGATES)
-                texts, tags, columns, plain = document
-                read = Read(of_types(texts, frozenset({str})), [])
-                read.leaves = self._read_leaves(tags, columns, read)
-                return self._decode(plain, read)
-        except WRONG as error:
-            raise Damaged(str(error)) from None
+        with damage(), many_and_deep():
+            read, plain = self._read(data, ext_hook)
+            return self._decode(plain, read)
 
-    def _read_leaves(self, tags: list[int], columns: dict[int, list[list[Any]]], read: Read) -> list[Any]:
-        made: dict[int, Iterator[Any]] = {}
-        for tag, stored in columns.items():
-            owner, decoders = self._leaves[tag]
-            values = [decode(column, read) for decode, column in zip(decoders, stored, strict=True)]
-            made[tag] = map(owner, *values) if values else repeat(owner())
-        return [next(made[tag]) for tag in tags]
+    def pack_each(self, values: Iterable[Root]) -> bytes:
+        """Return values as bytes, of which each can be read without the others. Raises ValueError, as `pack`."""
+        written = Written(len(self._tags))
+        with many_and_deep():
+            return packed(
+                written, [msgpack.packb(self._encode(value, written), unicode_errors=SURROGATES) for value in values]
+            )
+
+    def unpack_each(self, data: bytes) -> Callable[[int], Root]:
+        """Return what reads the value at a position of those that `pack_each` was given. Both raise Damaged."""
+        with damage():
+            read, parts = self._read(data)
+            of_types(parts, frozenset({bytes}))
+
+        def value_at(position: int) -> Root:
+            with damage(), deep():
+                return self._decode(msgpack.unpackb(parts[position]), read)
+
+        return value_at
+
+    def _read(self, data: bytes, ext_hook: Callable[[int, bytes], Any] = msgpack.ExtType) -> tuple[Read, Any]:
+        document = msgpack.unpackb(data, ext_hook=ext_hook, strict_map_key=False, unicode_errors=SURROGATES)
+        texts, columns, plain = document
+        return Read(
+            of_types(texts, frozenset({str})), columns, [self._leaves.get(t) for t in range(len(self._tags))]
+        ), plain
 
     # ---- a pair for each type
 
@@ -160,7 +187,7 @@ class Codec(Generic[Root]):
 
         def decode(plain: Any, read: Read) -> Any:
             if type(plain) is int:
-                leaf = read.leaves[plain]
+                leaf = read.leaf(plain)
                 if type(leaf) not in leaves:
                     raise Damaged(f"{leaf} stands in a wrong place")
                 return leaf
@@ -183,7 +210,7 @@ class Codec(Generic[Root]):
             return [encode(getattr(value, name), written) for name, encode in zip(names, encoders, strict=True)]
 
         if is_leaf(owner, kept, hints):
-            self._leaves[tag] = owner, [column_of(hints[field.name]) for field in kept]
+            self._leaves[tag] = owner, decoders
             return tag, lambda value, written: written.leaf(tag, values(value, written)), None
         n_positional = sum(not field.kw_only for field in kept)
         keywords = names[n_positional:]
@@ -214,13 +241,6 @@ def of_types(values: list[Any], types: Types) -> list[Any]:
     if not types.issuperset(map(type, values)):
         raise Damaged(f"values are none of {types}")
     return values
-
-
-def column_of(hint: Any) -> Decode:
-    """Decodes a column of leaves."""
-    if hint is str:
-        return lambda plain, read: [read.texts[each] for each in plain]
-    return lambda plain, read: of_types(plain, allowed(frozenset(get_args(hint) or {hint})))
 
 
 def allowed(types: Types) -> Types:
@@ -279,15 +299,40 @@ def mapping(keys: Pair, values: Pair) -> Pair:
     return lambda value, written: encode(value.items(), written), lambda plain, read: dict(decode(plain, read))
 
 
+def packed(written: Written, plain: Any, default: Callable[[Any], Any] | None = None) -> bytes:
+    """Return the document of an encoded value."""
+    document = [list(written.texts), written.columns, plain]
+    return msgpack.packb(document, default=default, unicode_errors=SURROGATES)
+
+
 @contextmanager
-def many_and_deep() -> Iterator[None]:
-    """Make many objects, none of them garbage, without the collector, and follow terms as deep as they nest."""
-    was_on, limit = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()
+def damage() -> Iterator[None]:
+    """Say of what decoding corrupt bytes raises that they are Damaged."""
+    try:
+        yield
+    except WRONG as error:
+        raise Damaged(str(error)) from None
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Follow terms as deep as they nest."""
+    limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, MAX_FRAMES))
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
+
+
+@contextmanager
+def many_and_deep() -> Iterator[None]:
+    """Make many objects, none of them garbage, without the collector, and follow terms as deep as they nest."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        with deep():
+            yield
+    finally:
         if was_on:
             gc.enable()

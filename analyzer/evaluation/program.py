@@ -20,17 +20,18 @@ from analyzer.evaluation.rulebook import Rulebook
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
 from engine import (
-    PROGRAM_CODEC,
+    OUTLINED_PROGRAM_CODEC,
     UNITS_CODEC,
     Budget,
     BudgetExceeded,
     Damaged,
+    OutlinedProgram,
     OutOfMemory,
     Unit,
     check_sources,
     isolate_sources,
+    outlined,
     slice_for,
-    slice_on,
 )
 from engine.incremental import PREPARED_CODEC, PreparedProgram, prepare_program
 from facts import schema
@@ -64,8 +65,8 @@ def compile_cached(
     wanted: Sequence[str],
     given: Collection[str] = GIVEN,
     tell: Tell = nobody,
-) -> engine.CheckedProgram:
-    """Return the checked program of all sources together, cut to what is given and what the wanted relations depend on.
+) -> OutlinedProgram:
+    """Return the program of all sources together, cut to what is given and what the wanted relations depend on.
 
     Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
     the front end; `tell` is told of one that is damaged, and is made again. So are the units of bundled sources, so
@@ -74,11 +75,11 @@ def compile_cached(
     name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
     untrusted = {source.name for source in sources if not source.trusted}
 
-    def make() -> engine.CheckedProgram:
+    def make() -> OutlinedProgram:
         units = _units(_layers(sources), directory, tell)
-        return slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given)
+        return outlined(slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given))
 
-    return _cached(directory, name, PROGRAM_CODEC, make, tell)
+    return _cached(directory, name, OUTLINED_PROGRAM_CODEC, make, tell)
 
 
 def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
@@ -121,7 +122,7 @@ def prepare_cached(
         directory,
         name,
         PREPARED_CODEC,
-        lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell)),
+        lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell).whole),
         tell,
     )
 
@@ -146,7 +147,7 @@ def _unpacked(codec: Encoding[Made], stored: bytes) -> Made:
     return codec.unpack(stored)
 
 
-def compile_rulebook(book: Rulebook, directory: Path) -> engine.CheckedProgram:
+def compile_rulebook(book: Rulebook, directory: Path) -> OutlinedProgram:
     """Return the program of a rulebook, without the user's sources that are wrong: those become problems of the book.
 
     Raises ProgramErrors where the bundled sources are wrong by themselves.
@@ -200,7 +201,7 @@ def _left_out(diagnostic: engine.Diagnostic) -> Problem:
 
 
 def evaluate_program(
-    program: engine.CheckedProgram,
+    program: OutlinedProgram,
     mounted: facts.Mounted,
     machine: Machine,
     wanted: Sequence[str] = READ,
@@ -214,7 +215,8 @@ def evaluate_program(
     records = {"Entity": mounted.entities}
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
-        return machine.evaluate(slice_on(program, database, wanted), database, [bounds(mounted, copies)], budget)
+        part, database = program.part_on(database, wanted)
+        return machine.evaluate(part, database, [bounds(mounted, copies)], budget)
 
 
 @contextmanager

@@ -36,14 +36,16 @@ class Limits:
         """The deadline, on the monotonic clock, of a scan that begins now."""
         return None if self.timeout_s is None else monotonic() + self.timeout_s
 
-    def budget(self, program: engine.CheckedProgram | PreparedProgram, book: Rulebook) -> Budget | None:
+    def budget(self, program: engine.OutlinedProgram | PreparedProgram, book: Rulebook) -> Budget | None:
         """Return the budget of the users' rules in a program, if there are any."""
         if not book.user:
             return None  # To look into a prepared program takes longer than an update.
-        from engine import Budget, written_by
-        from engine.incremental import PreparedProgram
+        from engine import Budget, OutlinedProgram, written_by
 
-        writers = written_by(program.program if isinstance(program, PreparedProgram) else program, book.user)
+        if isinstance(program, OutlinedProgram):
+            writers = program.written_by(book.user)
+        else:
+            writers = written_by(program.program, book.user)
         return Budget(writers, self.rule_rows, self.rule_s) if writers else None
 
 

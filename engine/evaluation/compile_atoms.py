@@ -7,20 +7,27 @@ from collections.abc import Mapping, Sequence, Set
 import numpy as np
 
 from engine.evaluation.bindings import Bindings
+from engine.evaluation.index_selection import in_order_of
 from engine.evaluation.operators import Contains, Exists, Join, Scan
 from engine.evaluation.registers import Registers
-from engine.plan.rule import Absent, Match, Operand
+from engine.plan.rule import Absent, Compare, Match, Operand
 from engine.storage.arrangement import Readable
+from engine.storage.narrowed_arrangement import OrderedRuns, RangedArrangement
 from engine.storage.relation import Relation
 
 SELECTIVE = 2.0
 """A key with at most so many rows need not be told apart any further."""
+LOWER = {">": 1, ">=": 0}
+UPPER = {"<": 0, "<=": 1}
+"""What is added to a bound so that numbers are at least a lower one, and less than an upper one."""
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Atoms(Registers):
     """Builds the operators of atoms.
 
-    `old` are the ids of the atoms that read earlier iterations only, `recursive` the relations being evaluated.
+    `old` are the ids of the atoms that read earlier iterations only, `recursive` the relations being evaluated,
+    `filters` the comparisons that directly follow the atom at hand.
     """
 
     def __init__(self, wide: Mapping[str, bool], bindings: Bindings, depth: int = 0) -> None:
@@ -29,6 +36,7 @@ class Atoms(Registers):
         self.scan: Scan | None = None
         self.old: frozenset[int] = frozenset()
         self.recursive: Set[str] = frozenset()
+        self.filters: Sequence[Compare] = ()
 
     def match(self, literal: Match) -> None:
         relation = self.bindings.relations[literal.relation]
@@ -55,6 +63,8 @@ class Atoms(Registers):
         arrangement = self.arrangement(relation, key, payload=True, old=old)
         key = [int(column) for column in arrangement.key]
         registers = [self.register_of(literal.terms[c]) for c in key]
+        if not old and literal.relation not in self.recursive and type(relation) is Relation:
+            arrangement = self.between(arrangement, payload)
         after, self.needed = self.needed, self.needed | {term for term, _ in checked}
         segment, take = self.next_segment()
         for variable in payload:
@@ -64,6 +74,31 @@ class Atoms(Registers):
         self.operators.append(Join(relation.name, arrangement, old, registers, segment, take, columns))
         self.needed = after
         self.check_equal(pairs)
+
+    def between(self, arrangement: Readable, payload: Mapping[str, int]) -> Readable | OrderedRuns:
+        """The arrangement of a complete relation, or its runs between bounds that the filters give to a number."""
+        found: dict[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
+        for filter in self.filters:
+            for op, variable, bound in (
+                (filter.op, filter.left, filter.right),
+                (MIRRORED.get(filter.op, ""), filter.right, filter.left),
+            ):
+                if op in MIRRORED and filter.kind == "number" and variable in payload and self.is_bound(bound):
+                    lows, highs = found.setdefault(str(variable), ([], []))
+                    at = self.register_of(bound)
+                    if op in LOWER:
+                        lows.append((at, LOWER[op]))
+                    else:
+                        highs.append((at, UPPER[op]))
+        if not found:
+            return arrangement
+        variable = max(found, key=lambda each: all(found[each]))
+        column = payload[variable]
+        return (
+            RangedArrangement(arrangement, column, *found[variable])
+            if in_order_of(arrangement, column)
+            else arrangement
+        )
 
     def index_columns(self, relation: Relation, bound: tuple[int, ...]) -> tuple[int, ...]:
         """The columns to look an atom up by: all that are bound, or a few that select almost as well.

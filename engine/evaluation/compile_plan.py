@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -108,8 +109,9 @@ class Builder(Atoms, Values):
         remaining = [set(wanted)]
         for literal in reversed(literals):
             remaining.append(remaining[-1] | literal.variables)
-        for literal, needed in zip(literals, reversed(remaining[:-1]), strict=True):
+        for at, (literal, needed) in enumerate(zip(literals, reversed(remaining[:-1]), strict=True), 1):
             self.needed = needed
+            self.filters = tuple(takewhile(lambda each: isinstance(each, Compare), literals[at:]))
             self.step(literal)
             if literal is self.projected:
                 self.operators.append(Distinct(self.live()))

@@ -35,6 +35,7 @@ from engine.plan.rule import Intersect, Match, Rule, Some
 from engine.plan.rule_text import Texts
 from engine.plan.variable_elimination import SubJoin
 from engine.storage.arrangement import Arrangement
+from engine.storage.narrowed_arrangement import RangedArrangement
 from engine.storage.relation import Relation
 from engine.symbols import Symbols
 
@@ -198,6 +199,9 @@ class Explainer:
             case Join() | Exists():
                 key = ", ".join(self.columns(operator.relation, operator.arrangement.key))
                 word = "join" if isinstance(operator, Join) else "exists" if operator.wanted else "not exists"
+                if isinstance(operator.arrangement, RangedArrangement):
+                    (column,) = self.columns(operator.relation, (operator.arrangement.column,))
+                    key = f"{key}, {column} between" if key else f"{column} between"
                 return f"{word} {operator.relation}[{key}]"
             case Intersection():
                 return "least of " + ", ".join(self.operator(branch.join) for branch in operator.branches)

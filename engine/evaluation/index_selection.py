@@ -36,5 +36,16 @@ class Indexes:
         return narrowed(bases[base], order_of(chain)[len(base) :])
 
 
+LONG_RUN = 8
+"""Runs of fewer rows are read faster than searched."""
+
+
+def in_order_of(arrangement: object, column: int) -> bool:
+    """Put the runs of an arrangement that will not grow in order of a column; return True if they are, and are long."""
+    if not isinstance(arrangement, Arrangement) or not serves(arrangement):
+        return False
+    return arrangement.n_rows >= LONG_RUN * arrangement.n_keys and narrowed(arrangement, (column,)) is not None
+
+
 def serves(arrangement: object) -> bool:
     return isinstance(arrangement, Arrangement) and arrangement.arena is not None

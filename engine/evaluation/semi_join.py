@@ -13,7 +13,7 @@ from engine.evaluation.operators import Join, Operator
 from engine.kernels.columns import compress
 from engine.kernels.csr_runs import LENGTH, START, expand
 from engine.storage.arrangement import Readable
-from engine.storage.narrowed_arrangement import NarrowedArrangement
+from engine.storage.narrowed_arrangement import OrderedRuns
 
 if TYPE_CHECKING:
     from engine.evaluation.worker_pool import Worker
@@ -46,7 +46,7 @@ class SemiJoin(Operator):
     def matches(self, worker: Worker, chunk: Columns, n: int, passed: np.ndarray) -> Iterator[tuple[Columns, int]]:
         """Yield matches, a few of each row at a time, as long as it has not passed."""
         by, out = worker.arrangement(self.join.arrangement), worker.buffer(self.join.segment)
-        if not (isinstance(by, NarrowedArrangement) or (isinstance(by, Readable) and by.holds_values)):
+        if not (isinstance(by, OrderedRuns) or (isinstance(by, Readable) and by.holds_values)):
             yield from self.join.chunks(worker, chunk, n)
             return
         starts, lengths = by.matches(chunk, n, self.join.key, self.join.upto)
@@ -61,7 +61,7 @@ class SemiJoin(Operator):
             rows = rows[~passed[rows] & (lengths[rows] > tried)]
 
     def expanded(
-        self, worker: Worker, by: Readable | NarrowedArrangement, chunk: Columns, runs: np.ndarray, out: Columns
+        self, worker: Worker, by: Readable | OrderedRuns, chunk: Columns, runs: np.ndarray, out: Columns
     ) -> Iterator[int]:
         join, n, i, j = self.join, len(runs), 0, 0
         while i < n:

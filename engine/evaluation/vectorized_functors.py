@@ -7,7 +7,7 @@ once per distinct argument.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from threading import Lock
 
@@ -128,6 +128,10 @@ class Functors:
             return np.array([0 if v is None else encode_float(v) for v in values], np.int64), defined
         return np.array([0 if v is None else signed(v) for v in values], np.int64), defined
 
+    def encode_all(self, values: Iterable, kind: str) -> np.ndarray:
+        """A column of texts or numbers, all of which are values."""
+        return self.symbols.intern(values).astype(np.int64) if kind == "symbol" else np.fromiter(values, np.int64)
+
 
 # ---- arithmetic
 
@@ -214,6 +218,14 @@ TEXT_ARGUMENTS: dict[str, tuple[str, ...] | None] = {
 }
 """The kinds of the arguments of the functors from or to texts; None stands for any number of texts."""
 
+TOTAL_ON_COLUMNS: dict[str, Callable[..., Iterable]] = {
+    "cat": lambda *texts: map("".join, zip(*texts, strict=True)),
+    "strlen": lambda texts: map(len, texts),
+    "itos": lambda numbers: map(str, numbers),
+    "utos": lambda numbers: map(str, numbers),
+}
+"""Functors that have a value for all arguments, on columns of Python values."""
+
 
 class Memo:
     """A function of columns, run once per distinct row of arguments. Safe to share between threads."""
@@ -271,6 +283,9 @@ class TextFunctor(Memo):
     def evaluate(self, columns: np.ndarray) -> Defined:
         kinds = TEXT_ARGUMENTS.get(self._name) or ("symbol",) * len(columns)
         arguments = [self._functors.decode(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        if self._name in TOTAL_ON_COLUMNS:
+            made = self._functors.encode_all(TOTAL_ON_COLUMNS[self._name](*arguments), self._result)
+            return made, np.ones(len(made), np.bool_)
         found = [
             scalar.apply(self._name, self._kind, values, self._functors.bits) for values in zip(*arguments, strict=True)
         ]

@@ -260,6 +260,38 @@ def narrow(ids, n, runs, upto, rows, registers, arena, columns, found):
 
 
 @kernel
+def narrow_between(ids, n, runs, upto, rows, lows, highs, column, found):
+    """Write to found[i] the part of the run of ids[i] whose values in `column` lie between bounds of row i; i < n.
+
+    A bound is (register, summand): the value is at least each sum in `lows`, and less than each in `highs`. The runs
+    are in the order of the column of the arena.
+    """
+    for i in range(n):
+        if ids[i] < 0:
+            continue
+        lo = np.int64(runs[ids[i], START])
+        hi = lo + runs[ids[i], upto]
+        for q in range(len(lows)):
+            least, end = np.int64(rows[lows[q, 0], i]) + lows[q, 1], hi
+            while lo < end:
+                middle = (lo + end) // 2
+                if column[middle] < least:
+                    lo = middle + 1
+                else:
+                    end = middle
+        for q in range(len(highs)):
+            beyond, begin = np.int64(rows[highs[q, 0], i]) + highs[q, 1], lo
+            while begin < hi:
+                middle = (begin + hi) // 2
+                if column[middle] < beyond:
+                    begin = middle + 1
+                else:
+                    hi = middle
+        found[i, START] = lo
+        found[i, upto] = hi - lo
+
+
+@kernel
 def total_matches(ids, n, runs, upto):
     """The number of rows that `expand` would write for ids[:n]."""
     total = 0

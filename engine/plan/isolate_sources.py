@@ -46,16 +46,6 @@ def written_by(program: CheckedProgram, sources: Collection[str]) -> dict[str, s
     return found
 
 
-def only_sources(program: CheckedProgram, sources: Collection[str]) -> CheckedProgram:
-    """Return the program with the clauses of some sources alone; relations that only others write are empty."""
-    kept = {*sources, BUILT}
-    strata = (
-        replace(stratum, clauses=tuple(clause for clause in stratum.clauses if clause.span.source in kept))
-        for stratum in program.strata
-    )
-    return replace(program, strata=tuple(strata))
-
-
 @dataclass
 class _Parts:
     program: CheckedProgram

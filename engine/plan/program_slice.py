@@ -1,47 +1,71 @@
-"""The part of a program that some relations need: what is not asked for costs nothing."""
+"""The part of a program that some relations need: what is not asked for costs nothing.
+
+It is found on outlines of the clauses: what each derives and reads. Facts come for given relations alone. So a relation
+that is none of these and has no clause is empty; a clause that reads it can derive nothing, and goes, too, until every
+relation that is read may have rows. So do clauses that ask for rows of which it is known that there are none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
 
 from engine.database import Columns, Database
 from engine.language.checked_program import CheckedClause, CheckedProgram
 from engine.language.syntax import Atom, Constant
 from engine.language.traverse import all_atoms
 from engine.plan.value_encoding import encode
+from engine.symbols import Symbols
+
+Name = TypeVar("Name", bound=Hashable)
+Asked = tuple[tuple[int, str, int | float | str | None], ...]
+"""The columns of an atom that hold constants, with the types and values of these."""
+
+
+class Outline(NamedTuple):
+    """What a clause derives rows of; the relations of which it needs rows, and which ones; all that it reads."""
+
+    head: str
+    needs: tuple[tuple[str, Asked], ...]
+    reads: tuple[str, ...]
+
+
+def outline(clause: CheckedClause) -> Outline:
+    atoms = [literal for literal in clause.body if isinstance(literal, Atom)]
+    reads = dict.fromkeys(atom.relation for atom in all_atoms(clause))
+    return Outline(clause.head.relation, tuple((atom.relation, asked(atom)) for atom in atoms), tuple(reads))
+
+
+def asked(atom: Atom) -> Asked:
+    return tuple((i, term.type, term.value) for i, term in enumerate(atom.arguments) if isinstance(term, Constant))
 
 
 def slice_for(
     program: CheckedProgram,
     wanted: Collection[str],
     given: Collection[str],
-    has_rows: Callable[[Atom], bool] = lambda atom: True,
+    has_rows: Callable[[str, Asked], bool] = lambda relation, asked: True,
 ) -> CheckedProgram:
-    """Return the program without what none of the wanted relations depends on; the given ones stay.
+    """Return the program without what none of the wanted relations depends on; the given ones stay."""
+    outlines = [(stratum.relations, list(map(outline, stratum.clauses))) for stratum in program.strata]
+    needed, live = needed_part(outlines, wanted, given, (), has_rows)
+    strata = (
+        replace(stratum, clauses=tuple(clause for clause, stays in zip(stratum.clauses, kept, strict=True) if stays))
+        for stratum, kept in zip(program.strata, live, strict=True)
+        if not needed.isdisjoint(stratum.relations)
+    )
+    relations = {name: relation for name, relation in program.relations.items() if name in needed}
+    return replace(with_directives_of(program, needed), relations=relations, strata=tuple(strata))
 
-    Facts come for the given relations alone. So a relation that is none of these and has no clause is empty; a clause
-    that reads it can derive nothing, and goes, too, until every relation that is read may have rows. So do clauses with
-    an atom that no row agrees with, as far as `has_rows` knows.
-    """
-    program = without_barren_clauses(program, given, has_rows)
-    needed = {*wanted, *given}
-    for stratum in reversed(program.strata):
-        if not needed.isdisjoint(stratum.relations):
-            needed.update(stratum.relations, *(read_anyhow(clause) for clause in stratum.clauses))
+
+def with_directives_of(program: CheckedProgram, names: Collection[str]) -> CheckedProgram:
+    """Return the program with the directives of some relations alone."""
     inputs, outputs, printsizes, limitsizes = (
-        tuple(directive for directive in directives if directive.relation in needed)
+        tuple(directive for directive in directives if directive.relation in names)
         for directives in (program.inputs, program.outputs, program.printsizes, program.limitsizes)
     )
-    return replace(
-        program,
-        relations={name: relation for name, relation in program.relations.items() if name in needed},
-        strata=tuple(stratum for stratum in program.strata if not needed.isdisjoint(stratum.relations)),
-        inputs=inputs,
-        outputs=outputs,
-        printsizes=printsizes,
-        limitsizes=limitsizes,
-    )
+    return replace(program, inputs=inputs, outputs=outputs, printsizes=printsizes, limitsizes=limitsizes)
 
 
 def slice_on(program: CheckedProgram, database: Database, wanted: Collection[str]) -> CheckedProgram:
@@ -51,50 +75,63 @@ def slice_on(program: CheckedProgram, database: Database, wanted: Collection[str
     the clause gives. Programs for several kinds of facts shrink to what is for those at hand.
     """
     derived = {clause.head.relation for clause in program.clauses}
-    asked: dict[tuple[str, int, object], bool] = {}
-
-    def has_rows(atom: Atom) -> bool:
-        columns = database.relations.get(atom.relation)
-        if atom.relation in derived or columns is None:
-            return True
-        constants = [(i, term) for i, term in enumerate(atom.arguments) if isinstance(term, Constant)]
-        return columns.shape[1] > 0 and all(has_constant(atom.relation, columns, i, term) for i, term in constants)
-
-    def has_constant(name: str, columns: Columns, i: int, term: Constant) -> bool:
-        key = (name, i, term.value)
-        if key not in asked:
-            asked[key] = bool((columns[i] == encode(term, database.symbols)).any())
-        return asked[key]
-
     given = {name for name in program.relations if name in database.relations or name not in derived}
-    return slice_for(program, wanted, given, has_rows)
+    held = {name: columns for name, columns in database.relations.items() if name not in derived}
+    return slice_for(program, wanted, given, HeldRows(held, database.symbols).may_have)
 
 
-def without_barren_clauses(
-    program: CheckedProgram, given: Collection[str], has_rows: Callable[[Atom], bool]
-) -> CheckedProgram:
-    """Return the program without clauses that read an empty relation, or a recursion that nothing begins.
+class HeldRows(Generic[Name]):
+    """Tells whether relations of facts, by their names, have rows with some constants. Others may have any."""
 
-    Strata come in an order of evaluation: one pass sees what every clause reads of strata before its own.
+    def __init__(self, held: Mapping[Name, Columns], symbols: Symbols) -> None:
+        self.held, self.symbols = held, symbols
+        self._known: dict[tuple[Name, int, object], bool] = {}
+
+    def may_have(self, relation: Name, asked: Asked) -> bool:
+        columns = self.held.get(relation)
+        return columns is None or (columns.shape[1] > 0 and all(self._has(relation, columns, each) for each in asked))
+
+    def _has(self, relation: Name, columns: Columns, constant: tuple[int, str, int | float | str | None]) -> bool:
+        column, type_, value = constant
+        key = (relation, column, value)
+        if key not in self._known:
+            self._known[key] = bool((columns[column] == encode(Constant(value, type_), self.symbols)).any())
+        return self._known[key]
+
+
+def needed_part(
+    strata: Sequence[tuple[Collection[Name], Sequence[tuple[Name, Iterable[tuple[Name, Asked]], Iterable[Name]]]]],
+    wanted: Iterable[Name],
+    given: Collection[Name],
+    filled: Collection[Name],
+    has_rows: Callable[[Name, Asked], bool],
+) -> tuple[set[Name], list[list[bool]]]:
+    """Return the relations that wanted ones need, the given ones included, and which clauses may derive rows.
+
+    Facts come for given relations and for `filled` ones, which stay only if they are needed. `strata` are relations
+    with outlines of their clauses, in an order of evaluation: one pass sees what every clause reads of strata before
+    its own, and one back what is needed.
     """
-    fruitful, strata = set(given), []
-    for stratum in program.strata:
-        kept: set[int] = set()
-        waiting = {at: atoms for at, clause in enumerate(stratum.clauses) if all(map(has_rows, atoms := read(clause)))}
-        while found := [at for at, atoms in waiting.items() if all(atom.relation in fruitful for atom in atoms)]:
-            kept.update(found)
-            fruitful.update(stratum.clauses[at].head.relation for at in found)
+    fruitful = {*given, *filled}
+    live = []
+    for _, outlines in strata:
+        kept = [False] * len(outlines)
+        waiting = [
+            (at, head, [relation for relation, _ in needs])
+            for at, (head, needs, _) in enumerate(outlines)
+            if all(has_rows(relation, asked) for relation, asked in needs)
+        ]
+        while found := [at for at, _, needs in waiting if fruitful.issuperset(needs)]:
             for at in found:
-                del waiting[at]
-        clauses = tuple(clause for at, clause in enumerate(stratum.clauses) if at in kept)
-        strata.append(replace(stratum, clauses=clauses))
-    return replace(program, strata=tuple(strata))
-
-
-def read(clause: CheckedClause) -> list[Atom]:
-    """The atoms of which a clause needs a row."""
-    return [literal for literal in clause.body if isinstance(literal, Atom)]
-
-
-def read_anyhow(clause: CheckedClause) -> set[str]:
-    return {atom.relation for atom in all_atoms(clause)}
+                kept[at] = True
+                fruitful.add(outlines[at][0])
+            waiting = [each for each in waiting if not kept[each[0]]]
+        live.append(kept)
+    needed = {*wanted, *given}
+    for (relations, outlines), kept in zip(reversed(strata), reversed(live), strict=True):
+        if not needed.isdisjoint(relations):
+            needed.update(relations)
+            for (_, _, reads), stays in zip(outlines, kept, strict=True):
+                if stays:
+                    needed.update(reads)
+    return needed, live

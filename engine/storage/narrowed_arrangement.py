@@ -1,4 +1,4 @@
-"""One arrangement for several keys: runs in order of further columns, searched for the values of those."""
+"""Parts of runs: an arrangement whose runs are in order of further columns, searched for values or between bounds."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.database import Columns
-from engine.kernels.csr_runs import START, expand, keep_matches, narrow
+from engine.kernels.csr_runs import START, expand, keep_matches, narrow, narrow_between
 from engine.storage.arrangement import Arrangement
 
 
-class NarrowedArrangement:
-    """An arrangement read by its own key and some columns of its payload, by which its runs are in order.
+class OrderedRuns:
+    """An arrangement read a part of a run at a time: what `narrow` finds in O(log of the length of its run).
 
-    A key is found in O(log of the length of its run). Joins read it through `pairs` and `keep`; `locate` and `runs` are
-    those of the arrangement: more rows than match, which serve to count candidates only.
+    Joins read it through `pairs` and `keep`; `locate` and `runs` are those of the arrangement: more rows than match,
+    which serve to count candidates only.
     """
 
-    def __init__(self, base: Arrangement, columns: Sequence[int]) -> None:
-        self.base, self.dtype, self.payload = base, base.dtype, base.payload
-        self.key = np.append(base.key, np.array(columns, np.int64))
-        self.places = np.array([base.payload.tolist().index(c) for c in columns], np.int64)
+    def __init__(self, base: Arrangement, key: np.ndarray) -> None:
+        self.base, self.dtype, self.payload, self.key = base, base.dtype, base.payload, key
+
+    def narrow(self, chunk: Columns, n: int, key: np.ndarray, upto: int) -> np.ndarray:
+        """Return a run for each of the first n rows: of its matches, which may be none."""
+        raise NotImplementedError
 
     @property
     def runs(self) -> np.ndarray:
@@ -53,11 +55,39 @@ class NarrowedArrangement:
         runs, ids = self.narrow(chunk, n, key, upto), np.arange(n, dtype=np.int32)
         return keep_matches(ids, n, runs, upto, wanted, chunk, live)
 
+
+class NarrowedArrangement(OrderedRuns):
+    """An arrangement read by its own key and some columns of its payload, by which its runs are in order."""
+
+    def __init__(self, base: Arrangement, columns: Sequence[int]) -> None:
+        super().__init__(base, np.append(base.key, np.array(columns, np.int64)))
+        self.places = np.array([base.payload.tolist().index(c) for c in columns], np.int64)
+
     def narrow(self, chunk: Columns, n: int, key: np.ndarray, upto: int) -> np.ndarray:
-        """Return a run for each of the first n rows: of its matches, which may be none."""
         runs = np.zeros((n, 4), np.int32)
         at = len(self.base.key)
         narrow(self.locate(chunk, n, key), n, self.runs, upto, chunk, key[at:], self.arena, self.places, runs)
+        return runs
+
+
+class RangedArrangement(OrderedRuns):
+    """An arrangement read by its key and by bounds on one column of numbers, by which its runs are in order.
+
+    A bound is (register, summand): the number is at least each sum in `lows`, and less than each in `highs`.
+    """
+
+    def __init__(
+        self, base: Arrangement, column: int, lows: Sequence[tuple[int, int]], highs: Sequence[tuple[int, int]]
+    ) -> None:
+        super().__init__(base, base.key)
+        self.column = column
+        self.place = base.payload.tolist().index(column)
+        self.lows, self.highs = (np.array(sums, np.int64).reshape(-1, 2) for sums in (lows, highs))
+
+    def narrow(self, chunk: Columns, n: int, key: np.ndarray, upto: int) -> np.ndarray:
+        runs = np.zeros((n, 4), np.int32)
+        column, ids = self.base.arena[self.place], self.locate(chunk, n, key)
+        narrow_between(ids, n, self.runs, upto, chunk, self.lows, self.highs, column, runs)
         return runs
 
 

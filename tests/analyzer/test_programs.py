@@ -19,6 +19,10 @@ from rules import catalogue
 SOURCES = [engine.Source("a.dl", '.decl p(x: number, s: symbol)\np(1, "a").\n.decl q(s: symbol)\nq(s) :- p(_, s).\n')]
 
 
+def compile_whole(*arguments, **more):
+    return compile_cached(*arguments, **more).whole
+
+
 class Mischief:
     """Makes a file when it is unpickled."""
 
@@ -29,7 +33,7 @@ class Mischief:
         return (open, (str(self.path), "w"))
 
 
-@pytest.mark.parametrize("make", [compile_cached, prepare_cached])
+@pytest.mark.parametrize("make", [compile_whole, prepare_cached])
 def test_a_pickle_in_the_cache_runs_nothing(make, tmp_path):
     expected, told = make(SOURCES, tmp_path, ("q",)), []
     for entry in (tmp_path / "programs").iterdir():
@@ -39,7 +43,7 @@ def test_a_pickle_in_the_cache_runs_nothing(make, tmp_path):
     assert told and all("were damaged; compiled anew" in text for text in told)
 
 
-@pytest.mark.parametrize("make", [compile_cached, prepare_cached])
+@pytest.mark.parametrize("make", [compile_whole, prepare_cached])
 def test_flipped_bits_are_told_and_the_program_is_compiled_anew(make, tmp_path):
     expected, choose = make(SOURCES, tmp_path, ("q",)), random.Random(make.__name__)
     for _ in range(25):
@@ -80,7 +84,7 @@ def small_bundle(monkeypatch):
 def test_bundled_rules_are_read_once_for_all_programs_with_them(small_bundle, read, tmp_path):
     def relations(sources, *wanted):
         read.clear()
-        return set(compile_cached(sources, tmp_path, wanted, ("fact",)).relations)
+        return set(compile_cached(sources, tmp_path, wanted, ("fact",)).names)
 
     assert relations(small_bundle, "c") == {"fact", "a", "m", "c"}
     assert sorted(read) == sorted(source.name for source in small_bundle)
@@ -97,15 +101,15 @@ def test_bundled_rules_are_read_once_for_all_programs_with_them(small_bundle, re
 def test_bundled_rules_that_lack_others_are_compiled_with_all(small_bundle, tmp_path):
     own = engine.Source("own.dl", ".decl a(x: number)\na(1).\n")
     sources = [small_bundle[0], *small_bundle[2:], own]
-    assert compile_cached(sources, tmp_path, ("c",), ("fact",)) == slice_for(engine.compile(sources), ("c",), ("fact",))
+    assert compile_whole(sources, tmp_path, ("c",), ("fact",)) == slice_for(engine.compile(sources), ("c",), ("fact",))
 
 
 def test_units_that_are_damaged_are_told_and_made_again(small_bundle, tmp_path):
     own = engine.Source("own.dl", ".decl own(x: number)\nown(x) :- c(x).\n")
-    expected, told = compile_cached([*small_bundle, own], tmp_path, ("own",), ("fact",)), []
+    expected, told = compile_whole([*small_bundle, own], tmp_path, ("own",), ("fact",)), []
     for entry in (tmp_path / "programs").iterdir():
         save_entry(entry, pickle.dumps(Mischief(tmp_path / "ran")))
-    assert compile_cached([*small_bundle, own], tmp_path, ("own",), ("fact",), told.append) == expected
+    assert compile_whole([*small_bundle, own], tmp_path, ("own",), ("fact",), told.append) == expected
     assert len(told) == 4 and not (tmp_path / "ran").exists()
 
 

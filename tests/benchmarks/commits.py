@@ -90,7 +90,7 @@ class Walk:
 
     def begin(self, policy):
         """Relations of the first commit, and how long a bootstrap takes when kernels are there."""
-        follower = Follower.begin(self.program, self.tree(self.commits[0]), self.reader, policy)
+        follower = Follower.begin(self.program.whole, self.tree(self.commits[0]), self.reader, policy)
         follower.maintainer.clock = process_time
         follower.maintainer.restart({}, {}, "")
         self.at[policy.name] = self.commits[0]

@@ -158,7 +158,7 @@ def test_relations_that_follow_commits_report_what_scans_do(history, state_direc
     config = load_config(trees[0]).override(**flags)
     book = load_rulebook(trees[0], config, ScanRequest(history.path, None, flags))
     reader = Reader(config, state_directory, ThisMachine(1), threads=1)
-    follower = Follower.begin(compile_rulebook(book, state_directory), trees[0], reader, UpdateOnly())
+    follower = Follower.begin(compile_rulebook(book, state_directory).whole, trees[0], reader, UpdateOnly())
     for before, tree in pairwise(trees):
         move = follower.move(before, tree, reader)
         found = render_sarif(assemble(tree, config, book, follower.collected(), follower.view.result()), "")

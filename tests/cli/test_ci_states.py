@@ -254,7 +254,11 @@ def moves(history, state_directory):
     trees = [GitTree.at(history.path, commit) for commit in commits]
     config = load_config(trees[0]).override(**flags)
     book = load_rulebook(trees[0], config, ScanRequest(history.path, None, flags))
-    yield trees, compile_rulebook(book, state_directory), Reader(config, state_directory, ThisMachine(1), threads=1)
+    yield (
+        trees,
+        compile_rulebook(book, state_directory).whole,
+        Reader(config, state_directory, ThisMachine(1), threads=1),
+    )
     for tree in trees:
         tree.close()
 

@@ -39,7 +39,8 @@ def test_the_join_begins_with_the_smaller_side_and_says_by_which_columns_it_goes
     (variant,) = rule_of(plan, "r").variants
     first, second, third = variant.steps
     assert (first.literal, first.operators, first.bound) == ("few(x)", ("scan",), ())
-    assert (second.literal, second.operators, second.bound) == ("many(x, y)", ("join many[x]",), ("x",))
+    joined = ("fill", "join many[x, y between]")
+    assert (second.literal, second.operators, second.bound) == ("many(x, y)", joined, ("x",))
     assert (third.literal, third.operators, third.is_atom) == ("y > 3", ("filter",), False)
     assert second.fan_out == pytest.approx(60, rel=0.2), "each of 60 x has 60 y"
 

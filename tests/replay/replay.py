@@ -91,7 +91,7 @@ class Replay:
         begin = perf_counter()
         collected = collect(tree, config, self.state.path, self.machine)
         evaluating = perf_counter()
-        full = evaluate_program(program, collected.mounted, self.machine, tuple(program.relations))
+        full = evaluate_program(program, collected.mounted, self.machine, program.names)
         full_s = perf_counter() - evaluating
         expected = render_sarif(assemble(tree, config, book, collected, full), "replay")
         full_all_s = perf_counter() - begin

@@ -38,7 +38,7 @@ def analysis(shared_state):
     def compiled(*wanted, rules=""):
         bundle = map(bundled, catalogue.library())
         sources = [fact_schema(), *bundle, engine.Source("test.dl", rules)]
-        return compile_cached(sources, shared_state, wanted)
+        return compile_cached(sources, shared_state, wanted).whole
 
     return compiled
 

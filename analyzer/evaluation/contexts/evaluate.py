@@ -43,7 +43,7 @@ class InContexts:
     The program is that of `sources`, `analysis` the part of these that contexts are chosen by: no checks.
     """
 
-    program: engine.CheckedProgram
+    program: engine.OutlinedProgram
     sources: Sequence[engine.Source]
     analysis: Sequence[engine.Source]
     wanted: Sequence[str]

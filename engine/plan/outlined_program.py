@@ -1,0 +1,292 @@
+"""A checked program with outlines of its clauses, by which an evaluation decodes only those that it needs.
+
+Most clauses of a program for several kinds of facts read relations that are empty. Which ones is told by outlines (see
+`program_slice`), and by tables: constant facts of a relation, which go into the database as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import msgpack
+import numpy as np
+
+from engine.codec import SURROGATES, WRONG, Codec, Damaged
+from engine.database import Columns, Database
+from engine.language.checked_program import CheckedClause, CheckedProgram, Relation, Stratum
+from engine.language.program_codec import PROGRAM_CODEC, is_kept
+from engine.language.syntax import Constant
+from engine.plan.isolate_sources import BUILT
+from engine.plan.program_slice import Asked, HeldRows, Outline, needed_part, outline, with_directives_of
+from engine.plan.value_encoding import dtype_of, encode
+from engine.symbols import Symbols
+
+RELATIONS: Codec[Relation] = Codec(Relation, is_kept)
+CLAUSES: Codec[CheckedClause] = Codec(CheckedClause, is_kept)
+
+
+class ClauseOutline(NamedTuple):
+    """The outline of a clause with numbers for relations, its position in the program, and the number of its source."""
+
+    at: int
+    source: int
+    head: int
+    needs: tuple[tuple[int, Asked], ...]
+    reads: tuple[int, ...]
+    is_fact: bool
+
+
+class Table(NamedTuple):
+    """Facts of one source for a relation, in columns as in a database, but for symbols, which are numbers of texts."""
+
+    source: int
+    relation: int
+    are_symbols: tuple[bool, ...]
+    columns: tuple[tuple[int, ...], ...]
+
+
+class StratumOutline(NamedTuple):
+    """A stratum: `first` and `n` say where its clauses are."""
+
+    relations: tuple[int, ...]
+    recursive: bool
+    premappable: bool
+    first: int
+    n: int
+    outlines: tuple[ClauseOutline, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OutlinedProgram:
+    """A program of which clauses and declarations are decoded when asked for. Asking may raise Damaged.
+
+    `head` is the program without relations and strata. `sources` are those of its clauses, of which only `kept` ones
+    belong to the program.
+    """
+
+    head: CheckedProgram
+    names: tuple[str, ...]
+    sources: tuple[str, ...]
+    texts: tuple[str, ...]
+    strata: tuple[StratumOutline, ...]
+    tables: tuple[Table, ...]
+    relation_at: Callable[[int], Relation]
+    clause_at: Callable[[int], CheckedClause]
+    kept: frozenset[int]
+
+    @cached_property
+    def whole(self) -> CheckedProgram:
+        strata = tuple(
+            Stratum(
+                tuple(self.names[at] for at in stratum.relations),
+                stratum.recursive,
+                tuple(
+                    clause
+                    for at in range(stratum.first, stratum.first + stratum.n)
+                    if self.is_kept((clause := self.clause_at(at)).span.source)
+                ),
+                stratum.premappable,
+            )
+            for stratum in self.strata
+        )
+        relations = {name: self.relation_at(at) for at, name in enumerate(self.names)}
+        return replace(self.head, relations=relations, strata=strata)
+
+    def is_kept(self, source: str) -> bool:
+        return len(self.kept) == len(self.sources) or self.sources.index(source) in self.kept
+
+    def only_sources(self, sources: Collection[str]) -> OutlinedProgram:
+        """Return the program with the clauses of some sources alone; relations that only others write are empty."""
+        kept = {*sources, BUILT}
+        return replace(self, kept=frozenset(at for at, source in enumerate(self.sources) if source in kept))
+
+    def written_by(self, sources: Collection[str]) -> dict[str, set[str]]:
+        """Return the relations that rules of some sources write, each with those of the sources that do."""
+        found: dict[str, set[str]] = {}
+        for stratum in self.strata:
+            for each in stratum.outlines:
+                source = self.sources[each.source]
+                if source in sources and each.source in self.kept and not each.is_fact:
+                    found.setdefault(self.names[each.head], set()).add(source)
+        return found
+
+    def part_on(self, database: Database, wanted: Collection[str]) -> tuple[CheckedProgram, Database]:
+        """Return the part that can derive wanted relations from a database, and that with the facts of the program."""
+        number = {name: at for at, name in enumerate(self.names)}
+        outlines = [[each for each in s.outlines if each.source in self.kept] for s in self.strata]
+        derived = {each.head for stratum in outlines for each in stratum}
+        tables = Tables(self, database)
+        held = {at: tables.columns(at) for at in tables.relations if at not in derived}
+        for name, columns in database.relations.items():
+            if (at := number.get(name)) is not None and at not in derived:
+                held.setdefault(at, columns)
+        given = {
+            at
+            for at, name in enumerate(self.names)
+            if name in database.relations or (at not in derived and at not in tables.relations)
+        }
+        needed, live = needed_part(
+            [
+                (stratum.relations, [(each.head, each.needs, each.reads) for each in those])
+                for stratum, those in zip(self.strata, outlines, strict=True)
+            ],
+            {number[name] for name in wanted if name in number},
+            given,
+            tables.relations,
+            HeldRows(held, database.symbols).may_have,
+        )
+        return self._part(needed, outlines, live), tables.database(needed)
+
+    def _part(
+        self, needed: Collection[int], outlines: list[list[ClauseOutline]], live: list[list[bool]]
+    ) -> CheckedProgram:
+        strata = tuple(
+            Stratum(
+                tuple(self.names[at] for at in stratum.relations),
+                stratum.recursive,
+                tuple(self.clause_at(each.at) for each, stays in zip(those, kept, strict=True) if stays),
+                stratum.premappable,
+            )
+            for stratum, those, kept in zip(self.strata, outlines, live, strict=True)
+            if any(at in needed for at in stratum.relations)
+        )
+        relations = {name: self.relation_at(at) for at, name in enumerate(self.names) if at in needed}
+        return replace(with_directives_of(self.head, relations), relations=relations, strata=strata)
+
+
+class Tables:
+    """The facts that a program has for some relations, behind those of a database."""
+
+    def __init__(self, program: OutlinedProgram, database: Database) -> None:
+        self.program, self._database = program, database
+        self.relations: dict[int, list[Table]] = {}
+        for table in program.tables:
+            if table.source in program.kept:
+                self.relations.setdefault(table.relation, []).append(table)
+        self._columns: dict[int, Columns] = {}
+
+    def columns(self, relation: int) -> Columns:
+        """Return all facts of a relation."""
+        if relation not in self._columns:
+            declared = self.program.relation_at(relation)
+            dtype = dtype_of((column.type.kind for column in declared.columns), self.program.head.number_bits)
+            held = self._database.relations.get(declared.name)
+            parts = [] if held is None else [held]
+            for table in self.relations[relation]:
+                n_rows = len(table.columns[0]) if table.columns else 1
+                rows = np.empty((declared.arity, n_rows), dtype)
+                for at, (column, is_symbol) in enumerate(zip(table.columns, table.are_symbols, strict=True)):
+                    rows[at] = self._interned(column) if is_symbol else column
+                parts.append(rows)
+            self._columns[relation] = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return self._columns[relation]
+
+    def _interned(self, column: tuple[int, ...]) -> np.ndarray:
+        texts = self.program.texts
+        return self._database.symbols.intern(texts[at] for at in column)
+
+    def database(self, needed: Collection[int]) -> Database:
+        added = {self.program.names[at]: self.columns(at) for at in self.relations if at in needed}
+        return replace(self._database, relations={**self._database.relations, **added})
+
+
+def outlined(program: CheckedProgram) -> OutlinedProgram:
+    names = {name: at for at, name in enumerate(program.relations)}
+    sources = {source: at for at, source in enumerate(dict.fromkeys(c.span.source for c in program.clauses))}
+    facts = Facts(program)
+    strata, at = [], 0
+    for stratum in program.strata:
+        outlines = tuple(
+            numbered(outline(clause), position, names, sources[clause.span.source], clause.is_fact)
+            for position, clause in enumerate(stratum.clauses, at)
+            if not facts.take(clause)
+        )
+        relations = tuple(names[name] for name in stratum.relations)
+        n = len(stratum.clauses)
+        strata.append(StratumOutline(relations, stratum.recursive, stratum.premappable, at, n, outlines))
+        at += n
+    return OutlinedProgram(
+        replace(program, relations={}, strata=()),
+        tuple(names),
+        tuple(sources),
+        tuple(facts.symbols.texts(range(len(facts.symbols)))),
+        tuple(strata),
+        facts.tables(names, sources),
+        list(program.relations.values()).__getitem__,
+        program.clauses.__getitem__,
+        frozenset(range(len(sources))),
+    )
+
+
+class OutlinedProgramCodec:
+    """Makes a program bytes, and opens them."""
+
+    def pack(self, program: OutlinedProgram) -> bytes:
+        """Raises ValueError where a program nests too deep."""
+        n_clauses = sum(stratum.n for stratum in program.strata)
+        document = (
+            PROGRAM_CODEC.pack(program.head),
+            (program.names, program.sources, program.texts),
+            program.strata,
+            program.tables,
+            RELATIONS.pack_each(map(program.relation_at, range(len(program.names)))),
+            CLAUSES.pack_each(map(program.clause_at, range(n_clauses))),
+        )
+        return msgpack.packb(document, unicode_errors=SURROGATES)
+
+    def unpack(self, data: bytes) -> OutlinedProgram:
+        """Raises Damaged."""
+        try:
+            document = msgpack.unpackb(data, use_list=False, unicode_errors=SURROGATES)
+            head, (names, sources, texts), strata, tables, relations, clauses = document
+            return OutlinedProgram(
+                PROGRAM_CODEC.unpack(head),
+                names,
+                sources,
+                texts,
+                tuple(StratumOutline._make((*s[:-1], tuple(map(ClauseOutline._make, s[-1])))) for s in strata),
+                tuple(map(Table._make, tables)),
+                RELATIONS.unpack_each(relations),
+                CLAUSES.unpack_each(clauses),
+                frozenset(range(len(sources))),
+            )
+        except WRONG as error:
+            raise Damaged(str(error)) from None
+
+
+def numbered(outline: Outline, at: int, names: Mapping[str, int], source: int, is_fact: bool) -> ClauseOutline:
+    needs = tuple((names[relation], asked) for relation, asked in outline.needs)
+    return ClauseOutline(at, source, names[outline.head], needs, tuple(names[name] for name in outline.reads), is_fact)
+
+
+class Facts:
+    """The constant facts of a program that tables can hold: those of plain relations, which have no order."""
+
+    def __init__(self, program: CheckedProgram) -> None:
+        self.program, self.symbols = program, Symbols()
+        self.rows: dict[tuple[str, str, tuple[bool, ...]], list[list[int]]] = {}
+
+    def take(self, clause: CheckedClause) -> bool:
+        """Enter a fact, if it may stand in a table."""
+        relation, terms = self.program.relations[clause.head.relation], clause.head.arguments
+        constants = [term for term in terms if isinstance(term, Constant)]
+        if not clause.is_fact or clause.counters or len(constants) < len(terms):
+            return False
+        if relation.aggregated or "eqrel" in relation.qualifiers or self.program.is_ordered(relation.name):
+            return False
+        are_symbols = tuple(isinstance(term.value, str) for term in constants)
+        rows = self.rows.setdefault((clause.span.source, relation.name, are_symbols), [])
+        rows.append([encode(term, self.symbols) for term in constants])
+        return True
+
+    def tables(self, names: Mapping[str, int], sources: Mapping[str, int]) -> tuple[Table, ...]:
+        return tuple(
+            Table(sources[source], names[relation], are_symbols, tuple(zip(*rows, strict=True)))
+            for (source, relation, are_symbols), rows in self.rows.items()
+        )
+
+
+OUTLINED_PROGRAM_CODEC = OutlinedProgramCodec()
