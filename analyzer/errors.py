@@ -44,8 +44,9 @@ class ProgramErrors(AnalyzeError):
 class NotEnoughMemory(AnalyzeError):
     """The rules cannot be evaluated in the available memory."""
 
-    def __init__(self) -> None:
-        super().__init__("V002", "not enough memory", help="scan a part of the repository, or fewer rules")
+    def __init__(self, detail: str = "") -> None:
+        message = f"not enough memory: {detail}" if detail else "not enough memory"
+        super().__init__("V002", message, help="scan a part of the repository, or fewer rules")
 
 
 def suggest(word: str, known: list[str]) -> str:

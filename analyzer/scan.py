@@ -73,7 +73,7 @@ class ScanRequest:
         question = Question.parse(at, target) if at is not None else None
         models, rules_dirs, master = rest.pop("models", ()), rest.pop("rules_dir", ()), rest.pop("master", None)
         conf = rest.pop("conf", {})
-        given = {name: rest.pop(name, None) for name in ("rule_rows", "rule_s", "timeout_s")}
+        given = {name: rest.pop(name, None) for name in ("rule_rows", "rule_s", "timeout_s", "memory_bytes")}
         limits = Limits(**{name: value for name, value in given.items() if value is not None})
         rest["rules"] = tuple(
             part.strip() for item in rest.get("rules", ()) for part in item.split(",") if part.strip()
@@ -151,6 +151,8 @@ def scan_tree(
                 raise no_contexts_on_spark(policies)
             if request.master and request.limits.timeout_s is not None:
                 raise AnalyzeError("C005", "--timeout is not supported on Spark", help="use 'analyze batch --timeout'")
+            if request.master and request.limits.memory_bytes is not None:
+                raise AnalyzeError("C005", "--memory-limit is not supported on Spark", help="use --conf")
         with machine_for(request, config, ends_s) as machine:
             with clock("facts"):
                 collected = collect(tree, config, state.path, machine, progress)
@@ -178,7 +180,8 @@ def evaluate(
 ) -> tuple[list[engine.Result], list[ContextCosts]]:
     """Return the relations under each context policy, and the costs of contexts."""
     from analyzer.evaluation.contexts.evaluate import InContexts
-    from analyzer.evaluation.program import compile_rulebook
+    from analyzer.evaluation.program import compile_rulebook, evaluation_errors
+    from engine import memory_limited
 
     program = compile_rulebook(book, directory)
 
@@ -188,7 +191,8 @@ def evaluate(
         evaluation = InContexts(kept, book.sources, book.analysis, READ, mounted, machine, directory, budget)
         return [evaluation.evaluate(policy) for policy in policies], evaluation.costs
 
-    return leaving_out(book, evaluated)
+    with evaluation_errors(), memory_limited(limits.memory_bytes):
+        return leaving_out(book, evaluated)
 
 
 def no_contexts_on_spark(policies: Sequence[str]) -> AnalyzeError:

@@ -224,8 +224,8 @@ def evaluation_errors() -> Iterator[None]:
     """Turn the engine's errors into AnalyzeErrors, but for BudgetExceeded, which is answered by leaving rules out."""
     try:
         yield
-    except (OutOfMemory, MemoryError):
-        raise NotEnoughMemory from None
+    except (OutOfMemory, MemoryError) as error:
+        raise NotEnoughMemory(str(error)) from None
     except BudgetExceeded:
         raise
     except Damaged as error:

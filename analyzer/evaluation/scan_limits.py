@@ -24,12 +24,13 @@ class Limits:
 
     The limit on rows is deterministic; those on time and memory are backstops. The defaults are far beyond legitimate
     use: points-to of a million lines has seven million rows. A scan ends after `timeout_s` seconds with partial
-    results.
+    results. While rules are evaluated its process keeps to `memory_bytes`: what does not fit is in files.
     """
 
     rule_rows: int = 20_000_000
     rule_s: float = 600.0
     timeout_s: float | None = None
+    memory_bytes: int | None = None
 
     @property
     def ends_s(self) -> float | None:

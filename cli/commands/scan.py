@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cli.options import CONF, OUTPUT, report_options
+from cli.options import CONF, OUTPUT, Size, report_options
 
 
 @click.command()
@@ -26,6 +26,14 @@ from cli.options import CONF, OUTPUT, report_options
     type=click.FloatRange(min=0, min_open=True),
     metavar="S",
     help="Stop after S seconds and report partial results; the report says what is missing.",
+)
+@click.option(
+    "--memory-limit",
+    "memory_bytes",
+    type=Size(),
+    metavar="SIZE",
+    help="Memory of the process that evaluates rules, such as 2G; what does not fit spills to disk (default: 80 % of "
+    "the machine's).",
 )
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to scan.")
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")

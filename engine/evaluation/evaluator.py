@@ -208,9 +208,11 @@ class Evaluation:
         written = [relation for relation in self.relations.values() if isinstance(relation, Relation)]
         largest = max(written, key=lambda relation: relation.n_bytes)
         n_rows = sum(partition.n for partition in largest.partitions)
+        first, *others = stratum.relations
+        names = f"{first} and {len(others)} relations evaluated with it" if others else first
         disk = "" if LEDGER.can_spill else f", set TMPDIR to a directory on disk ({spill_directory()} is in memory)"
         return (
-            f"{', '.join(stratum.relations)}: evaluation needs more than the memory limit of "
+            f"{names}: evaluation needs more than the memory limit of "
             f"{size_text(reached.limit_bytes)}; {largest.name} holds {size_text(largest.n_bytes)} of it, "
             f"{n_rows:,} rows with their indexes, and all but relations {size_text(LEDGER.other_bytes)}; "
             f"raise the limit (--memory-limit){disk} or bound what the rules derive"

@@ -33,6 +33,15 @@ def test_text_shows_frame_reason_path_and_coverage(analyze, repository):
     assert "1 parsed" in text
 
 
+def test_a_scan_keeps_to_a_memory_limit_or_says_what_it_needs(spawn, repository):
+    """In processes of their own: this one holds what other tests have left."""
+    unlimited = spawn("scan", repository, "--format", "sarif")
+    assert spawn("scan", repository, "--format", "sarif", "--memory-limit", "2G").stdout == unlimited.stdout
+    refused = spawn("scan", repository, "--memory-limit", "10M")
+    assert refused.returncode == 2
+    assert "error[V002]: not enough memory: the memory limit of 10.5 MB is too small" in refused.stderr
+
+
 def test_the_text_is_free_of_terminal_codes_in_a_pipe(spawn, repository):
     done = spawn("scan", repository, "--rules", "sql-injection")
     assert done.returncode == 1
