@@ -220,3 +220,21 @@ def test_a_worker_loads_neither_the_engine_nor_its_compiler():
     loaded = set(done.stdout.split())
     assert not loaded & {"numba", "llvmlite", "rich", "lark", "rules", "sqlite_utils"}
     assert not {name for name in loaded if name.startswith("engine.")}
+
+
+def test_numba_is_imported_where_kernels_are_compiled_alone():
+    """Its import takes longer than a small scan; compiled kernels run without it."""
+    importing = {
+        path.relative_to(TOP).as_posix()
+        for package in MAY_IMPORT
+        for path in modules(package)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if any(name.split(".")[0] == "numba" for name in names_imported(node))
+    }
+    assert importing == {"engine/kernels/numba_compiler.py"}
+
+
+def names_imported(statement):
+    if isinstance(statement, ast.ImportFrom):
+        return [statement.module or ""]
+    return [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []

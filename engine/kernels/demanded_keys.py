@@ -3,13 +3,12 @@ key, else in one pass, in which a filter of hashed bits lets few others through.
 """
 
 import numpy as np
-from numba import njit
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
 from engine.kernels.id_tables import BLOCK, hash_block
 
 
-@njit(inline="always")
+@inlined
 def compare(stored, position, rows, row, take):
     """Return whether the first columns of a stored row come before (-1) a row on the columns `take`, behind it (1)."""
     for c in range(len(take)):
