@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from engine.io import store as store
     from engine.language.checked_program import CheckedProgram as CheckedProgram
     from engine.language.compilation_unit import Unit as Unit
-    from engine.language.compiler import Source as Source
     from engine.language.compiler import check_sources as check_sources
     from engine.language.compiler import compile as compile
     from engine.language.compiler import flatten as flatten
     from engine.language.diagnostics import Diagnostic as Diagnostic
     from engine.language.diagnostics import ProgramError as ProgramError
     from engine.language.program_codec import UNITS_CODEC as UNITS_CODEC
+    from engine.language.source import Source as Source
     from engine.language.to_souffle import souffle_text as souffle_text
     from engine.plan.isolate_sources import isolate_sources as isolate_sources
     from engine.plan.isolate_sources import written_by as written_by
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from engine.view import View as View
 
 PUBLIC = {
-    "Source": "engine.language.compiler",
+    "Source": "engine.language.source",
     "compile": "engine.language.compiler",
     "check_sources": "engine.language.compiler",
     "flatten": "engine.language.compiler",

@@ -58,7 +58,10 @@ def libc() -> ctypes.CDLL | None:
 def proc_text(name: str) -> str | None:
     """Return what Linux tells of this process in a file below /proc; None where there is none."""
     try:
-        return (PROC / name).read_text()
+        with open(
+            PROC / name, "rb", buffering=0
+        ) as file:  # Read before each stratum: without what a text file sets up.
+            return file.read().decode()
     except OSError:
         return None
 
@@ -97,9 +100,9 @@ def peak_bytes() -> int:
 
     Linux counts what a process was before it ran this program in `ru_maxrss`, such as a large one that started it.
     """
-    for line in (proc_text("status") or "").splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
+    _, found, size = (proc_text("status") or "").partition("VmHWM:")
+    if found:
+        return int(size.split(None, 1)[0]) * 1024
     if resource:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_BYTES
     memory = psutil.Process().memory_info()

@@ -9,7 +9,8 @@ from typing import Unpack
 from engine.evaluation.evaluator import EvaluateOptions, evaluate
 from engine.io import file_name, lines, load, store
 from engine.language.checked_program import CheckedProgram
-from engine.language.compiler import Source, compile
+from engine.language.compiler import compile
+from engine.language.source import Source
 from engine.queries import Question, evaluate_outputs, output_query
 from engine.result import Result
 from engine.storage.memory import LEDGER

@@ -7,11 +7,15 @@ again without the flows into the widest values (`wide` in `rules/lib/points_to.d
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 import engine
 import facts
-from engine.incremental import Bound
+
+if TYPE_CHECKING:
+    from engine.incremental import Bound
 
 WIDTHS = (20, 12, 8, 6, 4, 4, 4, 4)
 """Values with more objects than this are widened, first to last time; a call of 20 targets tells a reader little."""
@@ -33,6 +37,8 @@ def bounds(mounted: facts.Mounted, copies: int = 1) -> engine.Widening:
 
 def bound(n_entities: int) -> Bound:
     """Return the bound for an incrementally maintained program of this number of entities."""
+    from engine.incremental import Bound
+
     choices = [lambda rows, width=width: wide_values(np.bincount(rows[0]), width) for width in WIDTHS]
     return Bound(BOUNDED, max_rows(n_entities), INTO, choices)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import engine
 import facts
@@ -19,23 +19,13 @@ from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
-from engine import (
-    OUTLINED_PROGRAM_CODEC,
-    UNITS_CODEC,
-    Budget,
-    BudgetExceeded,
-    Damaged,
-    OutlinedProgram,
-    OutOfMemory,
-    Unit,
-    check_sources,
-    isolate_sources,
-    outlined,
-    slice_for,
-)
-from engine.incremental import PREPARED_CODEC, PreparedProgram, prepare_program
+from engine import OUTLINED_PROGRAM_CODEC, Budget, BudgetExceeded, Damaged, OutlinedProgram, OutOfMemory
 from facts import schema
 from rules import catalogue, library
+
+if TYPE_CHECKING:
+    from engine import Unit
+    from engine.incremental import PreparedProgram
 
 Made = TypeVar("Made")
 
@@ -76,6 +66,8 @@ def compile_cached(
     untrusted = {source.name for source in sources if not source.trusted}
 
     def make() -> OutlinedProgram:
+        from engine import isolate_sources, outlined, slice_for
+
         units = _units(_layers(sources), directory, tell)
         return outlined(slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given))
 
@@ -97,6 +89,8 @@ def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:
 
 def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tell) -> dict[engine.Source, Unit]:
     """Return the units of the sources in the layers, each layer's kept by itself, up to one that cannot stand alone."""
+    from engine import UNITS_CODEC, check_sources
+
     units: dict[engine.Source, Unit] = {}
     for layer in layers:
         new = [at for at, source in enumerate(layer) if source not in units]
@@ -117,6 +111,8 @@ def prepare_cached(
     sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], tell: Tell = nobody
 ) -> PreparedProgram:
     """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
+    from engine.incremental import PREPARED_CODEC, prepare_program
+
     name = _fingerprint(sources, wanted, ("language", "plan", "evaluation", "incremental"))
     return _cached(
         directory,

@@ -8,8 +8,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 import facts
 from analyzer.configuration.config import Config
 from analyzer.configuration.suppressions import judged, mistakes, parse_suppression
@@ -122,8 +120,8 @@ def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
 def coarsened_of(result: engine.Result, entities: Entities) -> dict[str, Coarsened]:
     """Return, by kind, the number of places with coarser analysis and the first of them."""
     rows, found = result.relation("coarsened"), {}
-    for kind in np.unique(rows[0]).tolist():
-        places = places_of(entities, np.unique(rows[1, rows[0] == kind]).tolist())
+    for kind in sorted(set(rows[0].tolist())):
+        places = places_of(entities, sorted(set(rows[1, rows[0] == kind].tolist())))
         found[entities.text(kind)] = Coarsened(len(places), tuple(places[:MAX_PLACES]))
     return dict(sorted(found.items()))
 

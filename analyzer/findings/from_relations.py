@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from analyzer.findings.entities import Entities
 from analyzer.findings.source_texts import Texts
 from analyzer.findings.taint_paths import Hop, Paths, without_repeats
@@ -126,4 +124,4 @@ def call_coverage(result: engine.Result) -> CallCoverage:
 
 
 def _first_column(result: engine.Result, relation: str) -> set[int]:
-    return set(np.unique(result.relation(relation)[0]).tolist())
+    return set(result.relation(relation)[0].tolist())

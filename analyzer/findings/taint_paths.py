@@ -122,7 +122,9 @@ class Paths:
                 distance[frontier] = steps
                 steps += 1
                 reached = self._forwards.targets(frontier)
-                frontier = np.unique(reached[distance[reached] == UNREACHED])
+                is_next = np.zeros(len(distance), np.bool_)
+                is_next[reached] = distance[reached] == UNREACHED
+                frontier = np.flatnonzero(is_next)
             self._distances[check] = distance
         return self._distances[check]
 

@@ -16,7 +16,8 @@ from engine.cfl.normalise import normalise
 from engine.cfl.to_datalog import Rules, rules_of
 from engine.database import Columns, Database
 from engine.evaluation.evaluator import EvaluateOptions, evaluate
-from engine.language.compiler import Source, compile
+from engine.language.compiler import compile
+from engine.language.source import Source
 
 
 @dataclass(frozen=True)

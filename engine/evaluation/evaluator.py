@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -17,7 +17,6 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
-from engine.evaluation.explainer import Explainer
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.evaluation.insert_stages import Admission, Stage, Staging
 from engine.evaluation.semi_naive import LimitReached, SemiNaiveComponent
@@ -44,9 +43,11 @@ from engine.storage.relation import Relation
 from engine.storage.relation_snapshot import Snapshot
 from engine.storage.spill_files import spill_directory
 from engine.storage.stored_database import StoredDatabase
+from engine.symbols import Symbols
 from engine.tables import facts
 
 if TYPE_CHECKING:
+    from engine.evaluation.explainer import Explainer
     from engine.tables import Table
 
 LARGE_ROWS = 1 << 20
@@ -115,7 +116,8 @@ def evaluate(
 class Evaluation:
     """The state of one evaluation: all relations and records, the rules of each stratum.
 
-    `names` are the relations that are asked for; the others are tests of existence.
+    `names` are the relations that are asked for; the others are tests of existence. Clauses that read empty relations
+    are left out, unless it `tells_all`, that is, statistics and plans are to list every rule.
     """
 
     def __init__(
@@ -129,6 +131,8 @@ class Evaluation:
         self.names = tuple(program.relations)
         self.program = program = split_existence(program)
         self.database, self.execution, self.meter = database, execution, execution.meter
+        self.tells_all = explained or execution.profiled
+        self.peak_bytes = 0
         self.unfinished: set[str] = set()
         self.left_out: list[CheckedClause] = []
         self.widenings = {widening.relation: widening for widening in widenings}
@@ -149,7 +153,7 @@ class Evaluation:
             name: self.attached.get(name) or new_relation(declared, bits, order)
             for name, declared in program.relations.items()
         }
-        self.explainer = Explainer(program, self.symbols) if explained else None
+        self.explainer = explainer(program, self.symbols) if explained else None
         bound = dict(self.relations)
         statistics = Statistics(bound, constant_signatures(program), execution.options.min_sampled)
         self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), statistics)
@@ -184,7 +188,7 @@ class Evaluation:
         self.meter.extend()
         for relation in members:
             relation.clear()
-            self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
+        self.finish(members)
         return StratumStatistics(stratum.relations, stratum.recursive)
 
     def finishable(self, stratum: Stratum) -> Stratum:
@@ -224,6 +228,11 @@ class Evaluation:
         restarts = 0
         if self.attached.keys() & stratum.relations:
             return StratumStatistics(stratum.relations, False, rows=members[0].n)
+        if not self.tells_all:
+            stratum = self.fruitful(stratum)
+            if not stratum.clauses and not any(map(self.is_given, stratum.relations)):
+                self.finish(members)
+                return StratumStatistics(stratum.relations, stratum.recursive, peak_bytes=self.peak_bytes)
         while True:
             try:
                 done = self.fixpoint(stratum, members)
@@ -236,7 +245,7 @@ class Evaluation:
         done.elapsed_s = perf_counter() - begin
         done.restarts = restarts
         done.rows = sum(relation.n for relation in members)
-        done.peak_bytes = peak_bytes()
+        done.peak_bytes = self.peak_bytes = peak_bytes()
         return done
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
@@ -254,9 +263,35 @@ class Evaluation:
         if self.explainer is not None:
             self.explainer.add(component)
         component.close()
+        self.finish(members)
+        return done
+
+    def finish(self, members: Iterable[Relation]) -> None:
         for relation in members:
             self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
-        return done
+
+    def fruitful(self, stratum: Stratum) -> Stratum:
+        """Return the stratum without clauses that read a relation without rows, or a recursion that nothing begins."""
+        members, begun = frozenset(stratum.relations), set(filter(self.is_given, stratum.relations))
+        waiting: dict[int, set[str]] = {}
+        for at, clause in enumerate(stratum.clauses):
+            reads = {atom.relation for atom in clause.body if isinstance(atom, Atom)}
+            if all(self.relations[name].n for name in reads - members):
+                waiting[at] = reads & members
+        kept: set[int] = set()
+        while found := [at for at, own in waiting.items() if begun.issuperset(own)]:
+            kept.update(found)
+            begun.update(stratum.clauses[at].head.relation for at in found)
+            for at in found:
+                del waiting[at]
+        if len(kept) == len(stratum.clauses):
+            return stratum
+        return replace(stratum, clauses=tuple(clause for at, clause in enumerate(stratum.clauses) if at in kept))
+
+    def is_given(self, name: str) -> bool:
+        """Return True if the database has rows of a relation."""
+        held = self.database.relations.get(name)
+        return held is not None and bool(held.n if isinstance(held, Snapshot) else held.shape[1])
 
     def widen(self, outgrown: Relation) -> None:
         """Add the facts that are to keep a relation small; where there are none to add, lift its limit."""
@@ -310,6 +345,12 @@ class Evaluation:
 
     def insert(self, relation: Relation, columns: Columns) -> None:
         insert_columns(self.execution, relation, columns)
+
+
+def explainer(program: CheckedProgram, symbols: Symbols) -> Explainer:
+    from engine.evaluation.explainer import Explainer
+
+    return Explainer(program, symbols)
 
 
 class RelationColumns(Mapping[str, Columns]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 
@@ -15,22 +15,9 @@ from engine.language.diagnostics import ProgramError, Report
 from engine.language.modules import Module
 from engine.language.modules import resolve as resolve_names
 from engine.language.parse import parse
+from engine.language.source import Source
 from engine.language.surface_syntax import Component, Include, Init, Item
 from engine.language.syntax import Directive
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A source text. An untrusted one may not name files: no inputs, outputs or includes.
-
-    One that is a module has a name that it is imported by.
-    """
-
-    name: str
-    text: str
-    trusted: bool = True
-    module: str = ""
-
 
 Resolver = Callable[[str, Source], Source | None]
 
