@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
+import threading
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -48,6 +50,13 @@ for command in commands.COMMANDS:
     cli.add_command(command)
 
 
+def end_process(code: int) -> NoReturn:
+    """End without taking apart what the process holds, which takes a fifth of the time of a small scan."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 def main() -> None:
     """Run the command line. Print unexpected errors as one line, with a traceback if ANALYZE_DEBUG is set."""
     # A scan allocates much that lives to its end: collections of young objects would only walk it again and again.
@@ -59,9 +68,10 @@ def main() -> None:
         cli()
     except SystemExit as exit:
         if exit.code == INTERRUPTED:  # Threads may still run kernels: do not wait for them.
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(INTERRUPTED)
+            end_process(INTERRUPTED)
+        if isinstance(exit.code, int) and threading.active_count() == 1 and not os.environ.get("ANALYZE_DEBUG"):
+            atexit._run_exitfuncs()
+            end_process(exit.code)
         raise
     except Exception as error:
         if os.environ.get("ANALYZE_DEBUG"):

@@ -55,6 +55,11 @@ def libc() -> ctypes.CDLL | None:
         return None
 
 
+def set_pointer(address: int, value: int) -> None:
+    """Write a pointer to memory."""
+    ctypes.c_void_p.from_address(address).value = value
+
+
 def proc_text(name: str) -> str | None:
     """Return what Linux tells of this process in a file below /proc; None where there is none."""
     try:

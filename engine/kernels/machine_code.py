@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import ctypes
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 from llvmlite import binding as llvm
 
 from engine.kernels.numba_extensions import functions, helpers, runtime
+from engine.operating_system import set_pointer
 
 LINKING = Lock()
 
@@ -65,6 +65,6 @@ def linked(code: MachineCode, function: FunctionType) -> Callable[..., Any]:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code.content))
         engine.finalize_object()
         address, variable = engine.get_function_address(code.entry), engine.get_global_value_address(code.environment)
-    ctypes.c_void_p.from_address(variable).value = id(environment)
+    set_pointer(variable, id(environment))
     module, name, text = sys.modules[function.__module__], function.__name__, function.__doc__ or ""
     return functions.make_function(module, name, text, address, environment, (engine,))

@@ -50,13 +50,28 @@ class RowCostModel:
         moving = [x for x in rule.body if isinstance(x, Match) and x.relation in component]
         first = moving[0] if moving else None
         possible = [bucket for bucket in possible if first is None or first in bucket.atoms]
-        if len(moving) > 1 or not possible:
+        if len(moving) > 1 or not possible or self.most_rows(rule, first) < MIN_ROWS:
             return None
         values = self.values_of(rule, component)
         self.values |= values
         if first is None:
             return self.of_known_size(rule, possible, values)
         return self.of_open_size(rule, possible, first, values)
+
+    def most_rows(self, rule: Rule, first: Match | None) -> float:
+        """Return an upper bound of the rows that a rule derives in any order, if the size of `first` is open.
+
+        It takes a fraction of the time of an order: a relation has no more values than rows.
+        """
+        atoms = [x for x in rule.body if isinstance(x, Match)]
+        rows = {id(x): max(1.0, self.rows(x.relation)) for x in atoms if x is not first}
+        if first is not None:
+            holding = ([rows[id(x)] for x in atoms if x is not first and v in x.variables] for v in first.variables)
+            rows[id(first)] = prod(min(sizes, default=1.0) for sizes in holding)
+        return len(atoms) * prod(rows.values())
+
+    def rows(self, relation: str) -> float:
+        return self.known[relation][0] if relation in self.known else self.sizes.rows(relation)
 
     def enter(self, atom: Match, bucket: Bucket) -> None:
         values = [self.values[t] for t in atom.terms if isinstance(t, str)]

@@ -1,6 +1,9 @@
 """The other commands: run, facts, callgraph, rules, doctor, help."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -212,6 +215,23 @@ def test_a_check_without_a_page_or_an_example_fails(analyze, own_checks, page, s
     if page:
         (own_checks / "print.md").write_text(page)
     assert said in analyze("rules", "test", "--rules-dir", own_checks, code=1).output
+
+
+ENDING = """
+import atexit, sys
+sys.path.insert(0, sys.argv.pop(1))
+from cli import main
+atexit.register(print, "cleaned up")
+main()
+print("not reached")
+"""
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(("rules", "list"), 0), (("rules", "show", "no-such-check"), 2)])
+def test_a_command_ends_with_its_code_after_what_is_to_be_done_at_exit(arguments, code):
+    command = [sys.executable, "-P", "-c", ENDING, str(Path(__file__).parents[2]), *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (code, "cleaned up")
 
 
 def test_doctor_finds_this_machine_fit(analyze):

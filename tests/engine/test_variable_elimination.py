@@ -11,7 +11,9 @@ from hypothesis import given
 import engine
 from engine.evaluation.execution import Options
 from engine.plan.auxiliary_relations import Auxiliaries
+from engine.plan.cost_model import RowCostModel, UniformSizes, combinations
 from engine.plan.flatten import flatten
+from engine.plan.rule import Match
 from engine.plan.rule_text import Texts
 from engine.plan.variable_elimination import Always, eliminate_variables
 
@@ -84,6 +86,37 @@ FACTS = st.fixed_dictionaries({
 def test_wide_bodies_cut_wherever_they_can_be_answer_as_the_oracle(rules, facts):
     program = engine.compile([DECLARED + "\n".join(rules)])
     assert_as_the_oracle(program, facts, BACKENDS)
+
+
+class Skewed:
+    """Sizes in which every key may have all the rows of its relation."""
+
+    def __init__(self, n_rows):
+        self.n_rows = n_rows
+
+    def rows(self, relation):
+        return self.n_rows.get(relation, 7)
+
+    def fan_out(self, relation, columns):
+        return self.rows(relation)
+
+    def distinct(self, relation, column):
+        return self.rows(relation)
+
+
+@given(wide_rules(), st.dictionaries(st.sampled_from(["e", "f", "base", "p", "q"]), st.integers(0, 900)))
+def test_the_bound_on_what_a_rule_derives_is_never_below_the_estimate(rule, n_rows):
+    program = engine.compile([DECLARED, engine.Source("wide.dl", rule)])
+    (clause,) = (clause for clause in program.clauses if clause.span.source == "wide.dl")
+    flat = flatten(clause, program, lambda constant: 0)
+    model = RowCostModel(Skewed(n_rows))
+    assert UniformSizes(model.sizes, {}).derived(flat.body, None, flat.head) <= model.most_rows(flat, None)
+    for first in (x for x in flat.body if isinstance(x, Match)):
+        values = model.values_of(flat, {first.relation})
+        rows = {first.relation: (combinations(first.variables, values), [values.get(t, 1.0) for t in first.terms])}
+        if [x for x in flat.body if isinstance(x, Match) and x.relation == first.relation] == [first]:
+            dense = UniformSizes(model.sizes, rows)
+            assert dense.derived(flat.body, first, flat.head) <= model.most_rows(flat, first)
 
 
 # ---- how a rule is cut
