@@ -47,6 +47,13 @@ CONTEXT = click.option(
 OUTPUT = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to FILE."
 )
+MAX_STATE = click.option(
+    "--max-state-mb",
+    type=click.IntRange(min=0),
+    default=2048,
+    metavar="MB",
+    help="Maximum size of stored state (default: 2048).",
+)
 JOBS = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes and threads (default: all cores).")
 
 FORMAT = click.option("--format", type=click.Choice(["text", "json", "sarif"]), help="Format of the report.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def deliver(result: ScanResult, output: Path | None, stats: Path | None = None, db: Path | None = None) -> None:
-    """Write the report in its configured format, then exit with its exit code."""
+    """Write the report in its configured format."""
     from analyzer.scan import save_statistics
 
     if db:
@@ -29,7 +29,6 @@ def deliver(result: ScanResult, output: Path | None, stats: Path | None = None, 
         print_report(result)
     else:
         say(render(result), nl=False)
-    raise SystemExit(result.report.exit_code(result.config.fail_on))
 
 
 def render(result: ScanResult) -> str:

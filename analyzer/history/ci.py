@@ -5,7 +5,8 @@ Both are judged by the same settings, by default those of the base: a change doe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -41,7 +42,8 @@ MAX_STATE_BYTES = 2 << 30
 class CiResult:
     """A comparison, its configuration, and its costs, which are not part of the report.
 
-    `strategy` is update, bootstrap (of the stored relations) or full, `reason` why.
+    `strategy` is update, bootstrap (of the stored relations) or full, `reason` why. `not_kept` says which relations are
+    not kept for the next run, once they have been saved.
     """
 
     comparison: Comparison
@@ -49,13 +51,15 @@ class CiResult:
     strategy: str
     reason: str
     phases_s: dict[str, float] = field(default_factory=dict)
+    not_kept: list[str] = field(default_factory=list)
 
     @property
     def elapsed_s(self) -> float:
         return sum(self.phases_s.values())
 
 
-def compare_commits(
+@contextmanager
+def compared_commits(
     request: ScanRequest,
     base: str,
     progress: Progress = silent,
@@ -64,11 +68,12 @@ def compare_commits(
     settings_from: str = "base",
     default_branch: str | None = None,
     if_no_base: str = "new",
-) -> CiResult:
-    """Compare the findings of `request.revision` with those of `base`. Raises AnalyzeError.
+) -> Iterator[CiResult]:
+    """Give the findings of `request.revision` compared with those of `base`. Raises AnalyzeError.
 
-    Both use the settings of `base` or `head`. States are stored in `state_path`, by default in the user's cache. If
-    there is no base, findings are reported by `if_no_base`: new, unchanged, error.
+    Both commits use the settings of `base` or `head`. States are stored in `state_path`, by default in the user's
+    cache, when the block has ended without an exception. If there is no base, findings are reported by `if_no_base`:
+    new, unchanged, error.
     """
     new_tree = GitTree.at(request.path, request.revision or "HEAD")
     found = find_base(Repository(request.path.resolve()), base, new_tree.revision, default_branch, if_no_base)
@@ -83,7 +88,9 @@ def compare_commits(
             states.warnings.append(f"{why}; states are stored in {kept}")
         run = _Run(request, old_tree, new_tree, judge, state, progress, states)
         forget = not found.commit and if_no_base == "new"
-        return states.without_damage(lambda: run.run(found, forget=forget))
+        result = states.without_damage(lambda: run.run(found, forget=forget))
+        yield result
+        result.not_kept = run.save()
     finally:
         old_tree.close()
         new_tree.close()
@@ -114,6 +121,7 @@ class _Run:
         self.request, self.state, self.progress, self.states = request, state, progress, states
         self.clock = Clock()
         self.moved: tuple[Follower, Move] | None = None
+        self.unsaved: list[tuple[StateKey, Follower]] = []
         with self.clock("rules"):
             self.settings = settings_of(judge, request)
             self.config, self.book = self.settings.config, self.settings.book
@@ -122,6 +130,7 @@ class _Run:
 
     def run(self, at: Base, *, forget: bool = False) -> CiResult:
         """Compare the trees. With `forget`, the base counts as empty."""
+        self.unsaved = []
         try:
             if self.book.policies(self.config.context) != [INSENSITIVE]:
                 raise CannotFollow("relations are stored only without contexts")
@@ -161,8 +170,7 @@ class _Run:
                 move = follower.move(self.old, self.new, reader)
         with self.clock("report"):
             head = self.report(self.new, self.settings, follower)
-        with self.clock("state"):
-            self.states.save(self.key(self.new, self.config), follower)
+        self.unsaved.append((self.key(self.new, self.config), follower))
         self.moved = follower, move
         rules = [f"other rules: {n_anew} of {len(follower.view.strata)} strata evaluated anew"] if n_anew else []
         return base, head, move.outcome.strategy, "; ".join([*rules, move.outcome.reason])
@@ -175,7 +183,10 @@ class _Run:
         return StateKey(tree.content, scanned_digest(config, tree.prefix))
 
     def at_base(self, program: PreparedProgram, reader: Reader) -> Follower:
-        """Return the relations of the base: loaded, or updated from the last used commit, or evaluated, and saved."""
+        """Return the relations of the base: loaded, or updated from the last used commit, or evaluated.
+
+        Saved are those that cost a log: who needs the others goes on from the head's.
+        """
         key = self.key(self.old, self.config)
         with self.clock("state"):
             follower = self.states.load(key, program, self.old, reader)
@@ -189,9 +200,18 @@ class _Run:
                 follower.move(other, self.old, reader)
                 other.close()
             follower = follower or Follower.begin(program, self.old, reader)
-        with self.clock("state"):
-            self.states.save(key, follower)
+        if follower.base:
+            with self.clock("state"):
+                self.states.save(key, follower)
         return follower
+
+    def save(self) -> list[str]:
+        """Save the relations of commits that are not saved yet. Return the warnings about it."""
+        n_known = len(self.states.warnings)
+        with self.clock("state"):
+            while self.unsaved:
+                self.states.save(*self.unsaved.pop(0))
+        return self.states.warnings[n_known:]
 
     def report(self, tree: GitTree, settings: Settings, follower: Follower) -> Report:
         return assemble(tree, settings.config, settings.book, follower.collected(), follower.view.result())
@@ -250,6 +270,7 @@ class _Run:
             program = prepare_rulebook(own.book, self.state.path)
         reader = self.reader(own.config, self.request.limits.budget(program, own.book))
         with self.clock("own settings"), evaluation_errors():
+            self.save()
             follower.view.close()
             key = self.key(self.new, self.config)
             adopted = self.states.load(key, program, self.new, reader)
@@ -257,7 +278,7 @@ class _Run:
                 return self.scan(self.own)
             adopted.move(self.new, self.own, reader)
             report = self.report(self.own, own, adopted)
-            self.states.save(self.key(self.own, own.config), adopted)
+            self.unsaved.append((self.key(self.own, own.config), adopted))
         return report
 
 

@@ -9,8 +9,8 @@ told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,18 @@ DEAR_S = 1.0
 """Minimum seconds of an evaluation worth saving for the next run: saving takes about as long."""
 
 
-def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path | None = None) -> ScanResult:
-    """Analyse the whole index of the repository at `path`, and report what concerns the staged files.
+@contextmanager
+def scanned_index(
+    flags: Mapping[str, Any],
+    progress: Progress = silent,
+    path: Path | None = None,
+    max_state_bytes: int = MAX_STATE_BYTES,
+) -> Iterator[tuple[ScanResult, list[str]]]:
+    """Give the report on the whole index of the repository at `path`, as far as it concerns the staged files.
 
-    With nothing staged, every file concerns us. Git's variables for hooks (GIT_DIR, GIT_INDEX_FILE) are heeded.
-    Raises AnalyzeError G001 outside a repository.
+    Relations are saved for the next run when the block has ended without an exception; then the list given beside the
+    result says what is not kept. With nothing staged, every file concerns us. Git's variables for hooks (GIT_DIR,
+    GIT_INDEX_FILE) are heeded. Raises AnalyzeError G001 outside a repository.
     """
     here = (path or Path.cwd()).resolve()
     repository = Repository(here, in_hook=True)
@@ -53,8 +60,11 @@ def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path
     state = StateDirectory(trees=[top])
     tree = GitTree(whole, whole.index(), str(top), "")
     try:
-        hook = _Hook(whole, tree, ScanRequest.from_flags(top, None, flags), state, progress)
-        return hook.states.without_damage(hook.run)
+        states = States(state.path / "commits", max_state_bytes, WAIT_S)
+        hook = _Hook(whole, tree, ScanRequest.from_flags(top, None, flags), state, progress, states)
+        not_kept: list[str] = []
+        yield states.without_damage(hook.run), not_kept
+        not_kept += hook.save()
     finally:
         tree.close()
         state.close()
@@ -62,14 +72,22 @@ def scan_index(flags: Mapping[str, Any], progress: Progress = silent, path: Path
 
 class _Hook:
     def __init__(
-        self, repository: Repository, tree: GitTree, request: ScanRequest, state: StateDirectory, progress: Progress
+        self,
+        repository: Repository,
+        tree: GitTree,
+        request: ScanRequest,
+        state: StateDirectory,
+        progress: Progress,
+        states: States,
     ) -> None:
         self.repository, self.tree, self.request = repository, tree, request
         self.state, self.progress, self.clock = state, progress, Clock()
-        self.states = States(state.path / "commits", MAX_STATE_BYTES, WAIT_S)
+        self.states = states
+        self.unsaved: tuple[StateKey, Follower] | None = None
         self.staged = repository.staged_paths() or None
 
     def run(self) -> ScanResult:
+        self.unsaved = None
         tree, clock = self.tree, self.clock
         with clock("rules"):
             settings = Settings.of(tree, self.request)
@@ -136,9 +154,15 @@ class _Hook:
                 follower = Follower.begin(program, self.tree, reader)
             elapsed_s = DEAR_S
         if elapsed_s >= DEAR_S:
-            with self.clock("state"):
-                self.states.save(key, follower)
+            self.unsaved = key, follower
         return follower
+
+    def save(self) -> list[str]:
+        """Save relations that took a while. Return the warnings about it."""
+        n_known = len(self.states.warnings)
+        if self.unsaved:
+            self.states.save(*self.unsaved)
+        return self.states.warnings[n_known:]
 
     def nearest(
         self, key: StateKey, program: PreparedProgram, reader: Reader

@@ -143,9 +143,16 @@ class States:
             with self._opened(state):
                 state.save(follower.view)
             follower.base = state.base
-        except StateError as error:
+        except (StateError, DamagedFile) as error:
             self.warnings.append(f"{error}; the relations of {shown(follower.snapshot)} are not saved")
+        n_bytes = sum(file.n_bytes for file in files_in(state.directory))
         self.evict()
+        if n_bytes and not state.directory.exists():
+            self.warnings.append(
+                f"the relations of {shown(follower.snapshot)} are not kept, so the next run evaluates anew: "
+                f"they take {megabytes(n_bytes)} MB, and states may take {megabytes(self.max_bytes)}; "
+                f"--max-state-mb sets the limit"
+            )
 
     def evict(self) -> None:
         """Remove the least recently used states until the others fit. Those in use stay."""
@@ -176,6 +183,10 @@ class States:
 
     def _places(self) -> list[Path]:
         return [place for place in self.path.glob("*/*") if place.is_dir()]
+
+
+def megabytes(n_bytes: int) -> int:
+    return -(-n_bytes >> 20)
 
 
 def shown(snapshot: Snapshot) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
-from cli.options import OUTPUT, selection_options
+from cli.options import MAX_STATE, OUTPUT, selection_options
 
 
 @click.command()
@@ -61,13 +62,7 @@ from cli.options import OUTPUT, selection_options
     metavar="DIR",
     help="Directory for stored state, reused by the next run (default: in the user's cache).",
 )
-@click.option(
-    "--max-state-mb",
-    type=click.IntRange(min=0),
-    default=2048,
-    metavar="MB",
-    help="Maximum size of stored state (default: 2048).",
-)
+@MAX_STATE
 def ci(
     path: Path,
     base: str,
@@ -88,18 +83,23 @@ def ci(
     Both are read from git's objects; the working tree is ignored. Only the changes in between are evaluated. The
     settings of the base apply; findings and checks that the head's own files would disable are listed.
     """
-    from analyzer.history.ci import compare_commits, refuse_inside
+    from analyzer.history.ci import compared_commits, refuse_inside
     from analyzer.scan import ScanRequest
     from cli.comparison_output import deliver_comparison
     from cli.progress import Bars
+    from cli.terminal import say
 
     if config is not None:
         refuse_inside(config, path)
-    with Bars() as bars:
-        request = ScanRequest.from_flags(path, head, flags | {"config": config})
-        result = compare_commits(
-            request, base, bars, state, max_state_mb << 20, config_from, default_branch, if_no_base
-        )
-    deliver_comparison(result, output)
+    with ExitStack() as stack:
+        with Bars() as bars:
+            request = ScanRequest.from_flags(path, head, flags | {"config": config})
+            compared = compared_commits(
+                request, base, bars, state, max_state_mb << 20, config_from, default_branch, if_no_base
+            )
+            result = stack.enter_context(compared)
+        deliver_comparison(result, output)
+    for warning in result.not_kept:
+        say(f"warning: {warning}", err=True)
     decides = result.config
     raise SystemExit(result.comparison.exit_code(fail_on, severity or decides.fail_on, decides.fail_on_weakened))

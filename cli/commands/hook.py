@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
-from cli.options import report_options
+from cli.options import MAX_STATE, report_options
 
 
 @click.command()
 @report_options
-def hook(**flags: Any) -> None:
+@MAX_STATE
+def hook(max_state_mb: int, **flags: Any) -> None:
     """Scan the index, and report findings in the staged files.
 
     With nothing staged (pre-commit run --all-files), findings in every file are reported.
     """
-    from analyzer.history.hook import scan_index
+    from analyzer.history.hook import scanned_index
     from cli.output import deliver
     from cli.progress import Bars
+    from cli.terminal import say
 
-    with Bars() as bars:
-        result = scan_index(flags, bars)
-    deliver(result, None)
+    with ExitStack() as stack:
+        with Bars() as bars:
+            scanned = scanned_index(flags, bars, max_state_bytes=max_state_mb << 20)
+            result, not_kept = stack.enter_context(scanned)
+        deliver(result, None)
+    for warning in not_kept:
+        say(f"warning: {warning}", err=True)
+    raise SystemExit(result.report.exit_code(result.config.fail_on))

@@ -66,3 +66,4 @@ def scan(
     with Bars() as bars:
         result = scan(ScanRequest.from_flags(path, rev, flags | {"beside": tuple(beside)}), bars)
     deliver(result, output, stats, db)
+    raise SystemExit(result.report.exit_code(result.config.fail_on))

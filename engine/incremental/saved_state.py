@@ -29,7 +29,7 @@ from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.state_identity import format_name, identity
 from engine.incremental.state_manifest import MANIFEST, Manifest, Saved, read_manifest, write_manifest
 from engine.incremental.state_migration import CannotMigrate, compatibility, migrate
-from engine.incremental.view_serialization import Named, StoredView, described, restore, since, whole
+from engine.incremental.view_serialization import Named, StoredView, described, goes_on_from, restore, since, whole
 from engine.language.checked_program import CheckedProgram
 from engine.operating_system import sync_directory
 from engine.storage.stored_database import StoredDatabase
@@ -184,7 +184,7 @@ class State:
 
     def _save_log(self, view: MaintainedProgram) -> bool:
         """Save what has changed since the base was written, if there is one and that is little."""
-        if self.base is None:
+        if self.base is None or not goes_on_from(view, self.base.file):
             return False
         left, blocks = max(LOG_SHARE * self.base.saved.n_bytes, SMALL_LOG_BYTES), []
         for name, block in since(view, self.base.file):

@@ -196,6 +196,11 @@ def order_of(rows: Columns) -> np.ndarray:
     return order
 
 
+def goes_on_from(view: MaintainedProgram, base: BlockFile) -> bool:
+    """Return True if any relation of a view began with what a base holds: none has after a bootstrap."""
+    return any(isinstance(r.stored, StoredRelation) and r.stored.base is base for r in held_by(view))
+
+
 def since(view: MaintainedProgram, base: BlockFile) -> Iterator[Named]:
     """Give the blocks of a log: what has changed since a base was written."""
     yield from symbols_from(view.symbols, base.places[LENGTHS].shape[0])

@@ -20,15 +20,17 @@ TOP = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import gc, json, sys
 gc.set_threshold(200_000)
+from contextlib import ExitStack
 from pathlib import Path
 from analyzer.{module} import {function}
 from analyzer.outputs.sarif import render_sarif
-result = {call}
-sarif = render_sarif(result.report, "")
+with ExitStack() as stack:
+    result = {call}
+    sarif = render_sarif(result.report, "")
 print(json.dumps([result.phases_s, result.report.coverage.lines, len(result.report.findings)]))
 """
 SCAN = {"module": "scan", "function": "ScanRequest, scan", "call": "scan(ScanRequest(Path('.')))"}
-HOOK = {"module": "hook", "function": "scan_index", "call": "scan_index({})"}
+HOOK = {"module": "history.hook", "function": "scanned_index", "call": "stack.enter_context(scanned_index({}))[0]"}
 EDIT = "\n\ndef added(path):\n    return open(path).read()\n"
 
 
