@@ -10,8 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from engine.database import EvaluationError
-from engine.storage.memory import MemoryLimitReached
-from engine.storage.partition import RowsReached
+from engine.storage.memory import MemoryLimitReached, RowsReached
 from engine.symbols import Symbols
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -32,15 +33,38 @@ def test_pinned_versions_are_names_and_versions_only():
     assert all(re.fullmatch(r"[\w.-]+==[\w.+!]+", line) for line in lines)
 
 
-def test_the_wheel_holds_the_packages_with_their_rules(tmp_path):
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
     from hatchling.builders.wheel import WheelBuilder
 
-    (path,) = WheelBuilder(str(TOP)).build(directory=str(tmp_path))
-    assert Path(path).name.startswith(f"datalyze-{VERSION}-")
-    names = set(zipfile.ZipFile(path).namelist())
+    (path,) = WheelBuilder(str(TOP)).build(directory=str(tmp_path_factory.mktemp("wheel")))
+    return Path(path)
+
+
+def test_the_wheel_holds_the_packages_with_their_rules(wheel):
+    assert wheel.name.startswith(f"datalyze-{VERSION}-")
+    names = set(zipfile.ZipFile(wheel).namelist())
     shipped = {name for name in names if not name.startswith("datalyze-")}
     assert {name.split("/")[0] for name in shipped} == {"analyzer", "cli", "engine", "facts", "rules"}
     wanted = {".py", ".typed", ".dl", ".md", ".lark", ".html"}
     for package in ("analyzer", "cli", "engine", "facts", "rules"):
         files = {path.relative_to(TOP).as_posix() for path in (TOP / package).rglob("*") if path.suffix in wanted}
         assert files <= shipped
+
+
+def test_rules_of_a_wheel_are_compiled(wheel, tmp_path):
+    """A scan from the wheel, on a machine that has compiled none, compiles none."""
+    installed, cache, tree = (tmp_path / name for name in ("installed", "cache", "tree"))
+    zipfile.ZipFile(wheel).extractall(installed)
+    tree.mkdir()
+    (tree / "app.py").write_text("import os\nimport sys\n\nos.system(sys.argv[1])\n")
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "analyze/kernels"
+    own.mkdir(parents=True, exist_ok=True)
+    (cache / "analyze").mkdir(parents=True)
+    (cache / "analyze/kernels").symlink_to(own)
+    environment = os.environ | {"PYTHONPATH": str(installed), "XDG_CACHE_HOME": str(cache)}
+    command = [sys.executable, "-P", "-c", "from cli import main; main()", "scan", tree, "--format", "json"]
+    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "command-injection" in done.stdout
+    assert list((cache / "analyze").glob("programs/*")) == []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import engine
 import facts
+import rules
 from analyzer.cache_entries import DamagedEntry, load_entry, save_entry
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
 from analyzer.evaluation.line_query import IN_QUESTION
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from engine.incremental import PreparedProgram
 
 Made = TypeVar("Made")
+
+SHIPPED = Path(rules.__path__[0]) / "compiled"
+"""What a wheel has of compiled programs, for rules that nobody has changed; a checkout has nothing there."""
 
 Tell = Callable[[str], None]
 
@@ -124,13 +128,14 @@ def prepare_cached(
 
 
 def _cached(directory: Path, name: str, codec: Encoding[Made], make: Callable[[], Made], tell: Tell) -> Made:
-    """Return the cached object of a name. If missing or damaged, make it, and cache it unless it nests too deep."""
+    """Return the cached or shipped object of a name. Else make it, and cache it unless it nests too deep."""
     entry = directory / "programs" / name
-    try:
-        if stored := load_entry(entry):
-            return _unpacked(codec, stored)
-    except (DamagedEntry, Damaged):
-        tell(f"the compiled rules in {entry} were damaged; compiled anew")
+    for kept in (entry, SHIPPED / name):
+        try:
+            if stored := load_entry(kept):
+                return _unpacked(codec, stored)
+        except (DamagedEntry, Damaged):
+            tell(f"the compiled rules in {kept} were damaged; compiled anew")
     made = make()
     with suppress(OSError, ValueError, RecursionError):
         save_entry(entry, codec.pack(made))

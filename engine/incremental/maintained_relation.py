@@ -16,7 +16,8 @@ from engine.kernels.iterations import ABSENT, enter
 from engine.storage.arrangement import Arrangement
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.id_table import IdTable, slots_for, table_for
-from engine.storage.partition import Partition, RowsReached
+from engine.storage.memory import RowsReached
+from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
 NONE = np.empty(0, np.int32)

@@ -62,6 +62,10 @@ class LimitTooSmall(OutOfMemory):
         )
 
 
+class RowsReached(Exception):
+    """A relation has more rows than it may hold."""
+
+
 class Ledger:
     """The memory of the process: `held_bytes` in the arrays entered, and the rest, which is measured.
 

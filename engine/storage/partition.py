@@ -26,10 +26,6 @@ class Block(NamedTuple):
     hi: int
 
 
-class RowsReached(Exception):
-    """A partition has more rows than it may hold."""
-
-
 class Partition:
     """Distinct rows in columns `rows[:, :n]`, in order of arrival, with the table that keeps them distinct.
 
@@ -152,7 +148,7 @@ class Partition:
     def _grow(self) -> None:
         """Make room for more rows in the column store, in the table, or in both."""
         if self.n > self.most:
-            raise RowsReached
+            raise memory.RowsReached
         capacity = self.rows.shape[1]
         if self.n + BLOCK > capacity:
             factor = 4 if capacity < 4096 else 2 if capacity < 1 << 20 else 1.5
