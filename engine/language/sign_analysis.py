@@ -44,7 +44,9 @@ class Signs:
             for name, relation in relations.items()
             for column, field in enumerate(relation.columns)
         }
-        while any([self._lower(clause) for clause in clauses]):
+        numeric = {name for (name, _), sign in self.columns.items() if sign}
+        lowering = [clause for clause in clauses if clause.head.relation in numeric]
+        while any([self._lower(clause) for clause in lowering]):
             pass
 
     @staticmethod

@@ -70,9 +70,9 @@ def _check_recursion(clause: CheckedClause, stratum_of: Mapping[str, int], repor
     """Report counters in a recursive clause, which would never end, and plans for versions that it has not."""
     own = stratum_of[clause.head.relation]
     n_recursive = sum(isinstance(atom, Atom) and stratum_of[atom.relation] == own for atom in clause.body)
-    terms = [term for literal in (clause.head, *all_literals(clause.body)) for term in literal_terms(literal)]
-    for term in (part for whole in terms for part in subterms(whole)):
-        if n_recursive and isinstance(term, Functor) and term.name == "autoinc":
+    literals = (clause.head, *all_literals(clause.body)) if n_recursive else ()
+    for term in (part for literal in literals for whole in literal_terms(literal) for part in subterms(whole)):
+        if isinstance(term, Functor) and term.name == "autoinc":
             help = "number the tuples of a relation of an earlier stratum"
             report.error("E019", "'autoinc()' in a recursive rule never terminates", term.span, help)
     for version, _ in clause.plan:
