@@ -5,7 +5,7 @@ The driver reads the tree, gives facts their places and makes the report, as for
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 import engine.spark
 from analyzer.errors import AnalyzeError
 from analyzer.extraction import worker
-from analyzer.extraction.machine import READ
 from analyzer.extraction.pool import Outcome, Pool, Task
 from engine import Budget
 from engine.spark import session
@@ -48,10 +47,11 @@ class Cluster:
         self,
         program: engine.CheckedProgram,
         database: engine.Database,
+        wanted: Collection[str],
         widenings: Sequence[engine.Widening],
         budget: Budget | None,
     ) -> engine.Result:
-        return engine.spark.evaluate(program, self.spark, database, READ, widenings=widenings, budget=budget)
+        return engine.spark.evaluate(program, self.spark, database, wanted, widenings=widenings, budget=budget)
 
 
 @contextmanager

@@ -217,7 +217,7 @@ def evaluate_program(
     database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
         part, database = program.part_on(database, wanted)
-        return machine.evaluate(part, database, [bounds(mounted, copies)], budget)
+        return machine.evaluate(part, database, wanted, [bounds(mounted, copies)], budget)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
@@ -45,10 +45,11 @@ class Machine(Protocol):
         self,
         program: engine.CheckedProgram,
         database: engine.Database,
+        wanted: Collection[str],
         widenings: Sequence[engine.Widening],
         budget: Budget | None,
     ) -> engine.Result:
-        """Return the relations `READ` at least. Raises engine.EvaluationError."""
+        """Return the wanted relations. Raises engine.EvaluationError."""
 
 
 class ThisMachine:
@@ -68,11 +69,18 @@ class ThisMachine:
         self,
         program: engine.CheckedProgram,
         database: engine.Database,
+        wanted: Collection[str],
         widenings: Sequence[engine.Widening],
         budget: Budget | None,
     ) -> engine.Result:
         import engine
 
         return engine.evaluate(
-            program, database, threads=self.jobs, widenings=widenings, budget=budget, ends_s=self.ends_s
+            program,
+            database,
+            threads=self.jobs,
+            widenings=widenings,
+            budget=budget,
+            ends_s=self.ends_s,
+            asked=wanted,
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
@@ -50,9 +51,6 @@ if TYPE_CHECKING:
     from engine.evaluation.explainer import Explainer
     from engine.tables import Table
 
-LARGE_ROWS = 1 << 20
-"""After an evaluation with a larger stratum, freed memory goes back to the system."""
-
 
 class SharedOptions(TypedDict, total=False):
     """The keyword arguments of `evaluate` that a session does not decide."""
@@ -64,6 +62,7 @@ class SharedOptions(TypedDict, total=False):
     memory_limit: int | None
     budget: Budget | None
     ends_s: float | None
+    asked: Collection[str] | None
 
 
 class EvaluateOptions(SharedOptions, total=False):
@@ -86,6 +85,7 @@ def evaluate(
     memory_limit: int | None = None,
     budget: Budget | None = None,
     ends_s: float | None = None,
+    asked: Collection[str] | None = None,
 ) -> Result:
     """Return the relations of a program on the facts of a database, the same for any threads, policy and options.
 
@@ -97,6 +97,8 @@ def evaluate(
     spilled to files. Raises EvaluationError when that is not enough, and for facts that do not fit their declaration.
     `budget` bounds some strata: BudgetExceeded. At the moment `ends_s` of the monotonic clock evaluation ends with what
     is finished (see `Evaluation.wind_up`); the result says what is left out.
+    Where the relations `asked` for are named, the result has these only; of a large one others are let go when they
+    have been read.
     """
     if isinstance(database, Mapping):
         database = facts(program, database)
@@ -105,8 +107,8 @@ def evaluate(
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):
-            result = Evaluation(push_extrema(program), database, execution, widenings, explain).run()
-        if any(stratum.rows > LARGE_ROWS for stratum in result.statistics):
+            result = Evaluation(push_extrema(program), database, execution, widenings, explain, asked).run()
+        if sum(stratum.rows for stratum in result.statistics) > execution.options.large_rows:
             release_free_memory()
         return replace(result, program=program)
     finally:
@@ -127,8 +129,9 @@ class Evaluation:
         execution: Execution,
         widenings: Sequence[Widening],
         explained: bool,
+        asked: Collection[str] | None = None,
     ) -> None:
-        self.names = tuple(program.relations)
+        self.names = tuple(name for name in program.relations if asked is None or name in asked)
         self.program = program = split_existence(program)
         self.database, self.execution, self.meter = database, execution, execution.meter
         self.tells_all = explained or execution.profiled
@@ -161,11 +164,30 @@ class Evaluation:
         self.staging = Staging(program, bound, to_rule, order, self.insert)
 
     def run(self) -> Result:
-        statistics = [self.stratum(self.finishable(stratum)) for stratum in self.program.strata]
+        statistics, n_rows, passed = [], 0, 0
+        for at, stratum in enumerate(self.program.strata, 1):
+            statistics.append(self.stratum(self.finishable(stratum)))
+            n_rows += statistics[-1].rows
+            if n_rows > self.execution.options.large_rows:
+                for name in chain.from_iterable(self.unread[passed:at]):
+                    del self.relations[name], self.bindings.relations[name]
+                passed = at
         plan = None if self.explainer is None else self.explainer.explanation()
         records = {name: table.columns for name, table in self.records.items()}
         asked = {name: self.relations[name] for name in self.names}
         return Result(self.symbols, records, RelationColumns(asked), statistics, plan, tuple(self.left_out))
+
+    @cached_property
+    def unread(self) -> list[list[str]]:
+        """The relations that nothing reads any more after each stratum, none of those asked for."""
+        found: list[list[str]] = [[] for _ in self.program.strata]
+        needed = {*self.names}
+        for stratum, unread in zip(reversed(self.program.strata), reversed(found), strict=True):
+            widened = {self.widenings[name].into for name in stratum.relations if name in self.widenings}
+            read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)}
+            unread += {*stratum.relations, *widened, *read} - needed
+            needed.update(unread)
+        return found
 
     def stratum(self, stratum: Stratum) -> StratumStatistics:
         members = [self.relations[name] for name in stratum.relations]

@@ -31,11 +31,11 @@ class Options:
     cache, when its delta has `delta_rows`, for each part must keep enough to do at once. `split_rows`: in rounds a
     partition with more rows is split; each round visits all parts, so they pay only when they are much larger.
     `alone_rows`: less work than that is done by the calling thread alone. `beside_rows`: strata expected to touch more
-    rows in an update run side by side. `wave_tasks`: tasks between two looks at the
-    sizes of partitions. `exchange_bits`: an exchange begins with 2**exchange_bits partitions, but four for each worker
-    at least; `queue_batches`: a queue's room.
-    `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's matches
-    are cached when it has read every group so many times: what keeping them costs is spent by then.
+    rows in an update run side by side. `wave_tasks`: tasks between two looks at the sizes of partitions.
+    `large_rows`: an evaluation that has derived more lets go of relations when they have been read. `exchange_bits`: an
+    exchange begins with 2**exchange_bits partitions, but four for each worker at least; `queue_batches`: a queue's
+    room. `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's
+    matches are cached when it has read every group so many times: what keeping them costs is spent by then.
     `always_eliminate`: every body that can be is cut by auxiliary relations, not only where that saves rows.
     """
 
@@ -50,6 +50,7 @@ class Options:
     alone_rows: int = 1 << 13
     beside_rows: int = 1 << 15
     wave_tasks: int = 64
+    large_rows: int = 1 << 20
     min_sampled: int = 1 << 10
     matched_reads: int = 2
     always_eliminate: bool = False

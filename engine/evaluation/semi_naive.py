@@ -241,7 +241,8 @@ class SemiNaiveComponent:
         ThreadExchange(self.relations, routes, self.execution).run(self.statistics)
 
     def close(self) -> None:
-        """Let go of the auxiliary relations."""
+        """Let go of the auxiliary relations, and of what workers hold for the others."""
+        self.execution.pool.forget_relations()
         for relation in self.made:
             self.bindings.relations.pop(relation.name).clear()
 

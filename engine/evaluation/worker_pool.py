@@ -165,6 +165,11 @@ class WorkerPool:
         self._running = 0
         self.stopped = False
 
+    def forget_relations(self) -> None:
+        """Let go of the buffers for relations that are complete."""
+        for worker in self.workers:
+            worker.insert_buffers.clear()
+
     def begin_iteration(self, number: int) -> None:
         """Count what is done from now on as done in an iteration."""
         for worker in self.workers:

@@ -12,7 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import engine
 from engine import operating_system
+from engine.evaluation.evaluator import Evaluation
+from engine.evaluation.execution import Options
 from engine.storage import memory
 from engine.storage.memory import Ledger, MemoryLimitReached
 from engine.storage.spill_files import SpillFiles
@@ -119,6 +122,39 @@ def test_the_ledger_knows_what_is_held():
     del part
     gc.collect()
     assert memory.LEDGER.held_bytes == before
+
+
+COPIES = """
+.decl a(x: number, y: number)
+.decl b(x: number, y: number)
+.decl c(x: number, y: number)
+.decl d(x: number, y: number)
+.decl e(n: number)
+b(y, x) :- a(x, y).
+c(y, x) :- b(x, y), !a(x, x).
+d(y, x) :- c(x, y), !a(x, x).
+e(n) :- n = count : { d(_, _) }.
+"""
+
+
+def test_relations_that_nothing_reads_any_more_are_let_go(monkeypatch):
+    n, held = 100, []
+    database = engine.Database(relations={"a": np.array([range(n), range(1, n + 1)], np.int32)})
+    stratum = Evaluation.stratum
+
+    def measured(evaluation, each):
+        done = stratum(evaluation, each)
+        held.append(sum(relation.n for relation in evaluation.relations.values()))
+        return done
+
+    monkeypatch.setattr(Evaluation, "stratum", measured)
+    options = Options(large_rows=0)
+    everything = engine.evaluate(engine.compile([COPIES]), database, options=options)
+    assert held == [n, 2 * n, 3 * n, 4 * n, 4 * n + 1]
+    held.clear()
+    asked = engine.evaluate(engine.compile([COPIES]), database, options=options, asked=["e"])
+    assert held == [n, 2 * n, 3 * n, 3 * n, n + 1], "of the relation before, `d` is the last reader"
+    assert set(asked.relations) == {"e"} and asked.relation("e").tolist() == everything.relation("e").tolist() == [[n]]
 
 
 def room(n_bytes):
