@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from threading import Lock
 from time import perf_counter
 
@@ -31,7 +30,7 @@ class Options:
     cache, when its delta has `delta_rows`, for each part must keep enough to do at once. `split_rows`: in rounds a
     partition with more rows is split; each round visits all parts, so they pay only when they are much larger.
     `alone_rows`: less work than that is done by the calling thread alone. `beside_rows`: strata expected to touch more
-    rows in an update run side by side. `wave_tasks`: tasks between two looks at the sizes of partitions.
+    rows in an update run side by side. `wave_tasks`: full tasks between two looks at the sizes of partitions.
     `large_rows`: an evaluation that has derived more lets go of relations when they have been read. `exchange_bits`: an
     exchange begins with 2**exchange_bits partitions, but four for each worker at least; `queue_batches`: a queue's
     room. `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's
@@ -88,8 +87,7 @@ class Execution:
             worker.flush()
             self.account(worker)
         else:
-            tasks = self.tasks(jobs)
-            while wave := list(islice(tasks, self.options.wave_tasks)):
+            for wave in self.waves(jobs):
                 self.pool.run(wave, self.n_workers())
                 for worker in self.pool.workers:
                     self.account(worker)
@@ -100,14 +98,22 @@ class Execution:
         """Return the maximum number of workers of the next wave of tasks."""
         return len(self.pool.workers)
 
-    def tasks(self, jobs: Iterable[Job]) -> Iterator[Task]:
-        step = self.options.chunk_rows
+    def waves(self, jobs: Iterable[Job]) -> Iterator[list[Task]]:
+        """Yield tasks in groups that read as many rows as `wave_tasks` full ones, or more by less than one."""
+        wave: list[Task] = []
+        n_rows, step = 0, self.options.chunk_rows
         for plan, statistics, blocks in jobs:
             if plan.scan is None:
-                yield partial(self.run_seed, plan, statistics)
+                wave.append(partial(self.run_seed, plan, statistics))
             for rows, lo, hi in blocks:
                 for at in range(lo, hi, step):
-                    yield partial(self.run_rows, plan, statistics, rows, at, min(at + step, hi))
+                    wave.append(partial(self.run_rows, plan, statistics, rows, at, min(at + step, hi)))
+                    n_rows += min(step, hi - at)
+                    if n_rows >= self.options.wave_tasks * step:
+                        yield wave
+                        wave, n_rows = [], 0
+        if wave:
+            yield wave
 
     def run_seed(self, plan: Plan, statistics: RuleStatistics, worker: Worker) -> None:
         """Run a plan that begins with one row of no columns."""
