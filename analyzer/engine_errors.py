@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import engine.incremental
 from analyzer.errors import AnalyzeError, ProgramErrors
-from engine import EvaluationError, FactsError, ProgramError
-from engine.incremental import StateError
 
 
 @contextmanager
@@ -18,15 +17,15 @@ def coded_errors(path: Path) -> Iterator[None]:
     The codes: R001 for errors in the program, F001 for facts that do not fit, V001 during evaluation, S003 for a state
     that cannot be used or saved, A001 for a file that cannot be read or written.
     """
-    try:
+    try:  # The classes are looked up, and their modules imported, only when something is raised.
         yield
-    except ProgramError as error:
+    except engine.ProgramError as error:
         raise ProgramErrors([diagnostic.render() for diagnostic in error.diagnostics]) from None
-    except FactsError as error:
+    except engine.FactsError as error:
         raise AnalyzeError("F001", error.message, file=str(error.path), line=error.line) from None
-    except StateError as error:
+    except engine.incremental.StateError as error:
         raise AnalyzeError("S003", str(error)) from None
-    except EvaluationError as error:
+    except engine.EvaluationError as error:
         raise AnalyzeError("V001", str(error)) from None
     except OSError as error:
         name = error.filename or path

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import pathspec
+if TYPE_CHECKING:
+    import pathspec
 
 
 class IgnoreRules:
@@ -18,9 +20,11 @@ class IgnoreRules:
 
     def add(self, directory: str, patterns: Iterable[str]) -> None:
         """Add patterns to those of `directory` ("" is the root); later ones win; a bad one matches nothing."""
+        from pathspec import GitIgnoreSpec
+
         lines = self._lines.setdefault(directory, [])
         lines += filter(_is_usable, patterns)
-        self._specs[directory] = pathspec.GitIgnoreSpec.from_lines(lines)
+        self._specs[directory] = GitIgnoreSpec.from_lines(lines)
 
     def add_file(self, directory: str, data: bytes) -> None:
         """Add the ignore file that stands in `directory`."""
@@ -48,8 +52,10 @@ class IgnoreRules:
 
 
 def _is_usable(pattern: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
     try:
-        pathspec.GitIgnoreSpec.from_lines([pattern])
+        GitIgnoreSpec.from_lines([pattern])
     except ValueError:
         return False
     return True

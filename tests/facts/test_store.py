@@ -1,9 +1,12 @@
 """Facts come back from bytes as they were."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 
 import facts
+from facts import LANGUAGES, facts_codec
 from facts.facts_codec import FormatError, load, save, version
 
 SOURCE = """
@@ -49,3 +52,9 @@ def test_other_bytes_are_refused(damage):
 def test_the_version_is_stable_within_an_installation():
     assert version() == version()
     assert len(version()) == 24
+
+
+def test_versions_of_parsers_are_those_of_their_distributions():
+    for parser in ("tree-sitter", *(language.parser for language in LANGUAGES.values())):
+        assert facts_codec._version_of(parser) == metadata.version(parser)
+    assert facts_codec._version_of("datalyze") == metadata.version("datalyze")  # There is no package of that name.

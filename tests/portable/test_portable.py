@@ -43,7 +43,6 @@ PLACES = ("/proc", "/sys/", "/dev/", "/tmp", "/etc/", "/usr/", "/var/")
 OWN = {
     "engine/operating_system.py": NAMES | MODULES | {"/proc/self", "/sys/fs/cgroup"},
     "analyzer/extraction/sandbox.py": NAMES | {"ctypes"},  # A table of calls of Linux.
-    "engine/kernels/machine_code.py": {"ctypes"},  # Writes to an address of this process, as every system can.
     # Both ways of opening files stand together, and the other one is used where these names are missing.
     "analyzer/sources/safe_open.py": {"O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK", "supports_dir_fd", "supports_fd"},
 }
