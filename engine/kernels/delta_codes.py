@@ -33,12 +33,25 @@ def encode_column(column, planes):
 def decode_column(planes, column):
     """Write what `encode_column` has encoded to a column."""
     before = np.int64(0)
-    for i in range(len(column)):
-        code = np.uint64(0)
-        for k in range(len(planes)):
-            code |= np.uint64(planes[k, i]) << np.uint64(8 * k)
-        before += np.int64(code >> np.uint64(1)) ^ -np.int64(code & np.uint64(1))
-        column[i] = before
+    if len(planes) == 0:
+        column[:] = 0
+    elif len(planes) == 1:
+        for i in range(len(column)):
+            code = np.int64(planes[0, i])
+            before += (code >> 1) ^ -(code & 1)
+            column[i] = before
+    elif len(planes) == 2:
+        for i in range(len(column)):
+            code = np.int64(planes[0, i]) | np.int64(planes[1, i]) << 8
+            before += (code >> 1) ^ -(code & 1)
+            column[i] = before
+    else:
+        for i in range(len(column)):
+            wide = np.uint64(0)
+            for k in range(len(planes)):
+                wide |= np.uint64(planes[k, i]) << np.uint64(8 * k)
+            before += np.int64(wide >> np.uint64(1)) ^ -np.int64(wide & np.uint64(1))
+            column[i] = before
 
 
 @kernel
