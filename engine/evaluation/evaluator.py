@@ -250,14 +250,14 @@ class Evaluation:
         restarts = 0
         if self.attached.keys() & stratum.relations:
             return StratumStatistics(stratum.relations, False, rows=members[0].n)
-        if not self.tells_all:
-            stratum = self.fruitful(stratum)
-            if not stratum.clauses and not any(map(self.is_given, stratum.relations)):
+        while True:
+            # What is added to keep a relation small may be the first that a clause reads.
+            fruitful = stratum if self.tells_all else self.fruitful(stratum)
+            if not (self.tells_all or fruitful.clauses or any(map(self.is_given, stratum.relations))):
                 self.finish(members)
                 return StratumStatistics(stratum.relations, stratum.recursive, peak_bytes=self.peak_bytes)
-        while True:
             try:
-                done = self.fixpoint(stratum, members)
+                done = self.fixpoint(fruitful, members)
                 break
             except LimitReached as reached:
                 self.widen(reached.relation)

@@ -44,6 +44,17 @@ def test_a_recursion_that_needs_no_exchange_has_limits_too():
     assert result.relation("sinks").tolist() == [[1225 + 1225]]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rules_that_only_the_facts_to_come_begin_are_part_of_the_widened_fixpoint(threads):
+    text = REACH + "reach(x, 1000 + x) :- blocked(x).\nreach(x + 1, y) :- reach(x, y), blocked(x), y > 1000."
+    database = engine.Database(relations={"arc": CHAIN})
+    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    result = engine.evaluate(engine.compile([text]), database, threads=threads, widenings=[widening])
+    far = [row for row in result.relation("reach").T.tolist() if row[1] > 1000]
+    assert sorted(far) == [[50, 1050], [51, 1050]]
+    assert result.relation("sinks").tolist() == [[1225 + 1225 + 2]]
+
+
 def test_a_relation_within_its_limit_is_left_alone():
     widening = engine.Widening("reach", 4950, "blocked", lambda rows: pytest.fail("the limit was not passed"))
     assert evaluate(1, [widening])[1]["sinks"] == [(4950,)]
