@@ -74,15 +74,21 @@ def planes_of(rows: np.ndarray) -> bytes:
 
 def decode(block: Block) -> np.ndarray:
     """Return the array of a block."""
-    data = np.frombuffer(zstandard.ZstdDecompressor().decompress(block.data), np.uint8)
-    if block.dtype == data.dtype.str:
-        return data
-    array, at = np.empty(block.shape, block.dtype), 0
-    for row in np.atleast_2d(array):
-        begin, end = at + 1, at + 1 + int(data[at]) * len(row)
-        decode_column(data[begin:end].reshape(-1, len(row)) if len(row) else data[:0].reshape(0, 0), row)
-        at = end
+    if block.dtype == np.dtype(np.uint8).str:
+        return np.frombuffer(zstandard.ZstdDecompressor().decompress(block.data), np.uint8)
+    array = np.empty(block.shape, block.dtype)
+    decode_rows(block, np.atleast_2d(array))
     return array
+
+
+def decode_rows(block: Block, rows: Iterable[np.ndarray | None]) -> None:
+    """Write the rows of a block of numbers to arrays of any width that holds them; those for None are skipped."""
+    data, at, n = np.frombuffer(zstandard.ZstdDecompressor().decompress(block.data), np.uint8), 0, block.shape[-1]
+    for row in rows:
+        begin, n_planes = at + 1, int(data[at])
+        at = begin + n_planes * n
+        if row is not None:
+            decode_column(data[begin:at].reshape(n_planes, n), row)
 
 
 # ---- writing

@@ -58,8 +58,8 @@ class StoredTuples(Protocol):
     def n_sorted(self) -> int:
         """The number of those at the beginning that are sorted."""
 
-    def read(self) -> Columns:
-        """Return them by id, [width + 2, n]: the last two rows are iterations and counts. Raises DamagedFile."""
+    def read_into(self, rows: Columns, later: np.ndarray, count: np.ndarray) -> None:
+        """Write them by id, with their iterations and counts, to the beginning of arrays. Raises DamagedFile."""
 
 
 class MaintainedRelation(Relation):
@@ -111,22 +111,22 @@ class MaintainedRelation(Relation):
             raise AttributeError(f"a relation has no {name}")
         with self.loading:
             if self.sleeps:
-                self._wake(self.stored.read())
+                self._wake(self.stored)
             if name == "table" and "table" not in self.__dict__:
                 self.table = self._table()
         return object.__getattribute__(self, name)
 
-    def _wake(self, tuples: Columns) -> None:
-        """Hold tuples, as they were read."""
-        n = tuples.shape[1]
+    def _wake(self, stored: StoredTuples) -> None:
+        """Hold what is stored."""
+        n = stored.n
         capacity = n + n // 16 + FIRST_IDS
         store = Partition(self.arity, self.dtype, capacity)
-        store.rows[: self.width, :n], store.rows[self.width, :n] = tuples[: self.width], np.arange(n)
+        later, count = (np.empty(capacity, np.int32) for _ in range(2))
+        stored.read_into(store.rows[: self.width], later, count)
+        store.rows[self.width, :n] = np.arange(n)
         store.n = store.old = store.end = n
         store.most = self.most
-        self.partitions = [store]
-        self.count, self.later = (np.empty(capacity, np.int32) for _ in range(2))
-        self.count[:n], self.later[:n] = tuples[self.width + 1], tuples[self.width]
+        self.partitions, self.count, self.later = [store], count, later
 
     def _table(self) -> IdTable:
         """Return what finds the tuples that were read."""

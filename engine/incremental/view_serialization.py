@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.block_file import Block, BlockFile, encode
+from engine.incremental.block_file import Block, BlockFile, decode_rows, encode
 from engine.incremental.bounded_recursion import BoundedRecursion
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
@@ -93,15 +93,27 @@ class StoredRelation:
 
     def read(self) -> Columns:
         """Return the tuples by id, [width + 2, n]: the last two rows are iterations and counts. Raises DamagedFile."""
-        name = self.name
-        if self.log is not None and self.is_logged_whole:
-            return self.log[tuples_of(name)]
-        tuples = self.base[tuples_of(name)]
-        if self.log is not None and changed_of(name) in self.log:
-            ids, later, count = self.log[changed_of(name)]
-            tuples[-2, ids], tuples[-1, ids] = later, count
-            tuples = np.concatenate([tuples, self.log[new_of(name)]], axis=1)
+        place = self._whole.places[tuples_of(self.name)]
+        tuples = np.empty((place.shape[0], self.n), place.dtype)
+        self.read_into(tuples[:-2], tuples[-2], tuples[-1])
         return tuples
+
+    def read_into(self, rows: Columns, later: np.ndarray, count: np.ndarray) -> None:
+        """Write the tuples by id, with their iterations and counts, to the beginning of arrays. Raises DamagedFile."""
+        block, out = self._whole.block(tuples_of(self.name)), (*rows, later, count)
+        n = block.shape[1]
+        decode_rows(block, [row[:n] for row in out])
+        if self.log is not None and changed_of(self.name) in self.log:
+            ids, iterations, counts = self.log[changed_of(self.name)]
+            later[ids], count[ids] = iterations, counts
+            new = self.log[new_of(self.name)]
+            for row, values in zip(out, new, strict=True):
+                row[n : n + len(values)] = values
+
+    @property
+    def _whole(self) -> BlockFile:
+        """The file that holds the tuples that ids begin with."""
+        return self.log if self.log is not None and self.is_logged_whole else self.base
 
     @property
     def n(self) -> int:
@@ -215,14 +227,15 @@ def since(view: MaintainedProgram, base: BlockFile) -> Iterator[Named]:
         elif stored.is_logged_whole:
             yield tuples_of(relation.name), encode(tuples_from(relation, 0))
         else:
-            yield from changes_since(relation, base[tuples_of(relation.name)])
+            yield from changes_since(relation, base.block(tuples_of(relation.name)))
 
 
-def changes_since(relation: MaintainedRelation, before: Columns) -> Iterator[Named]:
+def changes_since(relation: MaintainedRelation, before: Block) -> Iterator[Named]:
     """Give the blocks of what differs from the tuples `before`, with which a relation began."""
     n = before.shape[1]
-    later, count = relation.later[:n], relation.count[:n]
-    ids = np.flatnonzero((later != before[-2]) | (count != before[-1]))
+    later, count, (was, had) = relation.later[:n], relation.count[:n], np.empty((2, n), np.int32)
+    decode_rows(before, [*[None] * relation.width, was, had])
+    ids = np.flatnonzero((later != was) | (count != had))
     if len(ids) or relation.n_ids > n:
         yield changed_of(relation.name), encode(np.array([ids, later[ids], count[ids]], np.int32))
         yield new_of(relation.name), encode(tuples_from(relation, n))

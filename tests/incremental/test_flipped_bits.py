@@ -54,7 +54,7 @@ def place(tmp_path_factory):
         (top / name / "edge.insert.facts").write_text(lines(edges))
     program, state = top / "program.dl", top / "state"
     update_program(program, state, top / "out", facts=top / "before", threads=1)
-    update_program(program, state, top / "out", delta=top / "first", threads=1)
+    update_program(program, state, top / "out", delta=top / "first", policy="update", threads=1)
     update_program(program, top / "fresh", top / "expected", facts=top / "after", threads=1)
     assert sorted(path.suffix for path in state.iterdir()) == ["", ".base", ".log", ".sqlite"]
     return top
