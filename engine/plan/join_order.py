@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from math import inf
+from typing import NamedTuple, Protocol
 
 from engine.plan.rule import (
     GENERATORS,
@@ -66,6 +67,17 @@ class Step:
     is_measured: bool = False
 
 
+class Candidates(NamedTuple):
+    """The expected rows of an atom for each row, at most one if one match is enough, and whether that was measured.
+
+    One is enough if it passes the `filters` (see `Search.filters`).
+    """
+
+    rows: float
+    is_measured: bool
+    filters: tuple[Literal, ...] | None
+
+
 def order(
     body: Sequence[Literal],
     first: Match | None,
@@ -86,14 +98,18 @@ def order(
     starts = [first] if first is not None or not matches else [x for x in matches if x.terms] or matches
     if len(matches) <= 1:
         starts = [first]
-    if len(matches) <= 2 and first is not None:
-        return Search(body, set(bound), set(wanted), sizes, None).run(first)[1]
-
-    def sample_of(start: Match | None) -> Sample | None:
-        return None if start is None else sizes.sample(start, first is not None)
-
-    plans = [Search(body, set(bound), set(wanted), sizes, sample_of(start)).run(start) for start in starts]
-    return min(plans, key=lambda plan: plan[0])[1]
+    sampled = len(matches) > 2 or first is None
+    sizes_of = [0.0 if start is None else sizes.rows(start.relation) for start in starts]
+    best: list[Step] = []
+    least, best_at = inf, len(starts)
+    # Begun with the smallest relation, most others cost more before they end. Of equal plans the first one is taken.
+    for at in sorted(range(len(starts)), key=sizes_of.__getitem__):
+        sample = sizes.sample(start, first is not None) if sampled and (start := starts[at]) is not None else None
+        search = Search(body, set(bound), set(wanted), sizes, sample)
+        steps = search.run(starts[at], least)
+        if steps is not None and (search.cost, at) < (least, best_at):
+            best, least, best_at = steps, search.cost, at
+    return best
 
 
 class Search:
@@ -107,22 +123,26 @@ class Search:
         self.first: Match | None = None
         self.rows, self.cost = 1.0, 0.0
 
-    def run(self, first: Match | None) -> tuple[float, list[Step]]:
+    def run(self, first: Match | None, most: float) -> list[Step] | None:
+        """Return the literals in order, or None as soon as they cost more than `most`."""
         self.first = first
         if first is not None:
             self.take_ready(constants_only=True)
             self.match(first)
         self.take_ready()
         while matches := [literal for literal in self.left if isinstance(literal, Match)]:
+            if self.cost > most:
+                return None
             matches = self.connected(matches)
             least, together = self.intersection(matches)
-            best = min(matches, key=lambda literal: self.candidates(literal)[0])
-            if together is not None and least + PROBE * len(together.atoms) < self.candidates(best)[0]:
+            found = [self.candidates(literal) for literal in matches]
+            at = min(range(len(found)), key=lambda at: found[at].rows)
+            if together is not None and least + PROBE * len(together.atoms) < found[at].rows:
                 self.intersect(together, least)
             else:
-                self.match(best)
+                self.match(matches[at], found[at])
             self.take_ready()
-        return self.cost, self.rest()
+        return self.rest()
 
     def follow(self, first: Match, hint: Sequence[Match]) -> list[Step]:
         """Take the atoms in a given order."""
@@ -178,11 +198,11 @@ class Search:
         self.steps.append(step)
         self.bound |= together.variables
 
-    def match(self, literal: Match) -> None:
-        fan_out, is_measured = self.candidates(literal)
+    def match(self, literal: Match, candidates: Candidates | None = None) -> None:
+        fan_out, is_measured, found = candidates or self.candidates(literal)
         self.rows *= fan_out
         self.cost += self.rows
-        found, columns = self.filters(literal), self.bound_columns(literal)
+        columns = self.bound_columns(literal)
         fresh = [term for term in literal.terms if isinstance(term, str) and term not in self.bound]
         if not found and (found is None or len(fresh) == len({*fresh})):
             self.take(literal, Step(literal, self.rows, columns, fan_out, is_measured))
@@ -192,10 +212,10 @@ class Search:
         self.left.remove(literal)
         self.steps.append(Step(Some(literal, found), self.rows, columns, fan_out, is_measured))
 
-    def candidates(self, literal: Match) -> tuple[float, bool]:
-        """The expected rows for each row, at most one if one match is enough, and whether that was measured."""
+    def candidates(self, literal: Match) -> Candidates:
         fan_out, is_measured = self.fan_out(literal)
-        return (min(1.0, fan_out) if self.filters(literal) is not None else fan_out), is_measured
+        filters = self.filters(literal)
+        return Candidates(fan_out if filters is None else min(1.0, fan_out), is_measured, filters)
 
     def filters(self, literal: Match) -> tuple[Literal, ...] | None:
         """The literals that read what only an atom binds, where one match that passes them is enough; else None.
