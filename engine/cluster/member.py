@@ -68,6 +68,7 @@ class Member(Evaluation):
     ) -> None:
         execution = Execution(1, options, meter=Meter(budget, database.symbols))
         super().__init__(program, database, execution, widenings, False)
+        self.tells_all = True  # Where this member has no rows of a relation, another one may have some.
         self.group, self.replicated_rows, self.checkpoints = group, replicated_rows, checkpoints
         self.partition_by = partition_by
         self.replicated: set[str] = set()

@@ -210,7 +210,7 @@ class Evaluation:
         self.meter.extend()
         for relation in members:
             relation.clear()
-        self.finish(members)
+        self.finish_relations(members)
         return StratumStatistics(stratum.relations, stratum.recursive)
 
     def finishable(self, stratum: Stratum) -> Stratum:
@@ -254,7 +254,7 @@ class Evaluation:
             # What is added to keep a relation small may be the first that a clause reads.
             fruitful = stratum if self.tells_all else self.fruitful(stratum)
             if not (self.tells_all or fruitful.clauses or any(map(self.is_given, stratum.relations))):
-                self.finish(members)
+                self.finish_relations(members)
                 return StratumStatistics(stratum.relations, stratum.recursive, peak_bytes=self.peak_bytes)
             try:
                 done = self.fixpoint(fruitful, members)
@@ -285,10 +285,10 @@ class Evaluation:
         if self.explainer is not None:
             self.explainer.add(component)
         component.close()
-        self.finish(members)
+        self.finish_relations(members)
         return done
 
-    def finish(self, members: Iterable[Relation]) -> None:
+    def finish_relations(self, members: Iterable[Relation]) -> None:
         for relation in members:
             self.relations[relation.name] = self.bindings.relations[relation.name] = relation.finish()
 
