@@ -52,7 +52,7 @@ class SemiJoin(Operator):
         starts, lengths = by.matches(chunk, n, self.join.key, self.join.upto)
         rows, tried, step = np.flatnonzero(lengths), 0, FIRST
         while len(rows):
-            runs = np.zeros((len(rows), 4), np.int32)
+            runs = np.zeros((len(rows), 2), np.int32)
             runs[:, START] = starts[rows] + tried
             runs[:, LENGTH] = np.minimum(lengths[rows] - tried, step)
             for m in self.expanded(worker, by, chunk.take(rows, axis=1), runs, out):

@@ -1,8 +1,8 @@
 """Kernels of arrangements in dynamic CSR: per key a run of rows in one arena, moved and doubled when it is full.
 
-`runs[k]` describes the run of key k, in one cache line: its LENGTH, its OLD length before the last batch, whose rows
-stand behind it, where it STARTs in the arena and how much ROOM it has. Arrangements without an arena have the first two
-only. Rows arrive as (key id, payload) and keep the order of arrival within a run.
+`runs[k]` describes the run of key k, in one cache line: its LENGTH, where it STARTs in the arena, its OLD length before
+the last batch, whose rows stand behind it, and how much ROOM it has. Runs that will not grow have the first two only,
+arrangements without an arena no room. Rows arrive as (key id, payload) and keep the order of arrival within a run.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from engine.kernels import inlined, kernel
 from engine.kernels.sorted_batches import compare
 
-LENGTH, OLD, START, ROOM = 0, 1, 2, 3
+LENGTH, START, OLD, ROOM = 0, 1, 2, 3
 BLOCK = 64
 
 
@@ -24,12 +24,24 @@ def count_keys(runs, ids, n):
 @kernel
 def lay_out(counted, runs):
     """Let `runs` describe empty runs, one behind the other, with room for the rows `counted`; return their number."""
-    top = np.int64(0)
+    top, grows = np.int64(0), runs.shape[1] > ROOM
     for k in range(len(counted)):
-        runs[k, LENGTH], runs[k, OLD] = 0, counted[k, OLD]
-        runs[k, START], runs[k, ROOM] = top, counted[k, LENGTH]
+        runs[k, LENGTH], runs[k, START] = 0, top
+        if grows:
+            runs[k, OLD], runs[k, ROOM] = counted[k, OLD], counted[k, LENGTH]
         top += counted[k, LENGTH]
     return top
+
+
+@kernel
+def fill(arena, runs, ids, rows, lo, n, payload):
+    """Write the columns `payload` of rows lo … lo + n - 1 behind those in the runs of ids[:n], which have room."""
+    for i in range(n):
+        k = ids[i]
+        at = runs[k, START] + runs[k, LENGTH]
+        runs[k, LENGTH] += 1
+        for c in range(len(payload)):
+            arena[c, at] = rows[payload[c], lo + i]
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.kernels import inlined, kernel
 
-LENGTH, START = 0, 2
+LENGTH, START = 0, 1
 BLOCK = 64
 KEY_A, ROW_A, KEY_B, ROW_B, AT, N_KEYS, OPENED, BUCKET = range(8)
 """A merge under way: the next key of each side and the next row in its run; rows and keys written, the first row
@@ -87,10 +87,8 @@ def close_key(out, key, at, runs, hashes, directory, shift, state):
             directory[state[BUCKET]] = k
             state[BUCKET] += 1
         hashes[k] = h
-        runs[k, 0] = at - start
-        runs[k, 1] = at - start
-        runs[k, 2] = start
-        runs[k, 3] = at - start
+        runs[k, LENGTH] = at - start
+        runs[k, START] = start
         state[N_KEYS] = k + 1
     state[OPENED] = at
     state[AT] = at

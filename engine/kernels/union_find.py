@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.kernels import kernel
 
-LENGTH, OLD, START = 0, 1, 2
+LENGTH, START, OLD = 0, 1, 2
 
 
 @kernel

@@ -10,10 +10,13 @@ from engine.database import Columns
 from engine.kernels.csr_runs import (
     LENGTH,
     OLD,
+    ROOM,
+    START,
     append,
     bounds,
     count_keys,
     expand,
+    fill,
     keep_matches,
     lay_out,
     locate_dense,
@@ -74,17 +77,18 @@ class Arrangement(Readable):
     A key is the values of the columns `key`; it has a dense id: the value itself where one int32 column has few gaps,
     else its position in an array indexed by value or, where keys are sparse, in a hash table. The arena is built when a
     join first asks for the payload, the lengths before the last batch are kept from when a plan first asks for them.
-    `order` are the columns that runs are sorted by.
+    `order` are the columns that runs are sorted by. To one that `grows` batches are added; else there is but one.
     """
 
-    def __init__(self, key: Sequence[int], arity: int, dtype: np.dtype) -> None:
+    def __init__(self, key: Sequence[int], arity: int, dtype: np.dtype, *, grows: bool = True) -> None:
         self.key = np.array(key, np.int64)
         self.payload = np.array([c for c in range(arity) if c not in key], np.int64)
         self.dtype = dtype
         self.can_be_dense = self.dense = len(key) == 1 and dtype == np.int32
         self.keys: HashedKeys | ValueKeys = HashedKeys(len(key), dtype)
         self.n_keys = self.n_rows = self.top = self.checked = 0
-        self.runs = np.zeros((FIRST_KEYS, 2), np.int32)
+        self.grows = grows
+        self.runs = np.zeros((FIRST_KEYS, OLD + 1 if grows else START + 1), np.int32)
         self.arena: Columns | None = None
         self.batch: list[np.ndarray] | None = None
         self.order: tuple[int, ...] = ()
@@ -155,7 +159,7 @@ class Arrangement(Readable):
         """Store the payload, each run as long as it is; `blocks` are all rows added so far, the last batch last."""
         if self.arena is not None:
             return
-        runs = memory.empty((len(self.runs), 4), np.int32)
+        runs = memory.empty((len(self.runs), ROOM + 1 if self.grows else START + 1), np.int32)
         self.top, self.runs = int(lay_out(self.runs, runs)), runs
         self.arena = memory.empty((len(self.payload), self.top + 4), self.dtype)
         for block in blocks:
@@ -163,6 +167,9 @@ class Arrangement(Readable):
 
     def _append(self, block: Block, ids: np.ndarray) -> None:
         n = block.hi - block.lo
+        if not self.grows:
+            fill(self.arena, self.runs, ids, block.rows, block.lo, n, self.payload)
+            return
         places = np.empty(n, np.int32)
         needed = reserve(self.runs, self.top, ids, n, places)
         if needed + 4 > self.arena.shape[1]:

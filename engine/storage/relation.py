@@ -133,7 +133,7 @@ class Relation:
         key = tuple(key)
         found = self.arrangements.get(key)
         if found is None:
-            found = self.arrangements[key] = Arrangement(key, self.arity, self.dtype)
+            found = self.arrangements[key] = Arrangement(key, self.arity, self.dtype, grows=not self.finished)
             found.add(self.old_blocks())
             found.add(self.delta)
         if payload and found.arena is None:

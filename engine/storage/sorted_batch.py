@@ -42,7 +42,7 @@ class SortedBatch:
         self.rows: Columns = memory.empty((len(key) + len(rest), capacity), dtype)
         bits = max(1, min(28, capacity.bit_length()))
         self.shift = 32 - bits
-        self.runs = memory.empty((capacity, 4), np.int32)
+        self.runs = memory.empty((capacity, 2), np.int32)
         self.hashes = memory.empty((capacity,), np.uint32)
         self.directory = np.zeros((1 << bits) + 1, np.int32)
         self.born = self.died = NONE

@@ -41,6 +41,20 @@ def test_the_matches_of_a_key_are_those_of_a_dictionary(seed, spreads):
         assert found(by, asked, OLD) == [before.get(key, []) for key in asked[0].tolist()]
 
 
+@given(st.integers(0, 1000), st.lists(st.sampled_from(SPREADS), min_size=1, max_size=3))
+def test_one_that_does_not_grow_has_no_room_to_spare(seed, spreads):
+    pieces = list(batches(seed, spreads))
+    blocks, known = [Block(rows, 0, rows.shape[1]) for rows in pieces], defaultdict(list)
+    for key, value in np.concatenate(pieces, axis=1).T.tolist():
+        known[key].append(value)
+    by = Arrangement((0,), 2, np.dtype(np.int32), grows=False)
+    by.add(blocks)
+    by.build_arena(blocks)
+    asked = np.concatenate([pieces[-1][:1], pieces[0][:1] + 1, [[-1, 0, 2**31 - 1]]], axis=1).astype(np.int32)
+    assert found(by, asked, LENGTH) == [known.get(key, []) for key in asked[0].tolist()]
+    assert by.runs.shape[1] == 2 and by.top == sum(map(len, known.values()))
+
+
 def test_few_keys_are_found_by_value_and_large_ones_by_a_hash():
     by, kinds = Arrangement((0,), 2, np.dtype(np.int32)), []
     for value in (5, FEW_VALUES // 2, 2**30):

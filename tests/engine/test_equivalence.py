@@ -7,6 +7,7 @@ from backends import ROUNDS, assert_as_the_oracle
 from hypothesis import given, settings
 
 import engine
+from engine.kernels.csr_runs import LENGTH, START
 from engine.storage.equivalence_union_find import Equivalence
 
 EDGES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=12)
@@ -46,7 +47,8 @@ def test_batches_add_the_pairs_of_the_closure_and_no_others(batches, dtype):
         for pairs, is_old in ((new, False), (old, True)):
             by = relation.arrangement((0,), payload=True, old=is_old)
             for value, c in zip(values[0].tolist(), by.locate(values, values.shape[1], np.array([0])), strict=True):
-                members = [] if c < 0 else by.arena[0, by.runs[c, 2] : by.runs[c, 2] + by.runs[c, 0]].tolist()
+                start, length = by.runs[c, [START, LENGTH]] if c >= 0 else (0, 0)
+                members = by.arena[0, start : start + length].tolist()
                 assert sorted(members) == sorted(b for a, b in pairs if a == value)
 
 
