@@ -169,6 +169,7 @@ time.sleep(600)
     ended = run_isolated([sys.executable, "-c", code], tmp_path, os.environ, 2.0)
     assert ended.failure == "took longer than 2 s"
     child = int((tmp_path / "stderr").read_text())
+    monkeypatch.undo()  # Waiting for other processes is psutil's.
     psutil.wait_procs([process for process in map(existing, [child]) if process], 30)
     assert not operating_system.is_running(child)
 
