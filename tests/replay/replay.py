@@ -26,7 +26,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 
 from contents import differing_relations  # noqa: E402
 
-from analyzer.evaluation.program import compile_rulebook, evaluate_program  # noqa: E402
+from analyzer.evaluation.program import compile_rulebook, evaluate_program, prepare_rulebook  # noqa: E402
 from analyzer.extraction.collect_facts import collect  # noqa: E402
 from analyzer.extraction.machine import ThisMachine  # noqa: E402
 from analyzer.findings.assemble_report import assemble  # noqa: E402
@@ -36,7 +36,7 @@ from analyzer.outputs.sarif import render_sarif  # noqa: E402
 from analyzer.scan import ScanRequest, load_config, load_rulebook  # noqa: E402
 from analyzer.sources.trees import GitTree  # noqa: E402
 from analyzer.state_directory import StateDirectory  # noqa: E402
-from engine.incremental import POLICIES, prepare_program  # noqa: E402
+from engine.incremental import POLICIES  # noqa: E402
 from facts import schema  # noqa: E402
 
 FEW_FILES = 5
@@ -84,7 +84,7 @@ class Replay:
         tree = GitTree.at(self.path, commit)
         config = load_config(tree)
         book = load_rulebook(tree, config, ScanRequest(self.path, commit))
-        program = compile_rulebook(book, self.state.path)
+        program, prepared = compile_rulebook(book, self.state.path), prepare_rulebook(book, self.state.path)
         reader = Reader(config, self.state.path, self.machine, threads=self.jobs)
         collect(tree, config, self.state.path, self.machine)  # So that neither side extracts: both find the cache warm.
 
@@ -101,7 +101,7 @@ class Replay:
         sources = (config, [(source.name, source.text) for source in book.sources])
         try:
             if self.follower is None or before is None or sources != self.sources:
-                self.begin(program, tree, reader, row)
+                self.begin(prepared, tree, reader, row)
             else:
                 self.move(before, tree, reader, row)
         except CannotFollow as reason:
@@ -110,14 +110,14 @@ class Replay:
         if self.states:
             key = StateKey(tree.content, scanned_digest(config, tree.prefix))
             self.states.save(key, self.follower)
-            self.follower = self.states.load(key, prepare_program(program), tree, reader)
+            self.follower = self.states.load(key, prepared, tree, reader)
             if self.states.warnings or self.follower is None:
                 raise Different(f"{commit}: no state: {self.states.warnings}")
         view = self.follower.view
         found = render_sarif(assemble(tree, config, book, self.follower.collected(), view.result()), "replay")
         row.update_all_s = perf_counter() - begin
         tree.close()
-        if wrong := differing_relations(program, view.result(), full):
+        if wrong := differing_relations(program.whole, view.result(), full):
             raise Different(f"{commit}: " + "; ".join(wrong))
         if found != expected:
             raise Different(f"{commit}: the SARIF differs")
