@@ -192,11 +192,25 @@ def compile_pattern(pattern: str) -> regex.Pattern[str] | None:
         return None
 
 
+@cache
+def is_bounded(pattern: str) -> bool:
+    """Return True if no text takes long: one repetition at most, not of a group, and few groups and options.
+
+    Asking the time, as a limit on it does, takes longer than most matches.
+    """
+    repetitions, options = sum(map(pattern.count, "*+{")), pattern.count("?") - pattern.count("(?")
+    repeats_group = any(f"){repetition}" in pattern for repetition in "*+{")
+    return repetitions <= 1 and not repeats_group and options <= 3 and pattern.count("(") <= 3
+
+
 def matches(pattern: str, text: str) -> bool | None:
     """Return True if the whole text matches; None for a malformed pattern."""
     compiled = compile_pattern(pattern)
+    if compiled is None:
+        return None
     try:
-        return None if compiled is None else compiled.fullmatch(text, timeout=MATCH_S) is not None
+        found = compiled.fullmatch(text) if is_bounded(pattern) else compiled.fullmatch(text, timeout=MATCH_S)
+        return found is not None
     except TimeoutError:
         message = f"matching {pattern!r} on a text of {len(text):,} characters takes more than {MATCH_S:g} s"
         raise EvaluationError(message) from None
