@@ -14,7 +14,7 @@ import yaml
 from facts import LANGUAGES
 
 TOP = Path(__file__).resolve().parents[2]
-PARTS = ("analyzer", "cli", "engine", "facts", "rules", "pyproject.toml", "README.md", "LICENSE")
+PARTS = ("analyzer", "cli", "engine", "facts", "rules", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE")
 IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 CHECK = ("--rules", "sql-injection")
 
