@@ -196,8 +196,11 @@ def compile_pattern(pattern: str) -> regex.Pattern[str] | None:
 def is_bounded(pattern: str) -> bool:
     """Return True if no text takes long: one repetition at most, not of a group, and few groups and options.
 
-    Asking the time, as a limit on it does, takes longer than most matches.
+    Recursion and all else that begins with `(?` is not bounded; `(?:` only groups. Asking the time, as a limit on it
+    does, takes longer than most matches.
     """
+    if pattern.count("(?") != pattern.count("(?:"):
+        return False
     repetitions, options = sum(map(pattern.count, "*+{")), pattern.count("?") - pattern.count("(?")
     repeats_group = any(f"){repetition}" in pattern for repetition in "*+{")
     return repetitions <= 1 and not repeats_group and options <= 3 and pattern.count("(") <= 3
