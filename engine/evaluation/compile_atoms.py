@@ -19,7 +19,7 @@ SELECTIVE = 2.0
 """A key with at most so many rows need not be told apart any further."""
 LOWER = {">": 1, ">=": 0}
 UPPER = {"<": 0, "<=": 1}
-"""What is added to a bound so that numbers are at least a lower one, and less than an upper one."""
+"""Whether the numbers in order that a bound lets through begin, or end, behind those equal to it."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 

@@ -240,6 +240,18 @@ def sort_runs(runs, n_keys, arena, columns):
                 arena[c, start + i] = moved[i]
 
 
+@inlined
+def first_from(column, lo, hi, value, beyond):
+    """The first of lo … hi - 1 where a column in order is at least `value`, or greater if `beyond`; hi if none is."""
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if column[middle] < value or (beyond and column[middle] == value):
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
 @kernel
 def narrow(ids, n, runs, upto, rows, registers, arena, columns, found):
     """Write to found[i] the part of the run of ids[i] whose `columns` have the values of row i in `registers`; i < n.
@@ -253,20 +265,8 @@ def narrow(ids, n, runs, upto, rows, registers, arena, columns, found):
         hi = lo + runs[ids[i], upto]
         for q in range(len(registers)):
             value, column = rows[registers[q], i], arena[columns[q]]
-            end = hi
-            while lo < end:
-                middle = (lo + end) // 2
-                if column[middle] < value:
-                    lo = middle + 1
-                else:
-                    end = middle
-            end = lo
-            while end < hi:
-                middle = (end + hi) // 2
-                if column[middle] <= value:
-                    end = middle + 1
-                else:
-                    hi = middle
+            lo = first_from(column, lo, hi, value, False)
+            hi = first_from(column, lo, hi, value, True)
         found[i, START] = lo
         found[i, upto] = hi - lo
 
@@ -275,8 +275,8 @@ def narrow(ids, n, runs, upto, rows, registers, arena, columns, found):
 def narrow_between(ids, n, runs, upto, rows, lows, highs, column, found):
     """Write to found[i] the part of the run of ids[i] whose values in `column` lie between bounds of row i; i < n.
 
-    A bound is (register, summand): the value is at least each sum in `lows`, and less than each in `highs`. The runs
-    are in the order of the column of the arena.
+    A bound is (register, beyond): the part begins, or ends, with the first value that is at least that of the register,
+    or greater if `beyond`. The runs are in the order of the column of the arena.
     """
     for i in range(n):
         if ids[i] < 0:
@@ -284,21 +284,9 @@ def narrow_between(ids, n, runs, upto, rows, lows, highs, column, found):
         lo = np.int64(runs[ids[i], START])
         hi = lo + runs[ids[i], upto]
         for q in range(len(lows)):
-            least, end = np.int64(rows[lows[q, 0], i]) + lows[q, 1], hi
-            while lo < end:
-                middle = (lo + end) // 2
-                if column[middle] < least:
-                    lo = middle + 1
-                else:
-                    end = middle
+            lo = first_from(column, lo, hi, rows[lows[q, 0], i], lows[q, 1] != 0)
         for q in range(len(highs)):
-            beyond, begin = np.int64(rows[highs[q, 0], i]) + highs[q, 1], lo
-            while begin < hi:
-                middle = (begin + hi) // 2
-                if column[middle] < beyond:
-                    begin = middle + 1
-                else:
-                    hi = middle
+            hi = first_from(column, lo, hi, rows[highs[q, 0], i], highs[q, 1] != 0)
         found[i, START] = lo
         found[i, upto] = hi - lo
 

@@ -73,7 +73,8 @@ class NarrowedArrangement(OrderedRuns):
 class RangedArrangement(OrderedRuns):
     """An arrangement read by its key and by bounds on one column of numbers, by which its runs are in order.
 
-    A bound is (register, summand): the number is at least each sum in `lows`, and less than each in `highs`.
+    A bound is (register, beyond): what is read begins behind all `lows`, and ends before the first of `highs`, at the
+    first number that is at least that of the register, or greater if `beyond`.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class RangedArrangement(OrderedRuns):
         super().__init__(base, base.key)
         self.column = column
         self.place = base.payload.tolist().index(column)
-        self.lows, self.highs = (np.array(sums, np.int64).reshape(-1, 2) for sums in (lows, highs))
+        self.lows, self.highs = (np.array(bounds, np.int64).reshape(-1, 2) for bounds in (lows, highs))
 
     def narrow(self, chunk: Columns, n: int, key: np.ndarray, upto: int) -> np.ndarray:
         runs = np.zeros((n, 4), np.int32)

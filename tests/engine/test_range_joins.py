@@ -9,10 +9,13 @@ from hypothesis import example, given
 import engine
 
 LEAST, GREATEST = -(2**31), 2**31 - 1
+LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 NUMBERS = st.integers(-6, 6) | st.sampled_from([LEAST, LEAST + 1, GREATEST - 1, GREATEST])
 COMPARISONS = st.tuples(st.booleans(), st.sampled_from(sorted(OPERATORS)), st.sampled_from(["x", "z", 3, -2]))
 TABLES = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=6)
+LONG_NUMBERS = NUMBERS | st.sampled_from([LEAST_LONG, LEAST_LONG + 1, GREATEST_LONG - 1, GREATEST_LONG])
+LONG_TABLES = st.lists(st.tuples(LONG_NUMBERS, LONG_NUMBERS), max_size=6)
 DECLARATIONS = """
 .decl p(x: number, z: number)
 .decl q(k: number, y: number)
@@ -24,9 +27,9 @@ def tables(p, q):
     return {"p": sorted(set(p)), "q": sorted(set(q))}
 
 
-def evaluated(text, rows_of, **options):
+def evaluated(text, rows_of, number_bits=32, **options):
     facts = "".join(f"{name}({', '.join(map(str, row))}).\n" for name, rows in rows_of.items() for row in rows)
-    program = engine.compile([engine.Source("r.dl", DECLARATIONS + text + facts)])
+    program = engine.compile([engine.Source("r.dl", DECLARATIONS + text + facts)], number_bits=number_bits)
     return engine.evaluate(program, engine.Database(), **options)
 
 
@@ -51,8 +54,19 @@ def every_run(monkeypatch):
 @example([(0, 0)], [(0, GREATEST)], [(False, "<=", "x")])
 @example([(GREATEST, LEAST)], [(0, GREATEST), (0, LEAST)], [(False, ">", "x"), (True, ">", "z")])
 def test_rows_agree_with_all_pairs(p, q, comparisons):
+    agree_with_all_pairs(p, q, comparisons)
+
+
+@given(LONG_TABLES, LONG_TABLES, st.lists(COMPARISONS, min_size=1, max_size=3))
+@example([(GREATEST_LONG, 0)], [(0, GREATEST_LONG), (0, 0)], [(False, "<=", "x")])
+@example([(GREATEST_LONG, LEAST_LONG)], [(0, GREATEST_LONG), (0, 0)], [(False, ">", "x")])
+def test_rows_of_64_bits_agree_with_all_pairs(p, q, comparisons):
+    agree_with_all_pairs(p, q, comparisons, number_bits=64)
+
+
+def agree_with_all_pairs(p, q, comparisons, **options):
     conditions = ", ".join(map(spoken, comparisons))
-    result = evaluated(f"r(x, z, y) :- p(x, z), q(_, y), {conditions}.\n", tables(p, q))
+    result = evaluated(f"r(x, z, y) :- p(x, z), q(_, y), {conditions}.\n", tables(p, q), **options)
     rows = set(map(tuple, result.relation("r").T.tolist()))
     assert rows == {(x, z, y) for x, z in p for _, y in q if all(holds(each, x, z, y) for each in comparisons)}
 
