@@ -77,7 +77,7 @@ class Atoms(Registers):
 
     def between(self, arrangement: Readable, payload: Mapping[str, int]) -> Readable | OrderedRuns:
         """The arrangement of a complete relation, or its runs between bounds that the filters give to a number."""
-        found: dict[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
+        found: dict[str, tuple[list[tuple[Operand, int]], list[tuple[Operand, int]]]] = {}
         for filter in self.filters:
             for op, variable, bound in (
                 (filter.op, filter.left, filter.right),
@@ -85,20 +85,17 @@ class Atoms(Registers):
             ):
                 if op in MIRRORED and filter.kind == "number" and variable in payload and self.is_bound(bound):
                     lows, highs = found.setdefault(str(variable), ([], []))
-                    at = self.register_of(bound)
                     if op in LOWER:
-                        lows.append((at, LOWER[op]))
+                        lows.append((bound, LOWER[op]))
                     else:
-                        highs.append((at, UPPER[op]))
+                        highs.append((bound, UPPER[op]))
         if not found:
             return arrangement
         variable = max(found, key=lambda each: all(found[each]))
-        column = payload[variable]
-        return (
-            RangedArrangement(arrangement, column, *found[variable])
-            if in_order_of(arrangement, column)
-            else arrangement
-        )
+        if not in_order_of(arrangement, payload[variable]):
+            return arrangement
+        begin, end = ([(self.register_of(term), beyond) for term, beyond in bounds] for bounds in found[variable])
+        return RangedArrangement(arrangement, payload[variable], begin, end)
 
     def index_columns(self, relation: Relation, bound: tuple[int, ...]) -> tuple[int, ...]:
         """The columns to look an atom up by: all that are bound, or a few that select almost as well.

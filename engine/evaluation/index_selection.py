@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from engine.plan.chain_cover import Signature, minimum_chains, order_of
 from engine.storage.arrangement import Arrangement
@@ -40,12 +41,13 @@ LONG_RUN = 8
 """Runs of fewer rows are read faster than searched."""
 
 
-def in_order_of(arrangement: object, column: int) -> bool:
+def in_order_of(arrangement: object, column: int) -> TypeGuard[Arrangement]:
     """Put the runs of an arrangement that will not grow in order of a column; return True if they are, and are long."""
-    if not isinstance(arrangement, Arrangement) or not serves(arrangement):
+    if not serves(arrangement) or arrangement.n_rows < LONG_RUN * arrangement.n_keys:
         return False
-    return arrangement.n_rows >= LONG_RUN * arrangement.n_keys and narrowed(arrangement, (column,)) is not None
+    return narrowed(arrangement, (column,)) is not None
 
 
-def serves(arrangement: object) -> bool:
+def serves(arrangement: object) -> TypeGuard[Arrangement]:
+    """Return True if the payload of an arrangement can be put in order."""
     return isinstance(arrangement, Arrangement) and arrangement.arena is not None
