@@ -122,9 +122,8 @@ class Paths:
                 distance[frontier] = steps
                 steps += 1
                 reached = self._forwards.targets(frontier)
-                is_next = np.zeros(len(distance), np.bool_)
-                is_next[reached] = distance[reached] == UNREACHED
-                frontier = np.flatnonzero(is_next)
+                reached = np.sort(reached[distance[reached] == UNREACHED])
+                frontier = reached[np.diff(reached, prepend=-1) != 0]
             self._distances[check] = distance
         return self._distances[check]
 
