@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial, reduce
+from functools import reduce
 from threading import Lock
 
 import numpy as np
@@ -227,19 +227,6 @@ TOTAL_ON_COLUMNS: dict[str, Callable[..., Iterable]] = {
 """Functors that have a value for all arguments, on columns of Python values."""
 
 
-def matching(wanted: bool) -> Callable[[Sequence[str], Sequence[str]], list[bool]]:
-    """Return the function of patterns and texts that says where a text matches, or where it does not."""
-
-    def matched(patterns: Sequence[str], texts: Sequence[str]) -> list[bool]:
-        tests = {pattern: partial(scalar.matches, pattern) for pattern in dict.fromkeys(patterns)}
-        return [tests[pattern](text) is wanted for pattern, text in zip(patterns, texts, strict=True)]
-
-    return matched
-
-
-ON_TEXT_COLUMNS = {"match": matching(True), "not_match": matching(False)}
-
-
 class Memo:
     """A function of columns, run once per distinct row of arguments. Safe to share between threads."""
 
@@ -282,11 +269,8 @@ class TextPredicate(Memo):
 
     def evaluate(self, columns: np.ndarray) -> Defined:
         left, right = (self._functors.decode(column, "symbol") for column in columns)
-        found = ON_TEXT_COLUMNS[self._op](left, right) if self._op in ON_TEXT_COLUMNS else self.one_by_one(left, right)
+        found = [bool(scalar.holds(self._op, *pair)) for pair in zip(left, right, strict=True)]
         return np.array(found, np.int64), np.ones(len(found), np.bool_)
-
-    def one_by_one(self, left: Sequence[str], right: Sequence[str]) -> list[bool]:
-        return [bool(scalar.holds(self._op, *pair)) for pair in zip(left, right, strict=True)]
 
 
 class TextFunctor(Memo):
