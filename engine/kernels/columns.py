@@ -1,8 +1,18 @@
-"""Kernels on columns: scan, filter, aggregate, see whether they are in order."""
+"""Kernels on columns: compare rows, scan, filter, aggregate, see whether they are in order."""
 
 import numpy as np
 
-from engine.kernels import kernel
+from engine.kernels import inlined, kernel
+
+
+@inlined
+def compare(left, i, right, j, left_columns, right_columns):
+    """-1, 0 or 1 as row i of `left` comes before, equals or comes after row j of `right`, on their columns in turn."""
+    for q in range(len(left_columns)):
+        a, b = left[left_columns[q], i], right[right_columns[q], j]
+        if a != b:
+            return -1 if a < b else 1
+    return 0
 
 
 @kernel

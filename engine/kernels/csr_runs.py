@@ -8,7 +8,7 @@ arrangements without an arena no room. Rows arrive as (key id, payload) and keep
 import numpy as np
 
 from engine.kernels import inlined, kernel
-from engine.kernels.sorted_batches import compare
+from engine.kernels.columns import compare
 
 LENGTH, START, OLD, ROOM = 0, 1, 2, 3
 BLOCK = 64

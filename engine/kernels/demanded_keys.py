@@ -4,32 +4,23 @@ key, else in one pass, in which a filter of hashed bits lets few others through.
 
 import numpy as np
 
-from engine.kernels import inlined, kernel
+from engine.kernels import kernel
+from engine.kernels.columns import compare
 from engine.kernels.id_tables import BLOCK, hash_block
 
 
-@inlined
-def compare(stored, position, rows, row, take):
-    """Return whether the first columns of a stored row come before (-1) a row on the columns `take`, behind it (1)."""
-    for c in range(len(take)):
-        value, wanted = stored[c, position], rows[take[c], row]
-        if value != wanted:
-            return -1 if value < wanted else 1
-    return 0
-
-
 @kernel
-def find_sorted(stored, n_sorted, rows, n, take, lows, highs):
-    """Write where the stored rows that begin with row i on the columns `take` stand: lows[i] … highs[i] - 1; i < n.
+def find_sorted(stored, n_sorted, wanted, n, columns, lows, highs):
+    """Write where the stored rows that agree with row i of `wanted` on some columns stand: lows[i] … highs[i] - 1.
 
-    The first `n_sorted` rows of the store are sorted.
+    The first `n_sorted` rows of the store are sorted by these columns; i < n.
     """
     for i in range(n):
         for behind in range(2):
             lo, hi = np.int64(0), np.int64(n_sorted)
             while lo < hi:
                 middle = (lo + hi) >> 1
-                if compare(stored, middle, rows, i, take) < behind:
+                if compare(stored, middle, wanted, i, columns, columns) < behind:
                     lo = middle + 1
                 else:
                     hi = middle

@@ -12,8 +12,9 @@ Rows have a history where not all readers see the same: they are visible from ve
 import numpy as np
 
 from engine.kernels import inlined, kernel
+from engine.kernels.columns import compare
+from engine.kernels.csr_runs import LENGTH, START
 
-LENGTH, START = 0, 1
 BLOCK = 64
 KEY_A, ROW_A, KEY_B, ROW_B, AT, N_KEYS, OPENED, BUCKET = range(8)
 """A merge under way: the next key of each side and the next row in its run; rows and keys written, the first row
@@ -30,16 +31,6 @@ def hash_of(rows, i, columns):
         h *= np.uint64(0xD6E8FEB86659FD93)
         h ^= h >> np.uint64(32)
     return np.uint32(h >> np.uint64(32))
-
-
-@inlined
-def compare(left, i, right, j, left_columns, right_columns):
-    """-1, 0 or 1 as row i of `left` comes before, equals or comes after row j of `right`, on their columns in turn."""
-    for q in range(len(left_columns)):
-        a, b = left[left_columns[q], i], right[right_columns[q], j]
-        if a != b:
-            return -1 if a < b else 1
-    return 0
 
 
 @kernel

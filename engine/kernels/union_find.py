@@ -11,8 +11,7 @@ Lists are joined end to end, so a class that was whole earlier still stands toge
 import numpy as np
 
 from engine.kernels import kernel
-
-LENGTH, START, OLD = 0, 1, 2
+from engine.kernels.csr_runs import LENGTH, OLD, START
 
 
 @kernel

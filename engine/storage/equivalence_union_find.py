@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from engine.database import Columns
+from engine.kernels.csr_runs import LENGTH
 from engine.kernels.union_find import (
-    LENGTH,
     count_new_pairs,
     join_classes,
     keep_old,
