@@ -114,7 +114,11 @@ class OutlinedProgram:
         return found
 
     def part_on(self, database: Database, wanted: Collection[str]) -> tuple[CheckedProgram, Database]:
-        """Return the part that can derive wanted relations from a database, and that with the facts of the program."""
+        """Return the part that can derive wanted relations from a database, and that with the facts of the program.
+
+        A clause goes that asks for rows which a relation of facts does not have: any at all, or any with the constants
+        that the clause gives. Programs for several kinds of facts shrink to what is for those at hand.
+        """
         number = {name: at for at, name in enumerate(self.names)}
         outlines = [[each for each in s.outlines if each.source in self.kept] for s in self.strata]
         derived = {each.head for stratum in outlines for each in stratum}

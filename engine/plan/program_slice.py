@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
-from engine.database import Columns, Database
+from engine.database import Columns
 from engine.language.checked_program import CheckedClause, CheckedProgram
 from engine.language.syntax import Atom, Constant
 from engine.language.traverse import all_atoms
@@ -41,15 +41,10 @@ def asked(atom: Atom) -> Asked:
     return tuple((i, term.type, term.value) for i, term in enumerate(atom.arguments) if isinstance(term, Constant))
 
 
-def slice_for(
-    program: CheckedProgram,
-    wanted: Collection[str],
-    given: Collection[str],
-    has_rows: Callable[[str, Asked], bool] = lambda relation, asked: True,
-) -> CheckedProgram:
+def slice_for(program: CheckedProgram, wanted: Collection[str], given: Collection[str]) -> CheckedProgram:
     """Return the program without what none of the wanted relations depends on; the given ones stay."""
     outlines = [(stratum.relations, list(map(outline, stratum.clauses))) for stratum in program.strata]
-    needed, live = needed_part(outlines, wanted, given, (), has_rows)
+    needed, live = needed_part(outlines, wanted, given, (), lambda relation, asked: True)
     strata = (
         replace(stratum, clauses=tuple(clause for clause, stays in zip(stratum.clauses, kept, strict=True) if stays))
         for stratum, kept in zip(program.strata, live, strict=True)
@@ -66,18 +61,6 @@ def with_directives_of(program: CheckedProgram, names: Collection[str]) -> Check
         for directives in (program.inputs, program.outputs, program.printsizes, program.limitsizes)
     )
     return replace(program, inputs=inputs, outputs=outputs, printsizes=printsizes, limitsizes=limitsizes)
-
-
-def slice_on(program: CheckedProgram, database: Database, wanted: Collection[str]) -> CheckedProgram:
-    """Return the part of a program that can derive wanted relations from a database.
-
-    A clause goes that asks for rows which a relation of facts does not have: any at all, or any with the constants that
-    the clause gives. Programs for several kinds of facts shrink to what is for those at hand.
-    """
-    derived = {clause.head.relation for clause in program.clauses}
-    given = {name for name in program.relations if name in database.relations or name not in derived}
-    held = {name: columns for name, columns in database.relations.items() if name not in derived}
-    return slice_for(program, wanted, given, HeldRows(held, database.symbols).may_have)
 
 
 class HeldRows(Generic[Name]):

@@ -7,7 +7,7 @@ from reference import evaluate
 
 import engine
 from engine import tables
-from engine.plan.program_slice import slice_for, slice_on
+from engine.plan.program_slice import slice_for
 
 PROGRAM = engine.compile(
     [
@@ -90,7 +90,7 @@ ROWS = {
 def test_a_part_on_facts_derives_what_the_whole_program_does(rows):
     facts = dict(zip(ROWS, rows, strict=True))
     database = engine.facts(SPOKEN, facts)
-    part = slice_on(SPOKEN, database, ["flow", "quiet"])
+    part, database = engine.outlined(SPOKEN).part_on(database, ["flow", "quiet"])
     found = tables.decode(part, engine.evaluate(part, database, threads=1), ["flow", "quiet"])
     expected = evaluate(SPOKEN, facts)
     assert found == {name: expected[name] for name in found}

@@ -12,7 +12,6 @@ from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.extraction.collect_facts import silent
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
-from engine import slice_on
 from facts import extract, mount
 from facts.languages import language_of
 from rules import catalogue
@@ -20,12 +19,16 @@ from rules import catalogue
 
 @pytest.fixture(scope="session")
 def evaluate():
-    """Evaluate a program on files, given as texts by path, as far as they can have wanted relations: by default all."""
+    """Evaluate an outlined program on files, given as texts by path, as far as they can have wanted relations.
+
+    By default these are all.
+    """
 
     def evaluate(program, files, wanted=None):
         mounted = mount((path, extract(text.encode(), language_of(path))) for path, text in files.items())
         database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-        return engine.evaluate(slice_on(program, database, wanted or program.relations), database, threads=1)
+        part, database = program.part_on(database, wanted or program.names)
+        return engine.evaluate(part, database, threads=1)
 
     return evaluate
 
@@ -38,7 +41,7 @@ def analysis(shared_state):
     def compiled(*wanted, rules=""):
         bundle = map(bundled, catalogue.library())
         sources = [fact_schema(), *bundle, engine.Source("test.dl", rules)]
-        return compile_cached(sources, shared_state, wanted).whole
+        return compile_cached(sources, shared_state, wanted)
 
     return compiled
 
@@ -48,9 +51,9 @@ def rows(analysis, evaluate):
     """The rows, as texts, of a relation of symbols that the analyses derive for files."""
 
     def rows(relation, files, rules=""):
-        program = analysis(relation, rules=rules)
-        assert {column.type.kind for column in program.relations[relation].columns} == {"symbol"}, "not of symbols"
-        result = evaluate(program, files, [relation])
+        result = evaluate(analysis(relation, rules=rules), files, [relation])
+        columns = result.program.relations[relation].columns
+        assert {column.type.kind for column in columns} == {"symbol"}, "not of symbols"
         return list(zip(*(result.symbols.texts(column) for column in result.relation(relation)), strict=True))
 
     return rows

@@ -99,7 +99,7 @@ class Oracle:
 def program():
     text = (library.HERE / "liveness.dl").read_text(encoding="utf-8")
     lost = '.decl lost(line: number)\nlost(l) :- binds(v, _, _, "variable"), location(v, _, l, _, _, _), !live(v).'
-    return slice_for(engine.compile([schema_text(), text, lost]), ["lost"], GIVEN)
+    return engine.outlined(slice_for(engine.compile([schema_text(), text, lost]), ["lost"], GIVEN))
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ DEREFERENCES = {
 @pytest.fixture(scope="module")
 def pairs(evaluate):
     """Return the pairs of a symbol that a grammar finds in a file of C."""
-    program = engine.compile([fact_schema(), bundled(library.pointer_graph())])
+    program = engine.outlined(engine.compile([fact_schema(), bundled(library.pointer_graph())]))
 
     def found(grammar, symbol, code):
         parsed = parse_grammar(grammar, library.grammars()[grammar].read_text())

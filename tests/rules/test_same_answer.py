@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import engine
-from engine import Options, slice_on
+from engine import Options
 from facts import extract, mount
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def answer(analysis):
 
     def evaluate(**how):
         database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-        program = slice_on(analysis(*WANTED), database, WANTED)
+        program, database = analysis(*WANTED).part_on(database, WANTED)
         result = engine.evaluate(program, database, **how)
         return {name: result.tuples(name) for name in program.relations}
 
