@@ -30,6 +30,7 @@ from engine.language.traverse import all_atoms
 from engine.operating_system import n_cores, peak_bytes, release_free_memory
 from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
+from engine.plan.program_slice import deriving
 from engine.plan.push_extrema import push_extrema
 from engine.plan.rule import Rule
 from engine.plan.value_encoding import dtype_of, encode
@@ -294,18 +295,13 @@ class Evaluation:
 
     def fruitful(self, stratum: Stratum) -> Stratum:
         """Return the stratum without clauses that read a relation without rows, or a recursion that nothing begins."""
-        members, begun = frozenset(stratum.relations), set(filter(self.is_given, stratum.relations))
-        waiting: dict[int, set[str]] = {}
+        members = frozenset(stratum.relations)
+        clauses = []
         for at, clause in enumerate(stratum.clauses):
             reads = {atom.relation for atom in clause.body if isinstance(atom, Atom)}
             if all(self.relations[name].n for name in reads - members):
-                waiting[at] = reads & members
-        kept: set[int] = set()
-        while found := [at for at, own in waiting.items() if begun.issuperset(own)]:
-            kept.update(found)
-            begun.update(stratum.clauses[at].head.relation for at in found)
-            for at in found:
-                del waiting[at]
+                clauses.append((at, clause.head.relation, reads & members))
+        kept = deriving(clauses, set(filter(self.is_given, members)))
         if len(kept) == len(stratum.clauses):
             return stratum
         return replace(stratum, clauses=tuple(clause for at, clause in enumerate(stratum.clauses) if at in kept))

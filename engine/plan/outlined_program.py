@@ -6,7 +6,7 @@ Most clauses of a program for several kinds of facts read relations that are emp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -79,21 +79,16 @@ class OutlinedProgram:
 
     @cached_property
     def whole(self) -> CheckedProgram:
-        strata = tuple(
-            Stratum(
-                tuple(self.names[at] for at in stratum.relations),
-                stratum.recursive,
-                tuple(
-                    clause
-                    for at in range(stratum.first, stratum.first + stratum.n)
-                    if self.is_kept((clause := self.clause_at(at)).span.source)
-                ),
-                stratum.premappable,
-            )
-            for stratum in self.strata
-        )
+        strata = []
+        for stratum in self.strata:
+            clauses = map(self.clause_at, range(stratum.first, stratum.first + stratum.n))
+            strata.append(self._stratum(stratum, (clause for clause in clauses if self.is_kept(clause.span.source))))
         relations = {name: self.relation_at(at) for at, name in enumerate(self.names)}
-        return replace(self.head, relations=relations, strata=strata)
+        return replace(self.head, relations=relations, strata=tuple(strata))
+
+    def _stratum(self, stratum: StratumOutline, clauses: Iterable[CheckedClause]) -> Stratum:
+        relations = tuple(self.names[at] for at in stratum.relations)
+        return Stratum(relations, stratum.recursive, tuple(clauses), stratum.premappable)
 
     def is_kept(self, source: str) -> bool:
         return len(self.kept) == len(self.sources) or self.sources.index(source) in self.kept
@@ -145,15 +140,10 @@ class OutlinedProgram:
         return self._part(needed, outlines, live), tables.database(needed)
 
     def _part(
-        self, needed: Collection[int], outlines: list[list[ClauseOutline]], live: list[list[bool]]
+        self, needed: Collection[int], outlines: Sequence[Sequence[ClauseOutline]], live: Sequence[Collection[int]]
     ) -> CheckedProgram:
         strata = tuple(
-            Stratum(
-                tuple(self.names[at] for at in stratum.relations),
-                stratum.recursive,
-                tuple(self.clause_at(each.at) for each, stays in zip(those, kept, strict=True) if stays),
-                stratum.premappable,
-            )
+            self._stratum(stratum, (self.clause_at(those[at].at) for at in sorted(kept)))
             for stratum, those, kept in zip(self.strata, outlines, live, strict=True)
             if any(at in needed for at in stratum.relations)
         )

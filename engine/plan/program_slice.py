@@ -46,7 +46,7 @@ def slice_for(program: CheckedProgram, wanted: Collection[str], given: Collectio
     outlines = [(stratum.relations, list(map(outline, stratum.clauses))) for stratum in program.strata]
     needed, live = needed_part(outlines, wanted, given, (), lambda relation, asked: True)
     strata = (
-        replace(stratum, clauses=tuple(clause for clause, stays in zip(stratum.clauses, kept, strict=True) if stays))
+        replace(stratum, clauses=tuple(clause for at, clause in enumerate(stratum.clauses) if at in kept))
         for stratum, kept in zip(program.strata, live, strict=True)
         if not needed.isdisjoint(stratum.relations)
     )
@@ -88,8 +88,8 @@ def needed_part(
     given: Collection[Name],
     filled: Collection[Name],
     has_rows: Callable[[Name, Asked], bool],
-) -> tuple[set[Name], list[list[bool]]]:
-    """Return the relations that wanted ones need, the given ones included, and which clauses may derive rows.
+) -> tuple[set[Name], list[set[int]]]:
+    """Return the relations that wanted ones need, the given ones included, and the clauses that may derive rows.
 
     Facts come for given relations and for `filled` ones, which stay only if they are needed. `strata` are relations
     with outlines of their clauses, in an order of evaluation: one pass sees what every clause reads of strata before
@@ -98,23 +98,30 @@ def needed_part(
     fruitful = {*given, *filled}
     live = []
     for _, outlines in strata:
-        kept = [False] * len(outlines)
-        waiting = [
+        clauses = [
             (at, head, [relation for relation, _ in needs])
             for at, (head, needs, _) in enumerate(outlines)
             if all(has_rows(relation, asked) for relation, asked in needs)
         ]
-        while found := [at for at, _, needs in waiting if fruitful.issuperset(needs)]:
-            for at in found:
-                kept[at] = True
-                fruitful.add(outlines[at][0])
-            waiting = [each for each in waiting if not kept[each[0]]]
-        live.append(kept)
+        live.append(deriving(clauses, fruitful))
     needed = {*wanted, *given}
     for (relations, outlines), kept in zip(reversed(strata), reversed(live), strict=True):
         if not needed.isdisjoint(relations):
             needed.update(relations)
-            for (_, _, reads), stays in zip(outlines, kept, strict=True):
-                if stays:
-                    needed.update(reads)
+            for at in kept:
+                needed.update(outlines[at][2])
     return needed, live
+
+
+def deriving(clauses: Iterable[tuple[int, Name, Collection[Name]]], fruitful: set[Name]) -> set[int]:
+    """Return the numbers of the clauses that may derive rows, each given with its head and all that it needs rows of.
+
+    `fruitful` are the relations that may have rows; the heads of these clauses are added to them.
+    """
+    kept: set[int] = set()
+    waiting = list(clauses)
+    while found := [each for each in waiting if fruitful.issuperset(each[2])]:
+        kept.update(at for at, _, _ in found)
+        fruitful.update(head for _, head, _ in found)
+        waiting = [each for each in waiting if each[0] not in kept]
+    return kept
