@@ -18,6 +18,12 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     click.echo(printable_lines(text), err=err, nl=nl)
 
 
+def warn(*messages: str) -> None:
+    """Print a line for each warning to standard error."""
+    for message in messages:
+        say(f"warning: {message}", err=True)
+
+
 def console(**options: Any) -> Console:
     """Return a console that reads no markup, follows no links, and cleans all text that it prints."""
     from rich.console import Console, ConsoleOptions, RenderableType

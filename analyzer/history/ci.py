@@ -207,11 +207,8 @@ class _Run:
 
     def save(self) -> list[str]:
         """Save the relations of commits that are not saved yet. Return the warnings about it."""
-        n_known = len(self.states.warnings)
         with self.clock("state"):
-            while self.unsaved:
-                self.states.save(*self.unsaved.pop(0))
-        return self.states.warnings[n_known:]
+            return self.states.save_all(self.unsaved)
 
     def report(self, tree: GitTree, settings: Settings, follower: Follower) -> Report:
         return assemble(tree, settings.config, settings.book, follower.collected(), follower.view.result())

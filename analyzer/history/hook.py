@@ -64,7 +64,7 @@ def scanned_index(
         hook = _Hook(whole, tree, ScanRequest.from_flags(top, None, flags), state, progress, states)
         not_kept: list[str] = []
         yield states.without_damage(hook.run), not_kept
-        not_kept += hook.save()
+        not_kept += states.save_all(hook.unsaved)
     finally:
         tree.close()
         state.close()
@@ -83,11 +83,11 @@ class _Hook:
         self.repository, self.tree, self.request = repository, tree, request
         self.state, self.progress, self.clock = state, progress, Clock()
         self.states = states
-        self.unsaved: tuple[StateKey, Follower] | None = None
+        self.unsaved: list[tuple[StateKey, Follower]] = []
         self.staged = repository.staged_paths() or None
 
     def run(self) -> ScanResult:
-        self.unsaved = None
+        self.unsaved = []
         tree, clock = self.tree, self.clock
         with clock("rules"):
             settings = Settings.of(tree, self.request)
@@ -154,15 +154,8 @@ class _Hook:
                 follower = Follower.begin(program, self.tree, reader)
             elapsed_s = DEAR_S
         if elapsed_s >= DEAR_S:
-            self.unsaved = key, follower
+            self.unsaved.append((key, follower))
         return follower
-
-    def save(self) -> list[str]:
-        """Save relations that took a while. Return the warnings about it."""
-        n_known = len(self.states.warnings)
-        if self.unsaved:
-            self.states.save(*self.unsaved)
-        return self.states.warnings[n_known:]
 
     def nearest(
         self, key: StateKey, program: PreparedProgram, reader: Reader

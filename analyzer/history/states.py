@@ -154,6 +154,13 @@ class States:
                 f"--max-state-mb sets the limit"
             )
 
+    def save_all(self, unsaved: list[tuple[StateKey, Follower]]) -> list[str]:
+        """Save the relations of commits, which leave the list. Return the warnings about it."""
+        n_known = len(self.warnings)
+        while unsaved:
+            self.save(*unsaved.pop(0))
+        return self.warnings[n_known:]
+
     def evict(self) -> None:
         """Remove the least recently used states until the others fit. Those in use stay."""
         held = {place: files_in(place) for place in sorted(self._places(), key=used_at)}

@@ -87,7 +87,7 @@ def ci(
     from analyzer.scan import ScanRequest
     from cli.comparison_output import deliver_comparison
     from cli.progress import Bars
-    from cli.terminal import say
+    from cli.terminal import warn
 
     if config is not None:
         refuse_inside(config, path)
@@ -99,7 +99,6 @@ def ci(
             )
             result = stack.enter_context(compared)
         deliver_comparison(result, output)
-    for warning in result.not_kept:
-        say(f"warning: {warning}", err=True)
+    warn(*result.not_kept)
     decides = result.config
     raise SystemExit(result.comparison.exit_code(fail_on, severity or decides.fail_on, decides.fail_on_weakened))

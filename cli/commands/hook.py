@@ -21,13 +21,12 @@ def hook(max_state_mb: int, **flags: Any) -> None:
     from analyzer.history.hook import scanned_index
     from cli.output import deliver
     from cli.progress import Bars
-    from cli.terminal import say
+    from cli.terminal import warn
 
     with ExitStack() as stack:
         with Bars() as bars:
             scanned = scanned_index(flags, bars, max_state_bytes=max_state_mb << 20)
             result, not_kept = stack.enter_context(scanned)
         deliver(result, None)
-    for warning in not_kept:
-        say(f"warning: {warning}", err=True)
+    warn(*not_kept)
     raise SystemExit(result.report.exit_code(result.config.fail_on))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from cli.options import CONF, JOBS, Size
-from cli.terminal import say
+from cli.terminal import say, warn
 
 if TYPE_CHECKING:
     from engine import EvaluateOptions, Result, StratumStatistics
@@ -117,7 +117,7 @@ def run_on_spark(program: Path, facts: str, output: str, master: str, stats: boo
     with coded_errors(program):
         lines, reports = run(program, facts, output, master, **options)
     for damage in reports[0].damage:
-        say(f"warning: {damage}; evaluated anew", err=True)
+        warn(f"{damage}; evaluated anew")
     show_lines(lines)
     if stats:
         strata = reports[0].statistics

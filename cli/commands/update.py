@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import JOBS
-from cli.terminal import say
+from cli.terminal import say, warn
 
 if TYPE_CHECKING:
     from engine.incremental import UpdateSummary
@@ -79,7 +79,7 @@ def update(
 def show(done: UpdateSummary) -> None:
     """Print the outputs that go to standard output, then what was done."""
     if done.damage:
-        say(f"warning: {done.reason}; the program was evaluated anew on the facts given", err=True)
+        warn(f"{done.reason}; the program was evaluated anew on the facts given")
     for line in done.lines:
         say(line)
     say(f"{done.strategy}: {done.reason}")
