@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 import warnings
+from functools import cache
 from pathlib import Path
 
 from engine import trusted_directories
@@ -19,6 +20,7 @@ SUFFIX = ".kernel"
 """Of the files of compiled kernels."""
 
 
+@cache
 def source_hash() -> str:
     """A hash of the sources of all kernels."""
     digest = hashlib.sha256()

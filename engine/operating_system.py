@@ -63,9 +63,8 @@ def set_pointer(address: int, value: int) -> None:
 def proc_text(name: str) -> str | None:
     """Return what Linux tells of this process in a file below /proc; None where there is none."""
     try:
-        with open(
-            PROC / name, "rb", buffering=0
-        ) as file:  # Read before each stratum: without what a text file sets up.
+        # Read before each stratum: without what a text file sets up.
+        with open(PROC / name, "rb", buffering=0) as file:
             return file.read().decode()
     except OSError:
         return None

@@ -46,7 +46,7 @@ def test_the_wheel_holds_the_packages_with_their_rules(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     shipped = {name for name in names if not name.startswith("datalyze-")}
     assert {name.split("/")[0] for name in shipped} == {"analyzer", "cli", "engine", "facts", "rules"}
-    wanted = {".py", ".typed", ".dl", ".md", ".lark", ".html"}
+    wanted = {".py", ".typed", ".dl", ".md", ".lark", ".html", ".txt"}
     for package in ("analyzer", "cli", "engine", "facts", "rules"):
         files = {path.relative_to(TOP).as_posix() for path in (TOP / package).rglob("*") if path.suffix in wanted}
         assert files <= shipped

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 SHIPPED = Path(rules.__path__[0]) / "compiled"
-"""What a wheel has of compiled programs, for rules that nobody has changed; a checkout has nothing there."""
+"""The compiled programs in a wheel, for rules that nobody has changed; a checkout has nothing there."""
 
 Tell = Callable[[str], None]
 

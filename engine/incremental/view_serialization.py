@@ -135,7 +135,7 @@ class StoredRelation:
         return self.log is not None and tuples_of(self.name) in self.log
 
     def logged(self) -> list[Named]:
-        """What a log holds of it."""
+        """Return the blocks that the log has of it, with their names."""
         log, names = self.log, (tuples_of(self.name), changed_of(self.name), new_of(self.name))
         return [] if log is None else [(name, log.block(name)) for name in names if name in log]
 

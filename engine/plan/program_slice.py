@@ -24,7 +24,7 @@ Asked = tuple[tuple[int, str, int | float | str | None], ...]
 
 
 class Outline(NamedTuple):
-    """What a clause derives rows of; the relations of which it needs rows, and which ones; all that it reads."""
+    """The relation that a clause derives rows of; those of which it needs rows, and which ones; all that it reads."""
 
     head: str
     needs: tuple[tuple[str, Asked], ...]

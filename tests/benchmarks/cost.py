@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What users wait for, beside peers: small scans, the first scan on a machine, large repositories, CI and hook.
+"""The waits of users, beside peers: small scans, the first scan on a machine, large repositories, CI and hook.
 
     cost.py [--small DIR …] [--large DIR …] [--history REPO] [--peer COMMAND …] [--runs N]
 
