@@ -1,5 +1,7 @@
 """Kernels of arrangements in dynamic CSR: per key a run of rows in one arena, moved and doubled when it is full.
 
+Places that runs have left are lost until all runs move to a larger arena, which has none.
+
 `runs[k]` describes the run of key k, in one cache line: its LENGTH, where it STARTs in the arena, its OLD length before
 the last batch, whose rows stand behind it, and how much ROOM it has. Runs that will not grow have the first two only,
 arrangements without an arena no room. Rows arrive as (key id, payload) and keep the order of arrival within a run.
@@ -70,6 +72,39 @@ def reserve(runs, top, ids, n, places):
         elif length >= -room - 1:
             runs[k, ROOM] = 2 * room + 1
             top += -room - 1
+    return top
+
+
+@kernel
+def total_room(runs):
+    """Return the room of all runs together, of marked ones that to come."""
+    total = np.int64(0)
+    for k in range(len(runs)):
+        room = np.int64(runs[k, ROOM])
+        total += room if room >= 0 else -room - 1
+    return total
+
+
+@kernel
+def move_runs(arena, runs, moved):
+    """Move all runs to the arena `moved`, one behind the other; marked ones get their new room. Return its size in use.
+
+    Of rows that `reserve` has given places, and `append` has yet to write, what stands there is moved. Rows are moved
+    in steps of four: both arenas have so many to spare.
+    """
+    top, end = np.int64(0), np.int64(arena.shape[1]) - 4
+    for k in range(len(runs)):
+        room, start = np.int64(runs[k, ROOM]), np.int64(runs[k, START])
+        length = min(np.int64(runs[k, LENGTH]), end - start)
+        for c in range(len(arena)):
+            for i in range(0, length, 4):
+                at = start + i
+                x, y, z, w = arena[c, at], arena[c, at + 1], arena[c, at + 2], arena[c, at + 3]
+                at = top + i
+                moved[c, at], moved[c, at + 1], moved[c, at + 2], moved[c, at + 3] = x, y, z, w
+        runs[k, START] = top
+        runs[k, ROOM] = room if room >= 0 else -room - 1
+        top += runs[k, ROOM]
     return top
 
 

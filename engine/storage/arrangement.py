@@ -20,9 +20,11 @@ from engine.kernels.csr_runs import (
     keep_matches,
     lay_out,
     locate_dense,
+    move_runs,
     reserve,
     settle,
     sort_runs,
+    total_room,
 )
 from engine.storage import memory
 from engine.storage.key_tables import HashedKeys, ValueKeys
@@ -173,10 +175,9 @@ class Arrangement(Readable):
         places = np.empty(n, np.int32)
         needed = reserve(self.runs, self.top, ids, n, places)
         if needed + 4 > self.arena.shape[1]:
-            shape = (len(self.payload), max(needed + 4, self.arena.shape[1] * 3 // 2))
-            bigger = memory.for_result(shape, self.dtype, [self.arena])
-            memory.copy(self.arena[:, : self.top], bigger[:, : self.top])
-            self.arena = bigger
+            shape = (len(self.payload), int(total_room(self.runs)) * 3 // 2 + 4)
+            larger = memory.for_result(shape, self.dtype, [self.arena])
+            self.top, self.arena = int(move_runs(self.arena, self.runs, larger)), larger
         self.top = append(self.arena, self.runs, self.top, ids, places, block.rows, block.lo, n, self.payload)
 
     def rest(self) -> None:

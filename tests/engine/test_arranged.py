@@ -41,6 +41,16 @@ def test_the_matches_of_a_key_are_those_of_a_dictionary(seed, spreads):
         assert found(by, asked, OLD) == [before.get(key, []) for key in asked[0].tolist()]
 
 
+def test_runs_that_have_moved_leave_few_places_unused():
+    by, rng, n = Arrangement((0,), 2, np.dtype(np.int32)), np.random.default_rng(1), 100_000
+    by.build_arena([])
+    for number in range(50):
+        # Keys begin to grow one after the other: each leaves a place behind with every doubling.
+        rows = np.stack([rng.integers(0, 40 * (number + 1), n // 50), np.arange(n // 50)]).astype(np.int32)
+        by.add([Block(rows, 0, n // 50)])
+    assert by.n_rows == n and by.arena.shape[1] <= 2.5 * n
+
+
 @given(st.integers(0, 1000), st.lists(st.sampled_from(SPREADS), min_size=1, max_size=3))
 def test_one_that_does_not_grow_has_no_room_to_spare(seed, spreads):
     pieces = list(batches(seed, spreads))
