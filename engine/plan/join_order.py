@@ -25,6 +25,8 @@ from engine.plan.rule import (
 
 PROBE = 0.5
 """The cost of counting an atom's matches for a row, relative to the cost of producing one."""
+CHEAP = 1000.0
+"""Once a plan is expected to produce so few rows no other is looked for: that would take longer."""
 
 
 class Sample(Protocol):
@@ -109,6 +111,8 @@ def order(
         steps = search.run(starts[at], least)
         if steps is not None and (search.cost, at) < (least, best_at):
             best, least, best_at = steps, search.cost, at
+        if least <= CHEAP:
+            break
     return best
 
 
@@ -122,6 +126,7 @@ class Search:
         self.steps: list[Step] = []
         self.first: Match | None = None
         self.rows, self.cost = 1.0, 0.0
+        self.joined = False
 
     def run(self, first: Match | None, most: float) -> list[Step] | None:
         """Return the literals in order, or None as soon as they cost more than `most`."""
@@ -190,6 +195,7 @@ class Search:
     def intersect(self, together: Intersect, least: float) -> None:
         self.rows *= least
         self.cost += self.rows
+        self.joined = True
         step = Step(together, self.rows, fan_out=least, is_measured=True)
         if self.sample is not None:
             self.sample.take(together)
@@ -203,6 +209,7 @@ class Search:
         self.rows *= fan_out
         self.cost += self.rows
         columns = self.bound_columns(literal)
+        self.joined = True
         fresh = [term for term in literal.terms if isinstance(term, str) and term not in self.bound]
         if not found and (found is None or len(fresh) == len({*fresh})):
             self.take(literal, Step(literal, self.rows, columns, fan_out, is_measured))
@@ -223,9 +230,9 @@ class Search:
         So it is if nothing that they or the atom bind is read by the head or another literal. The first atom of a body
         is what there is a match for.
         """
-        if literal is self.first or not any(isinstance(step.literal, Match | Intersect) for step in self.steps):
-            return None
         forgotten = literal.variables - self.bound
+        if literal is self.first or not self.joined or not forgotten.isdisjoint(self.wanted):
+            return None
         found: list[Literal] = []
         while more := [x for x in self.left if x is not literal and x not in found and x.variables & forgotten]:
             for other in more:
@@ -258,7 +265,7 @@ class Search:
     def take_ready(self, constants_only: bool = False) -> None:
         """Take what can be evaluated now and pays: filters, cheap bindings, values that another literal needs."""
         while True:
-            ready = [x for x in self.left if self.ready(x) and self.eager(x)]
+            ready = [x for x in self.left if not isinstance(x, Match) and self.ready(x) and self.eager(x)]
             if constants_only:
                 ready = [x for x in ready if isinstance(x, Compare) and x.op == "=" and len(x.variables) == 1]
             if not ready:
@@ -296,7 +303,8 @@ class Search:
         return True
 
     def bound_columns(self, literal: Match) -> tuple[int, ...]:
-        return tuple(i for i, term in enumerate(literal.terms) if self.is_bound(term))
+        bound = self.bound
+        return tuple([i for i, term in enumerate(literal.terms) if term in bound or isinstance(term, int)])
 
     def fan_out(self, literal: Match) -> tuple[float, bool]:
         """The expected number of matches a row, and whether it was measured on a sample."""

@@ -82,7 +82,7 @@ def answers_as_the_oracle(text, facts) -> bool:
     expected = reference.evaluate(program, facts)
     for probe, policy in ((join_order.PROBE, GLOBAL), (-100.0, GLOBAL), (-100.0, Ssp(1)), (-100.0, Dws())):
         # Where counting earns more than it costs, atoms are intersected wherever they can be.
-        with patch.object(join_order, "PROBE", probe):
+        with patch.multiple(join_order, PROBE=probe, CHEAP=-1.0):
             result = Backend(2, policy, TINY).evaluate(program, facts, explain=True)
         for name, rows in tables.decode(program, result, ["r", "p"]).items():
             assert rows == expected[name], name
