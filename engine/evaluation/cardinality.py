@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -83,9 +84,21 @@ def estimate_fan_out(relation: Relation, columns: tuple[int, ...]) -> float:
         return relation.fan_out(len(columns))
     rows = sample(relation, columns)
     n = rows.shape[1]
-    counts = np.bincount(HashedKeys(len(columns), relation.dtype).intern(rows, 0, n, np.arange(len(columns))))
-    agreeing = int((counts * (counts - 1)).sum())
-    return 1.0 + (relation.n - 1) * agreeing / max(1, n * (n - 1))
+    return 1.0 + (relation.n - 1) * agreeing_pairs(rows) / max(1, n * (n - 1))
+
+
+def agreeing_pairs(rows: Columns) -> int:
+    """The number of ordered pairs of different rows that agree."""
+    n = rows.shape[1]
+    if len(rows) == 1:
+        values = np.sort(rows[0])
+    elif len(rows) == 2 and rows.dtype == np.int32:
+        values = np.sort(np.ascontiguousarray(rows.T).view(np.int64)[:, 0])
+    else:
+        values = np.sort(HashedKeys(len(rows), rows.dtype).intern(rows, 0, n, np.arange(len(rows))))
+    ends = np.flatnonzero(values[1:] != values[:-1]) + 1
+    lengths = np.diff(np.concatenate(([0], ends, [n])))
+    return int((lengths * (lengths - 1)).sum())
 
 
 def count_values(pieces: Sequence[np.ndarray]) -> float:
@@ -105,14 +118,19 @@ def count_values(pieces: Sequence[np.ndarray]) -> float:
 
 def sample(relation: Relation, columns: tuple[int, ...]) -> Columns:
     """Some columns of rows chosen at random, the same ones for the same size."""
-    if relation.n <= SAMPLE_ROWS:
-        chosen = np.arange(relation.n)
-    else:
-        chosen = np.sort(np.random.default_rng(0).integers(0, relation.n, SAMPLE_ROWS))
-        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
+    chosen, wanted = chosen_rows(relation.n), np.array(columns)
     pieces, begin = [], 0
     for rows, lo, hi in relation.blocks():
         first, last = np.searchsorted(chosen, (begin, begin + hi - lo))
-        pieces.append(rows[np.ix_(columns, chosen[first:last] - begin + lo)])
+        pieces.append(rows[wanted[:, None], chosen[first:last] + (lo - begin)])
         begin += hi - lo
-    return np.ascontiguousarray(np.concatenate(pieces, axis=1))
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+
+
+@lru_cache(maxsize=64)
+def chosen_rows(n: int) -> np.ndarray:
+    """The positions, in order, of some of n rows."""
+    if n <= SAMPLE_ROWS:
+        return np.arange(n)
+    chosen = np.sort(np.random.default_rng(0).integers(0, n, SAMPLE_ROWS))
+    return chosen[np.diff(chosen, prepend=-1) > 0]
