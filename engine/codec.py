@@ -201,7 +201,7 @@ class Codec(Generic[Root]):
         """The number of a class, and its pair; a leaf is decoded before all else."""
         tag = self._tags.setdefault(owner, len(self._tags))
         hints = get_type_hints(owner)
-        kept = [field for field in fields(owner) if self._kept(owner, field)]
+        kept = [field for field in fields(owner) if field.init and self._kept(owner, field)]
         names = [field.name for field in kept]
         pairs = [self._pair(hints[name]) for name in names]
         encoders, decoders = [encode for encode, _ in pairs], [decode for _, decode in pairs]

@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from engine.tables import Table
 
 
+BRIEF_S = 0.005
+"""A stratum that takes no longer is not asked for the peak of memory: to look takes longer than to evaluate most."""
+
+
 class SharedOptions(TypedDict, total=False):
     """The keyword arguments of `evaluate` that a session does not decide."""
 
@@ -136,7 +140,7 @@ class Evaluation:
         self.program = program = split_existence(program)
         self.database, self.execution, self.meter = database, execution, execution.meter
         self.tells_all = explained or execution.profiled
-        self.peak_bytes = 0
+        self.peak_bytes = peak_bytes()
         self.unfinished: set[str] = set()
         self.left_out: list[CheckedClause] = []
         self.widenings = {widening.relation: widening for widening in widenings}
@@ -268,7 +272,9 @@ class Evaluation:
         done.elapsed_s = perf_counter() - begin
         done.restarts = restarts
         done.rows = sum(relation.n for relation in members)
-        done.peak_bytes = self.peak_bytes = peak_bytes()
+        if done.elapsed_s > BRIEF_S:
+            self.peak_bytes = peak_bytes()
+        done.peak_bytes = self.peak_bytes
         return done
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:

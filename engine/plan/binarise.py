@@ -46,7 +46,7 @@ def cut(rule: Rule, recursive: Collection[str]) -> Sequence[Match] | None:
 
 def connection(start: Match, goal: Match, atoms: Sequence[Match]) -> list[Match]:
     """Return the fewest atoms that connect two others by shared variables, or none if nothing does."""
-    paths: list[tuple[list[Match], set[str]]] = [([], start.variables)]
+    paths: list[tuple[list[Match], frozenset[str]]] = [([], start.variables)]
     left = list(atoms)
     for path, variables in paths:
         if variables & goal.variables:

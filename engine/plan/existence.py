@@ -83,6 +83,8 @@ def unwanted(clause: CheckedClause) -> list[tuple[Literal, ...]]:
     if len(clause.body) < 2:
         return []
     wanted = names_in(clause.head)
+    if not any(wanted.isdisjoint(names_in(literal)) for literal in clause.body):
+        return []
     found = parts(clause.body)
     apart = [(part, names) for part, names in found if names.isdisjoint(wanted)]
     asked = [part for part, names in apart if any(map(is_open, part))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import count
 
 from engine.language.checked_program import CheckedClause, CheckedProgram
@@ -39,8 +40,12 @@ class Flattener:
     def __init__(self, clause: CheckedClause, program: CheckedProgram, encode: Encode) -> None:
         self.clause, self.program, self.encode = clause, program, encode
         self.kinds = {name: type_.kind for name, type_ in clause.variables.items()}
-        self.occurrences = Counter(variables(clause.head)) + Counter(v for b in clause.body for v in variables(b))
         self.numbers = count()
+
+    @cached_property
+    def occurrences(self) -> Counter[str]:
+        """How often each variable stands in the clause."""
+        return Counter(v for part in (self.clause.head, *self.clause.body) for v in variables(part))
 
     def rule(self) -> Rule:
         head = self.clause.head

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.language.checked_program import CheckedClause
 
@@ -17,10 +17,10 @@ class FlatAtom:
 
     relation: str
     terms: tuple[Operand | None, ...]
+    variables: frozenset[str] = field(init=False, repr=False)
 
-    @property
-    def variables(self) -> set[str]:
-        return {t for t in self.terms if isinstance(t, str)}
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variables", frozenset([t for t in self.terms if isinstance(t, str)]))
 
 
 class Match(FlatAtom):
