@@ -65,7 +65,7 @@ class Fold(Operator):
 
     def fold(self, worker: Worker, groups: HashedKeys) -> tuple[np.ndarray, np.ndarray]:
         """Return the aggregate of each group as it stands in a column, and whether it had any rows."""
-        totals = Totals(self, groups.n)
+        totals = Totals(self.group, self.value, self.aggregate, groups.n)
         ends = (Apart(self.distinct_on, (self.group, self.value)), totals) if len(self.distinct_on) else (totals,)
         seeds = worker.buffer(self.segment)
         step = seeds.shape[1]
@@ -92,14 +92,14 @@ class Apart(Operator):
 
 
 class Totals(Operator):
-    """The sink of a fold: takes rows (group, value) and folds the values of each group.
+    """The sink of a fold: takes rows with a group and a value, in these registers, and folds the values of each group.
 
     Integers are folded on arrival. Floats and symbols are kept, to be folded in the order of their values: the order of
     arrival shows neither in the digits of a sum nor anywhere else.
     """
 
-    def __init__(self, fold: Fold, n_groups: int) -> None:
-        self.group, self.value, self.aggregate = fold.group, fold.value, fold.aggregate
+    def __init__(self, group: int, value: int, aggregate: Aggregate, n_groups: int) -> None:
+        self.group, self.value, self.aggregate = group, value, aggregate
         self.counts = np.zeros(n_groups, np.int64)
         limits = np.iinfo(np.int64)
         start = {"min": limits.max, "max": limits.min}.get(self.aggregate.name, 0)

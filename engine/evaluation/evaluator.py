@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from engine.evaluation.execution import Execution, Options
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.evaluation.insert_stages import Admission, Stage, Staging
 from engine.evaluation.semi_naive import LimitReached, SemiNaiveComponent
-from engine.evaluation.value_order import Ranking
+from engine.evaluation.value_order import Declarations, Ranking
 from engine.evaluation.vectorized_functors import Functors
-from engine.language.checked_program import CheckedClause, CheckedProgram, Record, Stratum, Type
+from engine.language.checked_program import CheckedClause, CheckedProgram, Stratum, Type
 from engine.language.checked_program import Relation as Declared
 from engine.language.syntax import Atom, Constant
 from engine.language.traverse import all_atoms
@@ -423,16 +423,6 @@ def shape_of(declared: Declared, bits: int, order: Callable[[Columns, Sequence[T
 
 def is_constant(clause: CheckedClause) -> bool:
     return clause.is_fact and all(isinstance(term, Constant) for term in contribution(clause.head))
-
-
-class Declarations(Protocol):
-    """A declarer of records: a program, or a later form of it."""
-
-    @property
-    def records(self) -> Mapping[str, Record]: ...
-
-    @property
-    def number_bits(self) -> int: ...
 
 
 def record_table(program: Declarations, name: str, held: Columns | RecordTable | None) -> RecordTable:

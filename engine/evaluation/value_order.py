@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from engine.database import Columns, EvaluationError
-from engine.language.checked_program import CheckedProgram, Type
+from engine.language.checked_program import Record, Type
 from engine.storage.record_table import RecordTable
 from engine.symbols import Symbols
 from engine.tables import Decoder
 
 
+class Declarations(Protocol):
+    """A declarer of records: a program, or a later form of it."""
+
+    @property
+    def records(self) -> Mapping[str, Record]: ...
+
+    @property
+    def number_bits(self) -> int: ...
+
+
 class Ranking:
     """Orders rows from the left: numbers by value (NaN last), texts by code points, records by content (nil first)."""
 
-    def __init__(self, program: CheckedProgram, symbols: Symbols, records: Mapping[str, RecordTable]) -> None:
+    def __init__(self, program: Declarations, symbols: Symbols, records: Mapping[str, RecordTable]) -> None:
         self.program, self.symbols, self.records = program, symbols, records
 
     def order(self, rows: Columns, types: Sequence[Type]) -> np.ndarray:

@@ -52,7 +52,7 @@ class Level:
     @property
     def last(self) -> int:
         """The iteration in which it outgrew the limit."""
-        return self.stratum.context.agenda.last
+        return self.stratum.agenda.last
 
 
 class BoundedRecursion:
@@ -92,7 +92,7 @@ class BoundedRecursion:
         own = [made[relation.name] for relation in self.final.relations]
         inputs = [made.get(relation.name, relation) for relation in self.final.inputs]
         stratum = self.keeping(own, inputs, lambda: [renamed(rule, names) for rule in self.final.rules])
-        stratum.context.agenda.last = last
+        stratum.agenda.last = last
         level = Level(stratum, self.keeping([made[self.into.name]], [], list), made[self.relation.name])
         self.levels.append(level)
         return level
@@ -105,7 +105,7 @@ class BoundedRecursion:
         while True:
             self.source.bootstrap({self.into.name: chosen})
             self.final.bootstrap(facts, self.is_outgrown)
-            agenda = self.final.context.agenda
+            agenda = self.final.agenda
             if agenda.last is None:
                 return
             level, agenda.last = self.add_level(agenda.last), None

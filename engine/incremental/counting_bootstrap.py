@@ -105,25 +105,36 @@ class CountedRule(Variant):
         self.watch = watch
 
     def _build(self) -> None:
-        with self.bindings.lock:
-            self._plan = self._planned()
+        relation = self.bindings.relations[self.rule.relation]
 
-    def _planned(self) -> Plan:
-        rule, sizes = self.rule, self.bindings.sizes
-        first = None if self.delta is None else rule.body[self.delta]
-        steps = order(rule.body, first, (), every_variable(rule), sizes)
-        builder = Counter(rule.wide, self.bindings)
-        builder.recursive = self.recursive
-        earlier = rule.body[: self.delta or 0]
-        builder.old = frozenset(id(x) for x in earlier if isinstance(x, Match) and x.relation in self.recursive)
-        try:
-            builder.steps([step.literal for step in steps], rule.head)
-            builder.current()
-            take = [builder.register_of(term) for term in rule.head]
-        except Unsatisfiable:
-            return Plan(None, None, None, (), tuple(steps), never=True)
-        end = Derive(self.bindings.relations[rule.relation], take, self.watch)
-        return Plan(builder.source, builder.scan, builder.seed, (*builder.operators, end), tuple(steps))
+        def end(take: list[int]) -> Operator:
+            return Derive(relation, take, self.watch)
+
+        with self.bindings.lock:
+            self._plan = counted_plan(self.rule, self.bindings, end, self.delta, self.recursive)
+
+
+def counted_plan(
+    rule: Rule,
+    bindings: Bindings,
+    end: Callable[[list[int]], Operator],
+    delta: int | None = None,
+    recursive: frozenset[str] = frozenset(),
+) -> Plan:
+    """Return a plan of a marked rule that meets each instantiation once; `end` is given the registers of the head."""
+    first = None if delta is None else rule.body[delta]
+    steps = order(rule.body, first, (), every_variable(rule), bindings.sizes)
+    builder = Counter(rule.wide, bindings)
+    builder.recursive = recursive
+    earlier = rule.body[: delta or 0]
+    builder.old = frozenset(id(x) for x in earlier if isinstance(x, Match) and x.relation in recursive)
+    try:
+        builder.steps([step.literal for step in steps], rule.head)
+        builder.current()
+        take = [builder.register_of(term) for term in rule.head]
+    except Unsatisfiable:
+        return Plan(None, None, None, (), tuple(steps), never=True)
+    return Plan(builder.source, builder.scan, builder.seed, (*builder.operators, end(take)), tuple(steps))
 
 
 class CountingBootstrap:

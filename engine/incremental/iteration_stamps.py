@@ -31,18 +31,18 @@ BEFORE, AFTER = "#before", "#after"
 
 @dataclass
 class Epoch:
-    """The comparison of a stratum: in its `opening` of inputs before and after an update, later of its own batches.
+    """The comparison of a stratum: first of the inputs `opening` before and after an update, later of its own batches.
 
     `own` are the relations of the stratum; all others count as derived in iteration 0.
     """
 
     own: frozenset[str]
-    opening: bool = False
+    opening: frozenset[str] = frozenset()
     exact: bool = True
 
     def is_fixed(self, relation: MaintainedRelation) -> bool:
         """Return True if a relation's tuples count with the iterations that they have now, in both states."""
-        return relation.name not in self.own and not self.opening
+        return relation.name not in self.own and relation.name not in self.opening
 
 
 class Stamp(Operator):
@@ -208,7 +208,3 @@ def marked(rule: Rule) -> Rule:
         for i, literal in enumerate(rule.body)
     ]
     return replace(rule, body=tuple(body), wide={**rule.wide, BEFORE: False, AFTER: False})
-
-
-def ended(plan: Plan, end: Emit) -> Plan:
-    return plan if plan.never else replace(plan, operators=(*plan.operators, end))

@@ -13,26 +13,41 @@ from engine.budget import Budget, Meter
 from engine.database import Columns, Database
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
-from engine.evaluation.evaluator import RelationColumns, record_table
+from engine.evaluation.evaluator import RelationColumns, record_table, shape_of
 from engine.evaluation.execution import Options
 from engine.evaluation.insert_facts import fitting_columns
+from engine.evaluation.value_order import Ranking
 from engine.evaluation.vectorized_functors import Functors
 from engine.incremental.bounded_recursion import Bound, BoundedRecursion
 from engine.incremental.changes import Change, change_of
+from engine.incremental.extremal_recursion import ExtremalRecursion, best_name, tight
+from engine.incremental.grouped_stratum import BodyAggregate, GroupedStratum, HeadAggregates, Surroundings
 from engine.incremental.maintained_relation import MaintainedEquivalence, MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.prepared_program import Component, Facts, PreparedProgram, Shape, prepare_program
-from engine.incremental.recomputed_stratum import RecomputedStratum
+from engine.incremental.prepared_program import (
+    COUNTED,
+    EXTREMA,
+    Component,
+    Facts,
+    PreparedProgram,
+    Shape,
+    prepare_program,
+)
+from engine.incremental.recomputed_stratum import RecomputedStratum, given_name
 from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
+from engine.language.checked_program import Relation as Declared
 from engine.operating_system import n_cores
 from engine.plan.rule import Rule
 from engine.result import Result
 from engine.schedule.activation_graph import strata_of
 from engine.schedule.executor import DEFAULT, SCHEDULERS, run
+from engine.storage.aggregate_partition import Shape as AggregateShape
 from engine.storage.relation import Relation
 from engine.storage.stored_database import StoredDatabase
+
+Stratum = MaintainedStratum | RecomputedStratum | GroupedStratum | ExtremalRecursion | BoundedRecursion
 
 
 class Stopped(Exception):
@@ -93,9 +108,9 @@ class MaintainedProgram:
         joined: dict[str, Relation] = {**self.joined}
         sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
         self.bindings = Bindings(joined, self.records, Functors(self.prepared.number_bits, self.symbols), sizes)
-        self.strata: list[MaintainedStratum | RecomputedStratum | BoundedRecursion] = []
+        self.strata: list[Stratum] = []
         for component in self.prepared.components:
-            self.strata.append(self.recomputed(component) if component.reason else self.maintained(component))
+            self.strata.append(self.stratum(component))
         self.graph = strata_of(
             [[relation.name for relation in stratum.relations] for stratum in self.strata],
             [[relation.name for relation in stratum.inputs] for stratum in self.strata],
@@ -110,9 +125,42 @@ class MaintainedProgram:
     def held(self, names: Iterable[str]) -> list[MaintainedRelation]:
         return [self.joined[name] for name in names]
 
+    def stratum(self, component: Component) -> Stratum:
+        """Return what holds the relations of a component."""
+        if component.reason:
+            return self.recomputed(component)
+        if component.kind == COUNTED:
+            return self.maintained(component)
+        return self.extremal(component) if component.kind == EXTREMA else self.grouped(component)
+
     def recomputed(self, component: Component) -> RecomputedStratum:
         shared = (self.symbols, self.records, self.threads, self.options, component.reason, self.budget)
         return RecomputedStratum(self.held(component.relations), self.held(component.reads), component.program, *shared)
+
+    def grouped(self, component: Component) -> GroupedStratum:
+        """Return what aggregates by group, in the heads of rules or in a body."""
+        (relation,), inputs = self.held(component.relations), self.held(component.reads)
+        rules, around = partial(component.rules, self.symbols), self.surroundings()
+        if not component.declared:
+            return BodyAggregate(relation, inputs, range(relation.width - 1), rules, around)
+        given, (declared,) = self.declare(given_name(relation.name), relation), component.declared
+        return HeadAggregates(relation, inputs, given, self.shape_of(declared), rules, around)
+
+    def extremal(self, component: Component) -> ExtremalRecursion:
+        """Return what keeps the least or greatest values of a recursion up to date."""
+        anew = self.recomputed(component)
+        self.joined.update(given := {given.name: given for given in anew.given.values()})
+        self.bindings.relations.update(given)
+        best = [self.declare(best_name(relation.name), relation) for relation in anew.relations]
+        rules = partial(component.rules, self.symbols)
+        inputs = [*anew.inputs, *anew.given.values(), *best]
+        kept = self.keeping(anew.relations, inputs, lambda: [tight(rule) for rule in rules()])
+        shapes = {declared.name: self.shape_of(declared) for declared in component.declared}
+        return ExtremalRecursion(anew, kept, best, shapes, rules, self.surroundings())
+
+    def shape_of(self, declared: Declared) -> AggregateShape:
+        ranking = Ranking(self.prepared, self.symbols, self.records)
+        return shape_of(declared, self.prepared.number_bits, ranking.order)
 
     def maintained(self, component: Component) -> MaintainedStratum | BoundedRecursion:
         """Return what keeps a component up to date, within its bound if it has one."""
@@ -142,13 +190,18 @@ class MaintainedProgram:
         own: Callable[[], Facts] = dict,
     ) -> MaintainedStratum:
         """Return what maintains relations by rules that read inputs, and by facts of their own."""
+        bindings, pool, watch, meter = self.surroundings()
+        return MaintainedStratum(relations, inputs, rules, own, bindings, pool, self.exact, watch, meter)
+
+    def surroundings(self) -> Surroundings:
+        """Return what a stratum shares with others, and a meter of its own."""
         meter = Meter(self.budget, self.symbols)
 
         def watch() -> None:
             self.watch()
             meter.watch()
 
-        return MaintainedStratum(relations, inputs, rules, own, self.bindings, self.pool, self.exact, watch, meter)
+        return Surroundings(self.bindings, self.pool, watch, meter)
 
     # ---- evaluation
 

@@ -339,6 +339,12 @@ class MaintainedRelation(Relation):
         self._open_where_different(ids, earlier)
         self.log = []
 
+    def reopen_stratum(self) -> None:
+        """Compare with the present state from now on, until the stratum is closed again."""
+        ids, earlier = self.moving.ids, self.moving.earlier
+        self.close_batch()
+        self.log = [(ids, earlier)] if len(ids) else []
+
     def begin(self) -> None:
         """Let the new state be what later ones are compared with: nothing was there before."""
         self.close_batch()

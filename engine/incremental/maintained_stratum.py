@@ -14,21 +14,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from time import thread_time
+from functools import cached_property, partial
 
 import numpy as np
 
 from engine.budget import Meter
 from engine.database import Columns
 from engine.evaluation.bindings import Bindings
-from engine.evaluation.execution import Job
 from engine.incremental.agenda import Agenda
 from engine.incremental.counting_bootstrap import CountingBootstrap
-from engine.incremental.iteration_stamps import Epoch
+from engine.incremental.iteration_stamps import Emit, EmitKnown, Epoch
 from engine.incremental.maintained_relation import NONE, MaintainedRelation
 from engine.incremental.shared_worker_pool import SharedWorkerPool
-from engine.incremental.update_plans import Context, Variant, changes, presence, support
+from engine.incremental.update_plans import Context, Variant, changes, feed_changes, run_variants, support
 from engine.plan.rule import Rule
 from engine.result import RuleStatistics
 
@@ -60,7 +58,7 @@ class MaintainedStratum:
         self.relations, self.inputs, self.pool, self.meter = relations, inputs, pool, meter
         self._rules, self._own = rules, own
         self.names = frozenset(relation.name for relation in relations)
-        self.context = Context(bindings, Epoch(self.names, exact=exact), Agenda(watch))
+        self.context, self.agenda = Context(bindings, Epoch(self.names, exact=exact)), Agenda(watch)
         self.permanent: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
         self.repeated: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
         self.iterations = 0
@@ -81,7 +79,8 @@ class MaintainedStratum:
         found = defaultdict(list)
         with self.context.bindings.lock:
             for rule, costs in zip(self.rules, self.statistics, strict=True):
-                found[rule.relation].append(support(rule, self.context, costs))
+                end = partial(self.end, EmitKnown, rule.relation)
+                found[rule.relation].append(support(rule, self.context, costs, end))
         return found
 
     @cached_property
@@ -90,9 +89,15 @@ class MaintainedStratum:
         found = defaultdict(list)
         with self.context.bindings.lock:
             for rule, costs in zip(self.rules, self.statistics, strict=True):
-                for name, variant in changes(rule, self.context, costs):
+                end = partial(self.end, Emit, rule.relation)
+                for name, variant in changes(rule, rule.head, self.context, costs, end):
                     found[name].append(variant)
         return found
+
+    def end(self, kind: type[Emit], relation: str, registers: list[int]) -> Emit:
+        """What ends the plans of a relation's rules."""
+        head = self.context.bindings.relations[relation]
+        return kind(head, self.context.epoch, self.agenda, registers[:-2], *registers[-2:], kind is EmitKnown)
 
     def keep(self) -> None:
         """Let facts that stand in the program be there for good."""
@@ -116,10 +121,10 @@ class MaintainedStratum:
             self.insert(relation, facts)
             relation.arrange()
         rules = dict(zip(self.rules, self.statistics, strict=True))
-        rounds = CountingBootstrap(self.relations, rules, self.context.bindings, self.pool, self.context.agenda.watch)
+        rounds = CountingBootstrap(self.relations, rules, self.context.bindings, self.pool, self.agenda.watch)
         self.iterations, is_enough = rounds.run(enough)
         if is_enough:
-            self.context.agenda.last = self.iterations
+            self.agenda.last = self.iterations
         self.planned_s += rounds.planned_s
         for relation in self.relations:
             relation.trim()
@@ -149,10 +154,20 @@ class MaintainedStratum:
             if len(lost) or len(come):
                 relation.set_facts(lost, come)
                 own[relation], gone[relation] = relation.moving.ids, np.setdiff1d(lost, come)
-        read = {relation: np.concatenate(relation.changes()) for relation in self.inputs if len(relation.changed)}
-        self.context.epoch.opening = True
+        self.compare(self.inputs, own, gone)
+
+    def follow(self, inputs: Sequence[MaintainedRelation]) -> None:
+        """Take in what has changed in some inputs, once an update has taken in the others."""
+        for relation in self.relations:
+            relation.reopen_stratum()
+        self.compare(inputs, {}, {})
+
+    def compare(self, inputs: Sequence[MaintainedRelation], own: Batch, gone: Batch) -> None:
+        """Draw the consequences of what has changed in inputs, and of a batch of facts, of which some are gone."""
+        read = {relation: np.concatenate(relation.changes()) for relation in inputs if len(relation.changed)}
+        self.context.epoch.opening = frozenset(relation.name for relation in inputs)
         self.propagate({**own, **read}, gone)
-        self.context.epoch.opening = False
+        self.context.epoch.opening = frozenset()
         for relation in self.relations:
             relation.close_batch()
         self.go_on()
@@ -192,13 +207,13 @@ class MaintainedStratum:
 
     def go_on(self) -> None:
         """Decide one iteration after the other until nothing is left to decide."""
-        while (iteration := self.context.agenda.next()) is not None:
+        while (iteration := self.agenda.next()) is not None:
             self.iterations += 1
-            gone = dict(self.context.agenda.decide(iteration))
+            gone = dict(self.agenda.decide(iteration))
             self.propagate({relation: relation.moving.ids for relation in gone}, gone)
             for relation in gone:
                 relation.close_batch()
-        self.context.agenda.close()
+        self.agenda.close()
         for relation in self.relations:
             relation.arrange()
 
@@ -207,33 +222,12 @@ class MaintainedStratum:
         jobs: list[Variant] = []
         for relation, ids in batch.items():
             relation.arrange()
-            for variant in self.changes[relation.name] if len(ids) else ():
-                if not variant.feed.n:
-                    variant.feed.fill(self.changed_rows(relation, ids, variant.feed.negated))
-                jobs.append(variant)
+            variants = self.changes[relation.name] if len(ids) else []
+            feed_changes(variants, relation, ids, own=relation.name in self.names)
+            jobs += variants
         for relation, ids in left.items():
             for variant in self.supports[relation.name] if len(ids) else ():
                 if not variant.feed.n:
                     variant.feed.fill(relation.rows_of(ids, np.zeros(len(ids)), np.zeros(len(ids))))
                 jobs.append(variant)
-        self.run(jobs)
-        for variant in jobs:
-            variant.feed.fill(np.empty((variant.feed.arity, 0), variant.feed.dtype))
-
-    def changed_rows(self, relation: MaintainedRelation, ids: np.ndarray, negated: bool) -> np.ndarray:
-        """The rows that a variant begins with, where these tuples have changed."""
-        states = relation.states_of(ids)
-        if relation.name not in self.names:
-            states = tuple(presence(state, negated) for state in states)
-        return relation.rows_of(ids, *states)
-
-    def run(self, variants: Sequence[Variant]) -> None:
-        jobs: list[Job] = []
-        for variant in variants:
-            begin = thread_time()
-            plan = variant.plan()
-            self.planned_s += thread_time() - begin
-            if plan is not None:
-                jobs.append((plan, variant.statistics, variant.blocks(plan)))
-        if jobs:
-            self.pool.run(jobs)
+        self.planned_s += run_variants(jobs, self.pool)

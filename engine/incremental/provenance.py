@@ -7,14 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.database import Columns
-from engine.evaluation.operators import Operator
-from engine.evaluation.worker_pool import Worker
 from engine.incremental.bounded_recursion import BoundedRecursion
+from engine.incremental.group_ends import Gather
 from engine.incremental.iteration_stamps import AFTER, BEFORE, Stamper, marked
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.update_plans import Feed
 from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Absent, Match, Rule
@@ -24,29 +21,16 @@ Tuple = tuple[str, tuple[int, ...]]
 """A relation and a row of it."""
 
 
-class Keep(Operator):
-    """Ends a plan: keeps some registers of what is derived."""
-
-    __slots__ = ("take", "kept")
-
-    def __init__(self, take: list[int]) -> None:
-        self.take, self.kept = np.array(take, np.int64), []
-
-    def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
-        self.kept.append(np.array(chunk[self.take, :n]))
-        return 0
-
-
 def supports(view: MaintainedProgram, relation: str, row: tuple[int, ...]) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
     """Yield the supports of a tuple that is there: the tuples of a rule's positive atoms, and those it finds absent.
 
-    The positive ones of its relation's own recursion are those derived before it. A fact has none, nor has a tuple of a
-    stratum that is evaluated anew.
+    The positive ones of its relation's own recursion are those derived before it. A fact has none, nor has an
+    aggregate, nor a tuple of a stratum that is evaluated anew.
     """
     stratum = next(s for s in view.strata if relation in {member.name for member in s.relations})
-    if isinstance(stratum, RecomputedStratum):
-        return
     stratum = stratum.final if isinstance(stratum, BoundedRecursion) else stratum
+    if not isinstance(stratum, MaintainedStratum):
+        return
     head = view.bindings.relations[relation]
     ids = head.known(np.array([row], head.dtype).T)
     if ids[0] < 0 or head.later[ids[0]] in (0, ABSENT):
@@ -60,7 +44,7 @@ def _of_rule(
     view: MaintainedProgram, stratum: MaintainedStratum, rule: Rule, ids: np.ndarray
 ) -> Iterator[tuple[list[Tuple], list[Tuple]]]:
     rule, head = marked(rule), view.bindings.relations[rule.relation]
-    feed = Feed(f"{head.name}!", head)
+    feed = Feed(f"{head.name}!", head.width + 3, head.dtype)
     feed.fill(head.rows_of(ids, np.zeros(1), np.zeros(1)))
     view.bindings.relations[feed.name] = feed
     given = Match(feed.name, (*rule.head, None, BEFORE, AFTER))
@@ -72,13 +56,12 @@ def _of_rule(
     del view.bindings.relations[feed.name]
     if plan.never:
         return
-    end = Keep(registers)
+    end = Gather(len(registers)).end(registers)
     plan = replace(plan, operators=(*plan.operators, end))
     view.pool.run([(plan, RuleStatistics(), feed.delta)])
-    for columns in end.kept:
-        for values in columns.T.tolist():
-            if values[-1] + 1 <= head.later[ids[0]]:
-                yield _tuples(view, found, absent, values)
+    for values in end.give().T.tolist():
+        if values[-1] + 1 <= head.later[ids[0]]:
+            yield _tuples(view, found, absent, values)
 
 
 def _tuples(

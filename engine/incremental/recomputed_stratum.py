@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +25,6 @@ def obstacle(program: CheckedProgram, stratum: Stratum) -> str:
     """Say why a stratum cannot be kept up to date tuple by tuple, if it cannot."""
     for name in stratum.relations:
         relation = program.relations[name]
-        if relation.aggregated:
-            return "it aggregates in heads"
         if relation.choice or name in program.limits:
             return "its rows depend on the order of evaluation"
         if "eqrel" in relation.qualifiers:
@@ -34,6 +32,11 @@ def obstacle(program: CheckedProgram, stratum: Stratum) -> str:
     if any(clause.counters for clause in stratum.clauses):
         return "it counts"
     return ""
+
+
+def given_name(relation: str) -> str:
+    """Return the name of what holds the facts that a relation was given, apart from what it derives."""
+    return f"{relation}!given"
 
 
 def as_program(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
@@ -74,7 +77,7 @@ class RecomputedStratum:
         self.symbols, self.records, self.threads, self.options, self.reason = symbols, records, threads, options, reason
         self.budget = budget
         dtypes = {relation.name: (relation.width, relation.dtype) for relation in self.relations}
-        self.given = {name: MaintainedRelation(f"{name}!given", *shape) for name, shape in dtypes.items()}
+        self.given = {name: MaintainedRelation(given_name(name), *shape) for name, shape in dtypes.items()}
         self.iterations = 0
 
     def bootstrap(self, facts: Mapping[str, Columns]) -> None:
@@ -93,9 +96,7 @@ class RecomputedStratum:
         changed = False
         for name, given in self.given.items():
             if name in facts:
-                ids = given.add(facts[name])
-                changed |= bool((given.later[ids] != iteration).any())
-                given.later[ids] = iteration
+                changed |= len(given.enter(given.add(facts[name]), iteration)) > 0
         return changed
 
     def facts(self) -> dict[str, Columns]:
@@ -103,6 +104,11 @@ class RecomputedStratum:
         return {name: given.columns() for name, given in self.given.items()}
 
     def evaluate(self) -> None:
+        for relation, rows in self.evaluated():
+            replace_rows(relation, relation.present(), rows)
+
+    def evaluated(self) -> Iterator[tuple[MaintainedRelation, Columns]]:
+        """Yield the relations, and the rows that they should hold."""
         facts = {relation.name: relation.generators() for relation in self.inputs}
         facts |= self.facts()
         database = StoredDatabase(self.symbols, self.records, facts)
@@ -111,12 +117,12 @@ class RecomputedStratum:
         for relation in self.relations:
             stored = result.relations.stored(relation.name)
             rows = stored.represented() if isinstance(stored, Equivalence) else stored.columns()
-            self.replace(relation, np.asarray(rows, relation.dtype))
+            yield relation, np.asarray(rows, relation.dtype)
 
-    def replace(self, relation: MaintainedRelation, rows: Columns) -> None:
-        """Let a relation hold these rows."""
-        before, after = relation.present(), relation.add(rows)
-        gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
-        relation.set_facts(gone, come)
-        relation.arrange()
-        relation.close_stratum()
+
+def replace_rows(relation: MaintainedRelation, before: np.ndarray, rows: Columns) -> None:
+    """Let a relation hold these rows instead of some tuples, and close its stratum."""
+    after = relation.add(rows)
+    relation.set_facts(np.setdiff1d(before, after), np.setdiff1d(after, before))
+    relation.arrange()
+    relation.close_stratum()

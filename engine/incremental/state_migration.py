@@ -15,6 +15,7 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
+from engine.incremental.recomputed_stratum import given_name
 from engine.incremental.view_serialization import Description, StoredView, restore
 from engine.kernels.iterations import ABSENT
 
@@ -74,7 +75,7 @@ def facts_of(name: str, description: Description, stored: StoredView) -> Columns
     relations, bound = {*description["relations"]}, description["form"]["kept"][2]
     is_chosen = bound is not None and name == bound[1]
     # A stratum that was evaluated anew has them in a relation of their own; so has what a bound chooses facts of.
-    holders = [f"{name}!given", *([f"{name}@0"] if is_chosen else []), name]
+    holders = [given_name(name), *([f"{name}@0"] if is_chosen else []), name]
     holder = next((holder for holder in holders if holder in relations), None)
     if holder is None:
         return np.empty((0, 0), np.int32)

@@ -1,20 +1,23 @@
-"""The plans of a rule: over all tuples, over the changes of one atom, and over heads that have lost their support."""
+"""The plans of a rule: over the changes of one atom, and over heads, or groups of them, that are asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from time import thread_time
 
 import numpy as np
 
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan
-from engine.incremental.agenda import Agenda
-from engine.incremental.iteration_stamps import AFTER, BEFORE, Emit, EmitKnown, Epoch, Stamper, ended, marked
+from engine.evaluation.execution import Job
+from engine.evaluation.operators import Operator
+from engine.incremental.iteration_stamps import AFTER, BEFORE, Epoch, Stamper, marked
 from engine.incremental.maintained_relation import MaintainedRelation
+from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.incremental.skip_test import may_match
 from engine.kernels.iterations import ABSENT
-from engine.plan.rule import Absent, Literal, Match, Rule
+from engine.plan.rule import Absent, Literal, Match, Operand, Rule
 from engine.result import RuleStatistics
 from engine.storage.partition import Block
 from engine.storage.relation import Relation
@@ -23,19 +26,24 @@ HEAD = "#head"
 POSITIVE, NEGATED, ASKED = "±", "∓", "?"
 """Purposes of feeds: changes of an atom or of a negated one, and heads that have lost their support."""
 
+End = Callable[[list[int]], Operator]
+"""Makes the operator that ends a plan, given the registers of what is wanted, of BEFORE and of AFTER."""
+
 
 class Feed(Relation):
-    """The input of a variant: tuples of a relation, their ids, and the iterations to begin from in both states.
+    """The input of a variant: the rows that it begins with.
 
-    With `negated` these are iterations in which the tuples are not there.
+    Of a relation these are tuples, their ids, and the iterations to begin from in both states; if `negated` those in
+    which the tuples are not there.
     """
 
-    def __init__(self, name: str, of: MaintainedRelation, *, negated: bool = False) -> None:
-        super().__init__(name, of.width + 3, of.dtype)
+    def __init__(self, name: str, arity: int, dtype: np.dtype, *, negated: bool = False) -> None:
+        super().__init__(name, arity, dtype)
         self.negated = negated
 
     def fill(self, rows: np.ndarray) -> None:
         """Let these rows be all there is."""
+        rows = np.ascontiguousarray(rows, self.dtype)
         self.n = self.n_delta = rows.shape[1]
         self.delta = [Block(rows, 0, self.n)] if self.n else []
 
@@ -49,12 +57,14 @@ class Context:
 
     bindings: Bindings
     epoch: Epoch
-    agenda: Agenda
 
     def feed(self, relation: MaintainedRelation, suffix: str) -> Feed:
-        name = f"{relation.name}{suffix}{min(self.epoch.own)}"
+        return self.feed_of(f"{relation.name}{suffix}", relation.width + 3, relation.dtype, suffix == NEGATED)
+
+    def feed_of(self, name: str, arity: int, dtype: np.dtype, negated: bool = False) -> Feed:
+        name = f"{name}{min(self.epoch.own)}"
         if name not in self.bindings.relations:
-            self.bindings.relations[name] = Feed(name, relation, negated=suffix == NEGATED)
+            self.bindings.relations[name] = Feed(name, arity, dtype, negated=negated)
         return self.bindings.relations[name]
 
 
@@ -101,56 +111,101 @@ class Variant:
         return self.feed.delta
 
 
-def changes(rule: Rule, context: Context, statistics: RuleStatistics) -> Iterator[tuple[str, Variant]]:
+def changes(
+    rule: Rule,
+    wanted: Sequence[Operand],
+    context: Context,
+    statistics: RuleStatistics,
+    end: End,
+    *,
+    current: bool = False,
+) -> Iterator[tuple[str, Variant]]:
     """A variant for each atom, positive or negated, that begins with the tuples of it that a batch changes.
 
-    Atoms before it must be as they were, so that each instantiation is found once, by the first that has changed.
+    Atoms before it must be as they were, so that each instantiation is found once, by the first that has changed. With
+    `current` all others are as they are after the batch.
     """
     rule = marked(rule)
     for at, literal in enumerate(rule.body):
         if isinstance(literal, Match | Absent):
             suffix = POSITIVE if isinstance(literal, Match) else NEGATED
             feed = context.feed(context.bindings.relations[literal.relation], suffix)
-            yield literal.relation, change(rule, at, feed, context, statistics)
+            columns = literal.terms[:-1] if isinstance(literal, Match) else literal.terms
+            given = Match(feed.name, (*columns, None, BEFORE, AFTER))
+            changed = replace(rule, body=(*rule.body[:at], given, *rule.body[at + 1 :]))
+            untouched = () if current else rule.body[:at]
+            yield literal.relation, begun(changed, given, feed, wanted, context, statistics, end, current, untouched)
 
 
-def change(rule: Rule, at: int, feed: Feed, context: Context, statistics: RuleStatistics) -> Variant:
-    literal = rule.body[at]
-    columns = literal.terms[:-1] if isinstance(literal, Match) else literal.terms
-    given = Match(feed.name, (*columns, None, BEFORE, AFTER))
-    others: tuple[Literal, ...] = (*rule.body[:at], given, *rule.body[at + 1 :])
-    changed = replace(rule, body=others)
-    head = context.bindings.relations[rule.relation]
-
-    def make() -> Plan:
-        stamper = Stamper(changed, context.bindings, context.epoch, given, False)
-        stamper.untouched = frozenset(id(x) for x in rule.body[:at])
-        plan, registers = stamper.plan(changed, rule.head)
-        return ended(plan, Emit(head, context.epoch, context.agenda, *ends(registers), False))
-
-    return Variant(changed, context, statistics, make, given, feed)
-
-
-def support(rule: Rule, context: Context, statistics: RuleStatistics) -> Variant:
+def support(rule: Rule, context: Context, statistics: RuleStatistics, end: End) -> Variant:
     """The rule from its head: all supports that given heads have as things are now (re-discovery, §3.2)."""
-    rule = marked(rule)
     feed = context.feed(context.bindings.relations[rule.relation], ASKED)
-    given = Match(feed.name, (*rule.head, HEAD, BEFORE, AFTER))
+    return asking(rule, Match(feed.name, (*rule.head, HEAD, BEFORE, AFTER)), feed, (HEAD,), context, statistics, end)
+
+
+def asking(
+    rule: Rule,
+    given: Match,
+    feed: Feed,
+    wanted: Sequence[Operand],
+    context: Context,
+    statistics: RuleStatistics,
+    end: End,
+) -> Variant:
+    """The rule as things are now, from the atom `given` of a feed, which binds variables of it."""
+    rule = marked(rule)
     asked = replace(rule, body=(given, *rule.body), wide={**rule.wide, HEAD: False})
-    head = context.bindings.relations[rule.relation]
+    return begun(asked, given, feed, wanted, context, statistics, end, True)
+
+
+def begun(
+    rule: Rule,
+    given: Match,
+    feed: Feed,
+    wanted: Sequence[Operand],
+    context: Context,
+    statistics: RuleStatistics,
+    end: End,
+    current: bool,
+    untouched: Sequence[Literal] = (),
+) -> Variant:
+    """A variant of a marked rule that begins with the atom `given` in its body."""
 
     def make() -> Plan:
-        stamper = Stamper(asked, context.bindings, context.epoch, given, True)
-        plan, registers = stamper.plan(asked, (HEAD,))
-        return ended(plan, EmitKnown(head, context.epoch, context.agenda, *ends(registers), True))
+        stamper = Stamper(rule, context.bindings, context.epoch, given, current)
+        stamper.untouched = frozenset(map(id, untouched))
+        plan, registers = stamper.plan(rule, wanted)
+        return plan if plan.never else replace(plan, operators=(*plan.operators, end(registers)))
 
-    return Variant(asked, context, statistics, make, given, feed)
-
-
-def ends(registers: Sequence[int]) -> tuple[Sequence[int], int, int]:
-    return (registers[:-2], registers[-2], registers[-1]) if registers else ((), 0, 0)
+    return Variant(rule, context, statistics, make, given, feed)
 
 
 def presence(iterations: np.ndarray, negated: bool) -> np.ndarray:
     """The iterations of input tuples: 0 for those that are there (or, if negated, are not), ABSENT for the others."""
     return np.where((iterations == ABSENT) == negated, 0, ABSENT)
+
+
+def feed_changes(variants: Sequence[Variant], relation: MaintainedRelation, ids: np.ndarray, *, own: bool) -> None:
+    """Let variants begin with tuples of a relation that have changed; `own` ones count with their iterations."""
+    for variant in variants if len(ids) else ():
+        if not variant.feed.n:
+            states = relation.states_of(ids)
+            if not own:
+                states = tuple(presence(state, variant.feed.negated) for state in states)
+            variant.feed.fill(relation.rows_of(ids, *states))
+
+
+def run_variants(variants: Sequence[Variant], pool: SharedWorkerPool) -> float:
+    """Run variants, and empty their feeds; return the seconds spent on plans."""
+    jobs: list[Job] = []
+    begin = thread_time()
+    for variant in variants:
+        plan = variant.plan()
+        if plan is not None:
+            jobs.append((plan, variant.statistics, variant.blocks(plan)))
+    planned_s = thread_time() - begin
+    if jobs:
+        pool.run(jobs)
+    for variant in variants:
+        variant.feed.fill(np.empty((variant.feed.arity, 0), variant.feed.dtype))
+    return planned_s

@@ -19,7 +19,9 @@ import numpy as np
 from engine.database import Columns
 from engine.incremental.block_file import Block, BlockFile, decode_rows, encode
 from engine.incremental.bounded_recursion import BoundedRecursion
-from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.extremal_recursion import ExtremalRecursion
+from engine.incremental.grouped_stratum import GroupedStratum, HeadAggregates
+from engine.incremental.maintained_program import MaintainedProgram, Stratum
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.recomputed_stratum import RecomputedStratum
@@ -28,7 +30,6 @@ from engine.symbols import Symbols
 
 Named = tuple[str, Block]
 Description = dict[str, Any]
-Stratum = MaintainedStratum | RecomputedStratum | BoundedRecursion
 
 TEXTS, LENGTHS = "symbol texts", "symbol lengths"
 
@@ -44,6 +45,10 @@ def held_in(stratum: Stratum) -> Iterator[MaintainedRelation]:
     yield from stratum.relations
     if isinstance(stratum, RecomputedStratum):
         yield from stratum.given.values()
+    elif isinstance(stratum, HeadAggregates):
+        yield stratum.given
+    elif isinstance(stratum, ExtremalRecursion):
+        yield from (*stratum.anew.given.values(), *stratum.best)
     elif isinstance(stratum, BoundedRecursion):
         for level in stratum.levels:
             yield from (*level.stratum.relations, *level.source.relations)
@@ -53,6 +58,8 @@ def maintained_in(stratum: Stratum) -> tuple[MaintainedStratum, ...]:
     """Return what keeps the relations of a stratum up to date tuple by tuple."""
     if isinstance(stratum, BoundedRecursion):
         return stratum.final, stratum.source
+    if isinstance(stratum, ExtremalRecursion):
+        return (stratum.tight,)
     return (stratum,) if isinstance(stratum, MaintainedStratum) else ()
 
 
@@ -265,6 +272,8 @@ def restore(strata: Iterable[Stratum], description: Description, stored: StoredV
                 stratum.add_level(last)
         for relation in held_in(stratum):
             relation.sleep(stored.relation(relation.name))
+        if isinstance(stratum, GroupedStratum | ExtremalRecursion):
+            stratum.forget_plans()
         for kept in maintained_in(stratum):
             kept.forget_plans()
             for relation in kept.relations:

@@ -23,6 +23,8 @@ PROGRAM = engine.compile(
         last(x) :- arc(_, x), !arc(x, _).
         .decl degree(x: symbol, n: number)
         degree(x, n) :- arc(x, _), n = count : { arc(x, _) }.
+        .decl once(x: symbol, y: symbol) choice-domain x
+        once(x, y) :- arc(x, y).
         .decl named(x: symbol)
         named(cat(x, "!")) :- degree(x, 2), !last("b").
         """
@@ -66,5 +68,6 @@ def test_a_process_that_goes_on_from_a_state_reads_the_rules_of_what_has_changed
     assert not any("rules" in vars(stratum) for stratum in view.strata)
     view.update({"arc": np.array([view.symbols.intern(["b", "closed"])]).T}, {})
     read = {relation.name for s in view.strata if "rules" in vars(s) for relation in s.relations}
-    assert read == {"arc", "arc/0", "reach", "last", "named"}  # `degree` is evaluated anew, by a program of its own.
+    degree = {"degree", "degree&asked0", "degree&fold0"}
+    assert read == {"arc", "arc/0", "reach", "last", "named", *degree}  # `once` is evaluated anew, by a program.
     assert tuples(view) == EXPECTED
