@@ -59,8 +59,8 @@ def end_process(code: int) -> NoReturn:
 
 def main() -> None:
     """Run the command line. Print unexpected errors as one line, with a traceback if ANALYZE_DEBUG is set."""
-    # A scan allocates much that lives to its end: collections of young objects would only walk it again and again.
-    gc.set_threshold(200_000)
+    # A scan makes much that lives to its end, and next to no cycles: collections would only walk it again and again.
+    gc.set_threshold(5_000_000)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -129,8 +129,15 @@ class Codec(Generic[Root]):
             of_types(parts, frozenset({bytes}))
 
         def value_at(position: int) -> Root:
-            with damage(), deep():
-                return self._decode(msgpack.unpackb(parts[position]), read)
+            try:
+                plain = msgpack.unpackb(parts[position])
+                try:
+                    return self._decode(plain, read)
+                except RecursionError:
+                    with deep():
+                        return self._decode(plain, read)
+            except WRONG as error:
+                raise Damaged(str(error)) from None
 
         return value_at
 

@@ -10,6 +10,7 @@ import pytest
 import engine
 from engine.codec import Codec, Damaged
 from engine.language.program_codec import PROGRAM_CODEC
+from engine.plan.outlined_program import OUTLINED_PROGRAM_CODEC, outlined
 
 TEXT = """
 .type Name <: symbol
@@ -47,6 +48,7 @@ def test_a_program_is_read_as_it_was_written_with_the_places_of_its_clauses():
 def test_terms_as_deep_and_as_wide_as_the_compiler_takes_are_kept(term):
     program = engine.compile([f".decl p(x: symbol)\np({term})."])
     assert PROGRAM_CODEC.unpack(PROGRAM_CODEC.pack(program)) == program
+    assert OUTLINED_PROGRAM_CODEC.unpack(OUTLINED_PROGRAM_CODEC.pack(outlined(program))).whole == program
 
 
 class Mischief:
