@@ -58,18 +58,23 @@ class Block:
 
 def encode(array: np.ndarray) -> Block:
     """Return the block of an array: of bytes as they are, or of one or two dimensions of other numbers."""
-    data = array.tobytes() if array.dtype == np.uint8 else planes_of(np.atleast_2d(array))
-    return Block(zstandard.ZstdCompressor(LEVEL).compress(data), array.dtype.str, array.shape)
+    if array.dtype != np.uint8:
+        return encode_rows(np.atleast_2d(array), array.dtype, array.shape)
+    return Block(compressed(array.tobytes()), array.dtype.str, array.shape)
 
 
-def planes_of(rows: np.ndarray) -> bytes:
-    """Return the planes of each row, behind their number."""
-    planes = np.empty((min(8, rows.itemsize + 1), rows.shape[1]), np.uint8)
+def encode_rows(rows: Iterable[np.ndarray], dtype: np.dtype, shape: tuple[int, ...]) -> Block:
+    """Return the block of an array of numbers, given row by row: the planes of each, behind their number."""
+    planes = np.empty((min(8, dtype.itemsize + 1), shape[-1]), np.uint8)
     pieces = []
     for row in rows:
         n_planes = encode_column(row, planes)
         pieces += [bytes([n_planes]), planes[:n_planes].tobytes()]
-    return b"".join(pieces)
+    return Block(compressed(b"".join(pieces)), dtype.str, shape)
+
+
+def compressed(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor(LEVEL).compress(data)
 
 
 def decode(block: Block) -> np.ndarray:

@@ -8,7 +8,7 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.block_file import Block, BlockFile, decode_rows, encode
+from engine.incremental.block_file import Block, BlockFile, decode_rows, encode, encode_rows
 from engine.incremental.bounded_recursion import BoundedRecursion
 from engine.incremental.extremal_recursion import ExtremalRecursion
 from engine.incremental.grouped_stratum import GroupedStratum, HeadAggregates
@@ -197,19 +197,18 @@ def sorted_block(relation: MaintainedRelation) -> tuple[Block, np.ndarray | None
     stored = relation.stored
     if relation.sleeps and isinstance(stored, StoredRelation) and not stored.logged():
         return stored.base.block(tuples_of(relation.name)), None
-    there = relation.present()
-    rows = relation.partitions[0].rows[: relation.width]
-    ids = there[order_of(np.ascontiguousarray(rows[:, there]))]
+    there, rows = relation.present(), relation.partitions[0].rows[: relation.width]
+    ids = there[order_of([row[there] for row in rows], len(there))]
     places = np.zeros(relation.n_ids, np.int32)
     places[ids] = np.arange(len(ids))
-    return encode(np.concatenate([rows[:, ids], [relation.later[ids], relation.count[ids]]]).astype(rows.dtype)), places
+    sorted_rows = (row[ids] for row in (*rows, relation.later, relation.count))
+    return encode_rows(sorted_rows, rows.dtype, (relation.width + 2, len(ids))), places
 
 
-def order_of(rows: Columns) -> np.ndarray:
-    """Return the order of distinct rows by their columns, the first one first."""
-    n = rows.shape[1]
+def order_of(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """Return the order of n distinct rows by their columns, the first one first."""
     order, other = np.arange(n, dtype=np.int32), np.empty(n, np.int32)
-    for column in reversed(rows) if n else ():
+    for column in reversed(columns) if n else ():
         if sort_by(column, order, other):
             order, other = other, order
     return order

@@ -190,7 +190,7 @@ def test_a_block_holds_an_array(rows, n_rows, wide):
 @given(rows=st.sets(st.tuples(WIDE, NUMBERS, st.integers(0, 2))))
 def test_rows_are_put_in_order(rows):
     columns = np.array([*rows], np.int64).reshape(-1, 3).T.copy()
-    assert list(zip(*columns[:, order_of(columns)].tolist(), strict=True)) == sorted(rows)
+    assert list(zip(*columns[:, order_of(columns, columns.shape[1])].tolist(), strict=True)) == sorted(rows)
 
 
 def test_sorted_rows_take_a_byte_or_two(tmp_path):
