@@ -118,7 +118,7 @@ def count_values(pieces: Sequence[np.ndarray]) -> float:
 
 def sample(relation: Relation, columns: tuple[int, ...]) -> Columns:
     """Some columns of rows chosen at random, the same ones for the same size."""
-    chosen, wanted = chosen_rows(relation.n), np.array(columns)
+    chosen, wanted = chosen_rows(relation.n), np.array(columns, np.int64)
     pieces, begin = [], 0
     for rows, lo, hi in relation.blocks():
         first, last = np.searchsorted(chosen, (begin, begin + hi - lo))
