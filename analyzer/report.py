@@ -50,7 +50,7 @@ class Step:
 class Check:
     """The metadata of a check. `help` is Markdown, `summary` its first paragraph.
 
-    `context` is the context policy that it requests, or empty.
+    `context` is the context policy that it requests, or empty; `tier` is one of `rules.catalogue.TIERS`.
     """
 
     id: str
@@ -64,6 +64,7 @@ class Check:
     security_severity: str = ""
     tags: tuple[str, ...] = ()
     context: str = ""
+    tier: str = "default"
 
 
 @dataclass(frozen=True, slots=True)

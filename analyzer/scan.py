@@ -256,7 +256,7 @@ def load_config(tree: Tree) -> Config:
 def load_rulebook(tree: Tree, config: Config, request: ScanRequest) -> Rulebook:
     user_files = files_in_tree(tree, config.models, config.rules_dir)
     user_files += files_given(request.models, request.rules_dirs)
-    return build_rulebook(user_files, config.rules)
+    return build_rulebook(user_files, config.rules, config.tier)
 
 
 def save_statistics(result: ScanResult, path: Path) -> None:

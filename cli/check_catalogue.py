@@ -24,15 +24,15 @@ UNBOUNDED = 10_000
 def print_checks(checks: Sequence[Check], format: str) -> None:
     """Print one row per check."""
     if format == "json":
-        keys = ("id", "name", "severity", "precision", "cwe", "security_severity", "tags")
+        keys = ("id", "name", "severity", "precision", "cwe", "security_severity", "tags", "tier")
         say(json_text([{key: getattr(check, key) for key in keys} for check in checks]), nl=False)
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for column in ("id", "severity", "precision", "CWE", "name"):
+    for column in ("id", "tier", "severity", "precision", "CWE", "name"):
         table.add_column(column, no_wrap=column != "name")
     for check in checks:
         severity = Text(check.severity, style=STYLES[check.severity])
-        table.add_row(check.id, severity, check.precision, ", ".join(map(str, check.cwe)), check.name)
+        table.add_row(check.id, check.tier, severity, check.precision, ", ".join(map(str, check.cwe)), check.name)
     shown = console()
     (shown if shown.is_terminal else console(width=UNBOUNDED)).print(table)
 
@@ -40,7 +40,7 @@ def print_checks(checks: Sequence[Check], format: str) -> None:
 def print_check(check: Check) -> None:
     """Print a check's title and page: rendered on a terminal, else as Markdown source."""
     shown = console()
-    references = [check.id, f"{check.precision} precision", *(f"CWE-{cwe}" for cwe in check.cwe)]
+    references = [check.id, f"{check.tier} tier", f"{check.precision} precision", *(f"CWE-{cwe}" for cwe in check.cwe)]
     style = f"{STYLES[check.severity]} reverse"
     shown.print(Text.assemble((f" {check.severity} ", style), " ", (check.name, "bold")), soft_wrap=True)
     shown.print(Text(" · ".join(references), style="dim"), soft_wrap=True)

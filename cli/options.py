@@ -66,6 +66,12 @@ SELECTION = (
         help="Checks to run: ids, patterns (*-injection), tags, cwe-89, or -X to leave X out; repeat or use commas.",
     ),
     click.option(
+        "--tier",
+        multiple=True,
+        type=click.Choice(["default", "audit"]),
+        help="Checks beside those that block a merge: audit (dangerous code without a proven source).",
+    ),
+    click.option(
         "--models", multiple=True, type=click.Path(path_type=Path), help="A model file, or a directory of them."
     ),
     click.option("--rules-dir", multiple=True, type=click.Path(path_type=Path), help="A directory of your own checks."),

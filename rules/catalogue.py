@@ -18,8 +18,10 @@ HERE = Path(__file__).parent
 SEVERITIES = ("error", "warning", "note")
 PRECISIONS = ("very-high", "high", "medium", "low")
 CONTEXTS = ("insensitive", "1-call", "2-call", "1-object", "2-object", "1-type", "2-type", "hybrid")
+TIERS = ("default", "audit")
+"""Default: what should block a merge. Audit: what is dangerous, without a proven source; it runs on request."""
 REQUIRED = ("id", "name", "severity", "precision", "message")
-KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context")
+KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context", "tier")
 
 _ENTRY = re.compile(r"@([\w-]+)[ \t]+((?:(?![ \t]{2,}@).)*)")
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
@@ -52,7 +54,7 @@ class Check:
     """A check's metadata and program. `help` is Markdown; `message` may hold `{source}` and other placeholders.
 
     A check whose header says how severe its findings are for security has the tag `security`. `context` names the
-    context policy that the check is to be evaluated under, if it asks for one.
+    context policy that the check is to be evaluated under, if it asks for one. `tier` is one of TIERS.
     """
 
     id: str
@@ -66,6 +68,7 @@ class Check:
     tags: tuple[str, ...] = ()
     help: str = ""
     context: str = ""
+    tier: str = "default"
 
     @property
     def summary(self) -> str:
@@ -96,6 +99,8 @@ def read_check(name: str, text: str, help: str = "") -> Check:
     _check_choice(entries, "precision", PRECISIONS)
     if "context" in entries:
         _check_choice(entries, "context", CONTEXTS)
+    if "tier" in entries:
+        _check_choice(entries, "tier", TIERS)
     values = {key.replace("-", "_"): value for key, (value, _) in entries.items()}
     cwe = tuple(int(number) for number in re.findall(r"\d+", values.pop("cwe", "")))
     tags = ["security"] * ("security_severity" in values) + values.pop("tags", "").replace(",", " ").split()

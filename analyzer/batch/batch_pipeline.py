@@ -35,6 +35,7 @@ from analyzer.extraction.collect_facts import Progress
 from analyzer.state_directory import StateDirectory
 from engine import EvaluationError
 from engine.spark import ExecutorMemory, cause, memory_of_executors, session
+from rules.catalogue import TIERS
 
 LOOK_EVERY_S = 0.5
 
@@ -61,7 +62,7 @@ def run(request: BatchRequest, progress: Progress, watch: Watch) -> Summary:
 def planned(request: BatchRequest, state: Path, progress: Progress) -> Plan:
     """Resolve the list. Raises AnalyzeError, also R002 for unknown selected checks."""
     listed = read_listing(request.listing)
-    build_rulebook(files_on_disk(request.models, request.rules_dirs), request.flags.get("rules", ()))
+    build_rulebook(files_on_disk(request.models, request.rules_dirs), request.flags.get("rules", ()), TIERS)
     names = digests(request.models, request.rules_dirs)
     targets = resolve_all(listed, state / "clones", request.timeout_s, progress)
     return Plan(tuple(targets), {name: value for name, value in request.flags.items() if value is not None}, names)

@@ -14,6 +14,7 @@ from typing import Any
 from analyzer.context_policies import INSENSITIVE, NAMES
 from analyzer.errors import AnalyzeError, suggest
 from analyzer.report import SEVERITIES
+from rules.catalogue import TIERS
 
 FORMATS = ("text", "json", "sarif")
 FAIL_ON = (*SEVERITIES, "never")
@@ -23,11 +24,13 @@ FAIL_ON = (*SEVERITIES, "never")
 class Config:
     """Settings of a scan. A key is written with dashes in TOML and as `--key` on the command line.
 
-    `rules` selects checks (see `analyzer.evaluation.rulebook`), `exclude` holds gitignore patterns, `models` and
-    `rules_dir` are paths relative to the file that names them (or to the working directory, from the command line).
+    `rules` selects checks (see `analyzer.evaluation.rulebook`), `tier` adds tiers to the default one, `exclude` holds
+    gitignore patterns, `models` and `rules_dir` are paths relative to the file that names them (or to the working
+    directory, from the command line).
     """
 
     rules: tuple[str, ...] = ()
+    tier: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fail_on: str = "warning"
     fail_on_weakened: str = "warning"
@@ -59,6 +62,14 @@ def _check_choice(choices: tuple[str, ...]) -> Callable[[Any], str]:
     return check
 
 
+def _check_choices(choices: tuple[str, ...]) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        ok = isinstance(value, list) and all(item in choices for item in value)
+        return "" if ok else f"expected a list of {', '.join(choices)}"
+
+    return check
+
+
 def _check_strings(value: Any) -> str:
     ok = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return "" if ok else "expected a list of strings"
@@ -75,6 +86,7 @@ def _check_flag(value: Any) -> str:
 
 CHECKS: dict[str, Callable[[Any], str]] = {
     "rules": _check_strings,
+    "tier": _check_choices(TIERS),
     "exclude": _check_strings,
     "fail_on": _check_choice(FAIL_ON),
     "fail_on_weakened": _check_choice(FAIL_ON),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -77,8 +77,11 @@ class UserFile:
     help: str = ""
 
 
-def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> Rulebook:
-    """Return the sources of the library, all models and the selected checks. Raises AnalyzeError R002 (selector)."""
+def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str], tiers: Collection[str] = ()) -> Rulebook:
+    """Return the sources of the library, all models and the selected checks of the default tier and `tiers`.
+
+    Raises AnalyzeError R002 (selector).
+    """
     book = Rulebook()
     book.sources += [fact_schema(), *map(bundled, (*catalogue.library(), *catalogue.models()))]
     checks = list(catalogue.checks())
@@ -92,7 +95,7 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str]) -> 
     read = kinds_read(check.file.text for check in checks)
     for file in user_files:
         book.problems += unread_kinds(file.name, file.text, read)
-    for check in select(checks, selectors):
+    for check in select(checks, selectors, tiers):
         if check.file.name in book.user:
             book.add_own(check.file.name, check.file.text)
         else:
@@ -123,13 +126,16 @@ def as_report_check(check: catalogue.Check) -> Check:
     return Check(
         id=check.id, name=check.name, severity=check.severity, precision=check.precision, message=check.message,
         help=check.help, summary=check.summary, cwe=check.cwe, security_severity=check.security_severity,
-        tags=check.tags, context=check.context,
+        tags=check.tags, context=check.context, tier=check.tier,
     )  # fmt: skip
 
 
-def select(checks: Sequence[catalogue.Check], selectors: Sequence[str]) -> list[catalogue.Check]:
+def select(
+    checks: Sequence[catalogue.Check], selectors: Sequence[str], tiers: Collection[str] = catalogue.TIERS
+) -> list[catalogue.Check]:
     """Return the checks that some selector matches and no `-selector` does; without positive selectors, all others.
 
+    Checks are of the default tier or of `tiers`, but for those selected by their ids.
     Raises AnalyzeError R002 for a selector that matches no check.
     """
     wanted = [selector for selector in selectors if not selector.startswith("-")]
@@ -138,13 +144,24 @@ def select(checks: Sequence[catalogue.Check], selectors: Sequence[str]) -> list[
         if not any(fits(check, selector) for check in checks):
             help = suggest(selector, [check.id for check in checks])
             raise AnalyzeError("R002", f"no check matches the selector '{selector}'", help=help)
-    chosen = [check for check in checks if not wanted or any(fits(check, selector) for selector in wanted)]
+    chosen = [
+        check
+        for check in checks
+        if check.id in wanted
+        or check.tier in ("default", *tiers)
+        and (not wanted or any(fits(check, selector) for selector in wanted))
+    ]
     return [check for check in chosen if not any(fits(check, selector) for selector in unwanted)]
 
 
 def fits(check: catalogue.Check, selector: str) -> bool:
-    """Return True if a selector (id or pattern, tag, `cwe-N`, `severity:NAME`) matches the check."""
-    words = {*check.tags, f"severity:{check.severity}", *(f"cwe-{number}" for number in check.cwe)}
+    """Return True if a selector (id or pattern, tag, `cwe-N`, `severity:NAME`, `tier:NAME`) matches the check."""
+    words = {
+        *check.tags,
+        f"severity:{check.severity}",
+        f"tier:{check.tier}",
+        *(f"cwe-{number}" for number in check.cwe),
+    }
     return selector in words or fnmatchcase(check.id, selector)
 
 

@@ -38,7 +38,7 @@ class Settings:
         """Return the settings of a tree. Raises AnalyzeError if they are invalid."""
         config = configured(tree, request)
         found = files_in_tree(tree, config.models, config.rules_dir)
-        book = build_rulebook([*found, *files_given(request.models, request.rules_dirs)], config.rules)
+        book = build_rulebook([*found, *files_given(request.models, request.rules_dirs)], config.rules, config.tier)
         return cls(config, dict(ignore_files(tree)), {path_from_scanned(tree, file.name): file for file in found}, book)
 
     def find_as(self, other: Settings) -> bool:

@@ -105,6 +105,7 @@ def _rule(check: Check) -> dict[str, Any]:
         "precision": check.precision,
         "problem.severity": {"note": "recommendation"}.get(check.severity, check.severity),
         "tags": list(dict.fromkeys(tags))[:MAX_TAGS],
+        "tier": check.tier,
     }
     if check.security_severity:
         properties["security-severity"] = check.security_severity

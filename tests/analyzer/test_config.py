@@ -31,6 +31,7 @@ def test_flags_override_and_absent_flags_do_not():
         (".analyze.toml", 'rules = "py/*"\n', "C003", 1, "list of strings"),
         (".analyze.toml", "include-vendored = 1\n", "C003", 1, "true or false"),
         (".analyze.toml", "jobs = 1\nrules = [\n", "C001", 2, "TOML"),
+        (".analyze.toml", 'tier = ["all"]\n', "C003", 1, "list of default, audit"),
         ("pyproject.toml", "tool = 3\n", "C003", 1, "table"),
         ("pyproject.toml", "[tool]\nanalyze = 3\n", "C003", 2, "table"),
     ],

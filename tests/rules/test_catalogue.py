@@ -57,3 +57,10 @@ def test_a_wrong_header_is_an_error_with_its_line(old, new, line, said):
 def test_bundled_checks_are_in_order_of_their_ids_and_each_has_one():
     ids = [check.id for check in checks()]
     assert ids == sorted(set(ids))
+
+
+def test_a_check_is_of_the_default_tier_unless_its_header_says_another():
+    assert read_check("x.dl", HEADER, HELP).tier == "default"
+    assert read_check("x.dl", HEADER.replace("@tags", "@tier audit   @tags"), HELP).tier == "audit"
+    with pytest.raises(HeaderError, match="expected one of default, audit"):
+        read_check("x.dl", HEADER.replace("@tags", "@tier later   @tags"), HELP)
