@@ -38,6 +38,7 @@ BLOCK_BYTES = 512
 RSS_BYTES = 1 if sys.platform == "darwin" else 1024
 """The unit of `ru_maxrss`."""
 PIECE_BYTES = 1 << 24
+NICENESS = 5
 POLL_S = 0.05
 PR_SET_PDEATHSIG = 1
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX, M_ARENA_MAX = -1, -3, -4, -8
@@ -327,6 +328,12 @@ def limit_data(n_bytes: int) -> None:
     if resource:
         resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def lower_priority() -> None:
+    """Let this process run where others leave the processor to it, where the system knows of that."""
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
 
 
 def end_with(parent: int) -> None:

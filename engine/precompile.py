@@ -8,6 +8,7 @@ compiled when called. `tests/benchmarks/kernel_signatures.py` writes it.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 
 from engine.kernel_directory import SUFFIX, cache_directory
-from engine.operating_system import end_with
+from engine.operating_system import end_with, lower_priority
 
 LIST = Path(__file__).parent / "common_signatures.txt"
 MAX_PROCESSES = 3
@@ -25,14 +26,14 @@ MAX_PROCESSES = 3
 
 @contextmanager
 def compiling_kernels(jobs: int) -> Iterator[None]:
-    """Compile the common kernels in other processes while the block runs, if there are none, on all but one of `jobs`.
+    """Compile the common kernels in other processes while the block runs, if there are none; not for a single job.
 
-    They end with the block, or with this process.
+    They leave the processor to others, claim what they compile, and end with the block, or with this process.
     """
     if jobs < 2 or next(cache_directory().glob(f"*{SUFFIX}"), None):
         yield
         return
-    processes = started(min(jobs - 1, MAX_PROCESSES))
+    processes = started(jobs)
     try:
         yield
     finally:
@@ -43,32 +44,29 @@ def compiling_kernels(jobs: int) -> Iterator[None]:
 
 def compile_kernels(jobs: int) -> bool:
     """Compile the common kernels in as many processes as there are jobs; return whether all could be."""
-    return not any([process.wait() for process in started(min(jobs, MAX_PROCESSES))])
+    return not any([process.wait() for process in started(jobs)])
 
 
-def started(shares: int) -> list[subprocess.Popen[bytes]]:
-    """Return processes that compile a share of the kernels each, and end with this one."""
+def started(jobs: int) -> list[subprocess.Popen[bytes]]:
+    """Return processes that compile the kernels together, and end with this one."""
     # Without -P, Python would import modules of the current directory, which may be the scanned one.
-    command = [sys.executable, "-P", "-m", "engine.precompile", str(os.getpid()), str(shares)]
+    command = [sys.executable, "-P", "-m", "engine.precompile", str(os.getpid())]
     silent = subprocess.DEVNULL
     return [
-        subprocess.Popen([*command, str(share)], stdin=silent, stdout=silent, stderr=silent) for share in range(shares)
+        subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent) for _ in range(min(jobs, MAX_PROCESSES))
     ]
 
 
-def compile_share(share: int, shares: int) -> None:
-    """Compile every `shares`-th of the kernels listed, for all types that are listed for it."""
-    kernels: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+def compile_listed() -> None:
+    """Compile the kernels that are listed, in turn, but for those that another process compiles."""
+    gc.disable()  # Collections would take a fifth of the time.
     for line in LIST.read_text().splitlines():
         module, function, *types = line.split()
-        kernels.setdefault((module, function), []).append(tuple(types))
-    for (module, function), signatures in list(kernels.items())[share::shares]:
-        kernel = getattr(import_module(module), function)
-        for signature in signatures:
-            kernel.compile(signature)
+        getattr(import_module(module), function).compile(tuple(types), wait=False)
 
 
 if __name__ == "__main__":
-    parent, shares, share = map(int, sys.argv[1:])
+    (parent,) = map(int, sys.argv[1:])
     end_with(parent)
-    compile_share(share, shares)
+    lower_priority()
+    compile_listed()

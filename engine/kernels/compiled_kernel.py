@@ -105,14 +105,21 @@ class Kernel(dispatcher.Dispatcher):  # type: ignore[misc]  # A class in C.
             self._insert([type_code(value)._code for value in arguments], self.code[types], False)
         return self.code[types]
 
-    def compile(self, types: tuple[str, ...]) -> None:
-        """Have code for arguments of some types, by their names."""
+    def compile(self, types: tuple[str, ...], *, wait: bool = True) -> None:
+        """Have code for arguments of some types, by their names; if not `wait`, unless another process compiles it."""
         if types in self.code:
             return
         file = kernel_cache.code_file(self.directory(), self.function, types)
-        if (kept := kernel_cache.load(file)) is not None:
-            self.code[types] = linked(kept, self.function)
-            return
+        if (kept := kernel_cache.load(file)) is None:
+            with kernel_cache.claimed(file, wait=wait) as is_ours:
+                if not is_ours:
+                    return
+                if (kept := kernel_cache.load(file)) is None:
+                    self._make(types, file)
+                    return
+        self.code[types] = linked(kept, self.function)
+
+    def _make(self, types: tuple[str, ...], file: Path) -> None:
         from engine.kernels.numba_compiler import compiled
 
         code, self.code[types] = compiled(self.function, types)

@@ -1,13 +1,16 @@
 """Compiled kernels on disk: verified when they are read, and not kept where they cannot be written.
 
 A file holds the code for one kernel and one choice of types, and ends with a digest. One whose digest is wrong is
-compiled anew, and replaced. A full disk or a directory that is read-only costs the time to compile, no more.
+compiled anew, and replaced. A full disk or a directory that is read-only costs the time to compile, no more. Who
+compiles a kernel claims it by a lock on one byte of a file, which ends with the process.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path
@@ -19,8 +22,10 @@ from engine.atomic_file import replaced
 from engine.kernel_directory import SUFFIX
 from engine.kernels.machine_code import MachineCode, processor
 from engine.kernels.numba_extensions import VERSION
+from engine.operating_system import lock_byte
 
 SEAL_BYTES = 16
+CLAIMS = "claims"
 
 
 def seal(content: bytes) -> bytes:
@@ -53,3 +58,20 @@ def save(file: Path, code: MachineCode) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with replaced(file) as opened:
             opened.write(content + seal(content))
+
+
+@contextmanager
+def claimed(file: Path, *, wait: bool) -> Iterator[bool]:
+    """Give whether the kernel of a file is this process's to compile while the block runs.
+
+    Another process that compiles it is waited for, if `wait`. Where bytes of files cannot be locked, all may compile.
+    """
+    descriptor, is_ours = -1, True
+    with suppress(OSError):
+        descriptor = os.open(file.parent / CLAIMS, os.O_RDWR | os.O_CREAT, 0o600)
+        is_ours = lock_byte(descriptor, int.from_bytes(seal(file.name.encode())[:7]), wait=wait)
+    try:
+        yield is_ours
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)

@@ -9,6 +9,7 @@ import pytest
 
 from engine import kernels
 from engine.kernel_directory import SUFFIX
+from engine.kernels import columns, kernel_cache
 from engine.kernels.compiled_kernel import type_name
 from engine.kernels.numba_compiler import named_type
 
@@ -49,9 +50,49 @@ def test_a_damaged_kernel_is_compiled_anew(damaged, place):
 def test_on_a_full_disk_kernels_are_not_kept(full_disk, place):
     with full_disk(at_bytes=1 << 10):
         assert not is_read()
-    assert not [file for file in place.rglob("*") if file.is_file()]
+    assert not [file for file in place.rglob("*") if file.is_file() and file.name != kernel_cache.CLAIMS]
     assert not is_read()
     assert is_read()
+
+
+TYPES = ("<i8:1C", "<i8:1C")
+COMPILING = """
+import sys
+from pathlib import Path
+from engine.kernels import columns, kernel_cache, numba_compiler
+function, types = columns.gather.function, ("<i8:1C", "<i8:1C")
+file = kernel_cache.code_file(Path(sys.argv[1]), function, types)
+with kernel_cache.claimed(file, wait=True):
+    print("claimed", flush=True)
+    sys.stdin.readline()
+    code, _ = numba_compiler.compiled(function, types)
+    kernel_cache.save(file, code)
+"""
+
+
+def test_a_kernel_that_another_process_compiles_is_left_to_it_and_waited_for(place):
+    """Claims are locks of fcntl."""
+    command = [sys.executable, "-c", COMPILING, place]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"claimed\n"
+        gather = kernels.kernel(columns.gather.function)
+        gather.compile(TYPES, wait=False)
+        assert not gather.code
+        other.stdin.write(b"\n")
+        other.stdin.flush()
+        assert gather(np.arange(5, 9), np.array([2, 0])).tolist() == [7, 5]
+    assert gather.n_compiled == 0
+
+
+def test_a_claim_ends_with_its_process(place):
+    """Claims are locks of fcntl."""
+    command = [sys.executable, "-c", COMPILING, place]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"claimed\n"
+        other.kill()
+    gather = kernels.kernel(columns.gather.function)
+    gather.compile(TYPES, wait=False)
+    assert gather.n_compiled == 1
 
 
 def read_only(array):
