@@ -28,7 +28,8 @@ class Options:
 
     `partition_rows`: in local fixpoints a partition with more rows is split, so that its table fits in the second-level
     cache, when its delta has `delta_rows`, for each part must keep enough to do at once. `split_rows`: in rounds a
-    partition with more rows is split; each round visits all parts, so they pay only when they are much larger.
+    partition with more rows is split if threads cannot share it; each round visits all parts, so they pay only when
+    they are much larger.
     `alone_rows`: less work than that is done by the calling thread alone. `beside_rows`: strata expected to touch more
     rows in an update run side by side. `wave_tasks`: full tasks between two looks at the sizes of partitions.
     `large_rows`: an evaluation that has derived more lets go of relations when they have been read. `exchange_bits`: an
@@ -134,7 +135,8 @@ class Execution:
         rows, lo, hi = block
         while (hi - lo) >> relation.bits > self.options.split_rows // 2 and self.can_split(relation):
             relation.split(min(relation.bits + 4, self.options.max_bits))
-        if relation.bits == 0:
+        in_turn = len(self.pool.workers) == 1 or hi - lo <= self.options.alone_rows
+        if relation.bits == 0 and (in_turn or not relation.partitions[0].is_shared):
             relation.insert(rows, lo, hi, take)
             return
 
@@ -219,7 +221,13 @@ class Execution:
                     relation.split(min(relation.bits + 4, options.max_bits))
 
     def can_split(self, relation: Relation) -> bool:
-        """Return True if a relation should be split when it grows: one thread inserts faster into a single table."""
+        """Return True if a relation should be split when it grows.
+
+        One thread inserts faster into a single table, and so do several that can share it.
+        """
+        first = relation.partitions[0]
+        if relation.bits == 0 and first.is_shared and not LEDGER.is_large(first.n_bytes):
+            return False
         return (
             len(self.pool.workers) > 1
             and relation.splits

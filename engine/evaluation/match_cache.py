@@ -189,5 +189,7 @@ class RowLog:
         self.blocks.append(rows[take, lo:hi])
         return hi - lo
 
+    insert_beside = insert
+
     def rows(self) -> Columns:
         return np.concatenate([np.empty((self.width, 0), np.int32), *self.blocks], axis=1)

@@ -18,7 +18,6 @@ from engine.kernels.csr_runs import LENGTH, OLD
 from engine.storage.arrangement import Arrangement, Readable
 from engine.storage.hash_tables import Joined
 from engine.storage.key_tables import HashedKeys
-from engine.storage.partition import Partition
 from engine.storage.record_table import RecordTable
 from engine.storage.relation import Relation
 
@@ -145,6 +144,10 @@ class Join(Expansion):
             yield out, found
 
 
+InsertJoined = Callable[[Joined], tuple[int, int]]
+"""Inserts the pairs that a join makes; returns how many it made, and how many were new."""
+
+
 class JoinInsert(Join):
     """A join that ends a plan: its rows go right into a relation, where that is at hand and holds pairs.
 
@@ -166,9 +169,10 @@ class JoinInsert(Join):
     def apply(self, worker: Worker, chunk: Columns, n: int) -> int:
         by, relation = worker.arrangement(self.arrangement), self.insert.relation
         if isinstance(by, Readable) and by.holds_values and chunk.dtype == by.arena.dtype == np.int32:
-            partition = worker.exclusive_partition(relation)
-            if partition is not None and partition.paired:
-                self.insert_into(partition, by, worker, chunk, n)
+            partition = worker.single_partition(relation)
+            if partition is not None and partition.paired and (worker.inserts_alone or partition.is_shared):
+                insert = partition.insert_joined if worker.inserts_alone else partition.insert_joined_beside
+                self.insert_into(insert, by, worker, chunk, n)
                 return 0
             buffer = worker.join_buffer(self, by, len(chunk))
             if buffer is not None:
@@ -178,10 +182,10 @@ class JoinInsert(Join):
             self.insert.apply(worker, rows, m)
         return 0
 
-    def insert_into(self, partition: Partition, by: Readable, worker: Worker, chunk: Columns, n: int) -> None:
-        """Join the first n rows of a chunk, and insert what that makes into a partition."""
+    def insert_into(self, insert: InsertJoined, by: Readable, worker: Worker, chunk: Columns, n: int) -> None:
+        """Join the first n rows of a chunk, and insert what that makes."""
         matches = by.matches(chunk, n, self.key, self.upto)
-        made, added = partition.insert_joined(Joined(*matches, n, chunk, by.arena, self.sides))
+        made, added = insert(Joined(*matches, n, chunk, by.arena, self.sides))
         worker.produced += made
         worker.added += added
 

@@ -57,11 +57,8 @@ class PartitionOwner(Worker):
         self.produced += n
         self.send_buffers[self.owner_channel[relation.name]].offer(rows, n, take)
 
-    def exclusive_partition(self, relation: Relation) -> None:
-        """No partition: tuples may have to be sent."""
-
     def single_partition(self, relation: Relation) -> None:
-        """No partition, either."""
+        """No partition: tuples may have to be sent."""
 
     def join_buffer(self, join: JoinInsert, by: Readable, width: int) -> None:
         """No buffer: send buffers take what a join makes."""

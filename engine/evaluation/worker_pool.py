@@ -62,16 +62,18 @@ class Worker:
         if self.local_partitions:
             self.added += self.local_partitions[relation].insert(rows, 0, n, take)
         elif relation.bits == 0:
-            self.added += relation.insert(rows, 0, n, take)
+            insert = relation.insert if self.alone else relation.insert_beside
+            self.added += insert(rows, 0, n, take)
         else:
             buffer = self.insert_buffers.get(relation)
             if buffer is None or buffer.bits != relation.bits:
                 buffer = self.insert_buffers[relation] = InsertBuffer(relation, self.buffer_rows)
             self.added += buffer.put(rows, n, take)
 
-    def exclusive_partition(self, relation: Relation) -> Partition | None:
-        """The partition that all rows for a relation go to, if this worker need not share it with others."""
-        return self.single_partition(relation) if self.local_partitions or self.alone else None
+    @property
+    def inserts_alone(self) -> bool:
+        """True if no other worker inserts into the partitions at hand."""
+        return self.alone or bool(self.local_partitions)
 
     def single_partition(self, relation: Relation) -> Partition | None:
         """The partition that all rows for a relation go to, if there is one."""
@@ -151,7 +153,7 @@ class JoinBuffer:
 
     def _deliver(self, worker: Worker, p: int) -> None:
         n, self.counts[p] = int(self.counts[p]), 0
-        self.join.insert_into(self.relation.partitions[p], self.by, worker, self.rows[p], n)
+        self.join.insert_into(self.relation.partitions[p].insert_joined, self.by, worker, self.rows[p], n)
 
 
 class WorkerPool:

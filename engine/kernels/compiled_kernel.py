@@ -32,6 +32,13 @@ class Inlined:
         self.__doc__ = function.__doc__
 
 
+class Instruction:
+    """An instruction of processors, which kernels call by name; `numba_compiler` has code for it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 class TypeCode:
     """The number by which the dispatcher knows a type."""
 

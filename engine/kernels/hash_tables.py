@@ -6,7 +6,8 @@ A table has a power of two of slots; open addressing, linear probing.
 
 import numpy as np
 
-from engine.kernels import inlined, kernel
+from engine.kernels import inlined, kernel, variant
+from engine.kernels.atomic import compare_and_swap
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
@@ -41,6 +42,22 @@ def claim(table, mask, key, slot, seen):
         return False
     table[slot] = key
     return True
+
+
+@inlined
+def claim_beside(table, mask, key, slot, seen):
+    """Do as `claim` while other threads do: of those that add the same key, one is told that it was not there."""
+    if key == EMPTY:
+        return compare_and_swap(table, mask + 1, EMPTY, np.uint64(0)) == EMPTY
+    if seen == key:
+        return False
+    while True:
+        while table[slot] != EMPTY and table[slot] != key:
+            slot = (slot + 1) & mask
+        if table[slot] == key:
+            return False
+        if compare_and_swap(table, slot, EMPTY, key) == EMPTY:
+            return True
 
 
 @kernel
@@ -119,6 +136,10 @@ def join_pairs(starts, lengths, n, i, j, chunk, arena, sides, table, limit, out,
             at += 1
         made += m
     return i, j, at, made
+
+
+insert_pairs_beside = variant(insert_pairs, "insert_pairs_beside", claim=claim_beside)
+join_pairs_beside = variant(join_pairs, "join_pairs_beside", claim=claim_beside)
 
 
 @kernel

@@ -10,11 +10,30 @@ from typing import Any
 
 import numpy as np
 from numba import from_dtype, njit, types
+from numba.core.cgutils import get_item_pointer
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
-from engine.kernels.compiled_kernel import Inlined, Kernel
+from engine.kernels.compiled_kernel import Inlined, Instruction, Kernel
 from engine.kernels.machine_code import MachineCode
 
 ARRAY = re.compile(r"(?P<dtype>[^:]+):(?P<dimensions>\d+)(?P<layout>[CFA])(?P<readonly>r?)")
+
+
+@intrinsic
+def compare_and_swap(typing: Any, array: Any, at: Any, expected: Any, value: Any) -> Any:
+    """Put a value where the expected one is; return what was there."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+        array, at, expected, value = arguments
+        held = make_array(signature.args[0])(context, builder, array)
+        place = get_item_pointer(context, builder, signature.args[0], held, [at])
+        return builder.extract_value(builder.cmpxchg(place, expected, value, "acq_rel", "acquire"), 0)
+
+    return array.dtype(array, types.intp, array.dtype, array.dtype), code
+
+
+INSTRUCTIONS = {"compare_and_swap": compare_and_swap}
 
 
 def compiled(function: FunctionType, names: Sequence[str]) -> tuple[MachineCode, Callable[..., Any]]:
@@ -60,7 +79,11 @@ def dispatcher(function: FunctionType, inline: str = "never") -> Any:
             known[name] = dispatcher(called.function)
         elif isinstance(called, Inlined):
             known[name] = dispatcher(called.function, "always")
+        elif isinstance(called, Instruction):
+            known[name] = INSTRUCTIONS[called.name]
     seen = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    # Numba names the code by it; two kernels may share all else.
+    seen.__qualname__ = function.__name__
     if inline == "always":
         return njit(inline="always")(seen)
     return njit(nogil=True, error_model="numpy")(seen)

@@ -74,8 +74,8 @@ class AggregatePartition:
         self.changes, self.n_shown, self.lock = ChangedGroups(), 0, Lock()
         self.numbers = np.empty(0, shape.dtype)
 
-    paired = False
-    """A join cannot write to it directly."""
+    paired = is_shared = False
+    """A join cannot write to it directly, nor several threads at the same time."""
     matrix_axis = None
     """It has no matrix of bits."""
 

@@ -199,6 +199,8 @@ class Equivalence(Relation):
         rows = np.ascontiguousarray(rows[:, ~self.find(rows, hi - lo, self.every)], self.dtype)
         return self.partitions[0].insert(rows, 0, rows.shape[1], self.every)
 
+    insert_beside = insert
+
 
 class ClassArrangement(Readable):
     """An equivalence read by one column or by both: the members of a class are the run of each of them.

@@ -13,8 +13,10 @@ from engine.kernels.hash_tables import (
     find_pairs,
     find_rows,
     insert_pairs,
+    insert_pairs_beside,
     intern_rows,
     join_pairs,
+    join_pairs_beside,
     rehash_pairs,
     rehash_rows,
 )
@@ -111,11 +113,23 @@ class PairTable:
     def insert(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns, at: int) -> tuple[int, int]:
         return insert_pairs(self.slots, min(out.shape[1], self.limit), rows, lo, hi, take, out, at)
 
+    def insert_beside(self, rows: Columns, lo: int, hi: int, take: np.ndarray, out: Columns) -> tuple[int, int]:
+        """Do as `insert` while other threads do; `out` is for what is new, and the table has room for that.
+
+        Returns the first row not looked at, and how many were new.
+        """
+        return insert_pairs_beside(self.slots, out.shape[1], rows, lo, hi, take, out, 0)
+
     def join(self, joined: Joined, i: int, j: int, out: Columns, at: int) -> tuple[int, int, int, int]:
         """Append the pairs a join makes from match j of row i on; return (next i, next j, new `at`, pairs made)."""
         limit = min(out.shape[1], self.limit)
         starts, lengths, n, chunk, arena, sides = joined
         return join_pairs(starts, lengths, n, i, j, chunk, arena, sides, self.slots, limit, out, at)
+
+    def join_beside(self, joined: Joined, i: int, j: int, out: Columns) -> tuple[int, int, int, int]:
+        """Do as `join` while other threads do, as in `insert_beside`."""
+        starts, lengths, n, chunk, arena, sides = joined
+        return join_pairs_beside(starts, lengths, n, i, j, chunk, arena, sides, self.slots, out.shape[1], out, 0)
 
     def find(self, rows: Columns, n: int, take: np.ndarray, stored: Columns) -> np.ndarray:
         found = np.empty(n, np.bool_)

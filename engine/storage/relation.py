@@ -164,6 +164,11 @@ class Relation:
         """Add rows to an unpartitioned relation; return how many were new."""
         return self.partitions[0].insert(rows, lo, hi, take)
 
+    def insert_beside(self, rows: Columns, lo: int, hi: int, take: np.ndarray) -> int:
+        """Do as `insert`, at the same time as other threads where that is possible."""
+        first = self.partitions[0]
+        return first.insert_beside(rows, lo, hi, take) if first.is_shared else self.insert(rows, lo, hi, take)
+
     def split(self, bits: int) -> None:
         """Divide the rows over 2**bits partitions; the boundaries of iterations are kept."""
         self.bits = bits

@@ -11,7 +11,7 @@ from engine import kernels
 from engine.kernel_directory import SUFFIX
 from engine.kernels import columns, kernel_cache
 from engine.kernels.compiled_kernel import type_name
-from engine.kernels.numba_compiler import named_type
+from engine.kernels.numba_compiler import compiled, named_type
 
 
 def add(a, b):
@@ -45,6 +45,28 @@ def test_a_damaged_kernel_is_compiled_anew(damaged, place):
         file.write_bytes(content)
         assert not is_read()
         assert is_read()
+
+
+@kernels.inlined
+def step(a):
+    return a + 1
+
+
+@kernels.inlined
+def leap(a):
+    return a + 10
+
+
+@kernels.kernel
+def move(a):
+    return step(a)
+
+
+def test_a_variant_of_a_kernel_runs_code_that_is_named_otherwise(place):
+    far = kernels.variant(move, "move_far", step=leap)
+    assert (move(1), far(1)) == (2, 11)
+    # Processes number what they compile from 1 each: only the name tells the code of one kernel from another's.
+    assert "move_far" in compiled(far.function, ("int64",))[0].entry
 
 
 def test_on_a_full_disk_kernels_are_not_kept(full_disk, place):

@@ -1,5 +1,8 @@
 """Partitions keep rows distinct, whatever table they do it with; joins insert what they make."""
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -39,6 +42,46 @@ def test_a_partition_holds_each_pair_once(name):
         asked = np.concatenate([batch[:, :50], BATCHES[name](rng, i + 1).astype(np.int32)[:, :50]], axis=1)
         expected = [pair in known for pair in map(tuple, asked.T.tolist())]
         assert partition.find(asked, 100, BOTH).tolist() == expected
+
+
+def beside(calls):
+    """Make calls on as many threads; return what they return."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [each.result() for each in [pool.submit(call) for call in calls]]
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("name", BATCHES)
+def test_threads_that_insert_at_the_same_time_find_each_row_new_once(name, width):
+    rng, partition, known, added = np.random.default_rng(4), Partition(width, np.int32), set(), 0
+    for i in range(3):
+        # The threads have many rows in common, and those of which all bits are set.
+        batch = np.concatenate([BATCHES[name](rng, i), [[-1], [-1]]], axis=1)[:width].astype(np.int32)
+        every, shuffled = np.arange(width), np.ascontiguousarray(batch[:, rng.permutation(batch.shape[1])])
+        calls = [partial(partition.insert_beside, rows, 0, rows.shape[1], every) for rows in (*3 * [batch], shuffled)]
+        added += sum(beside(calls))
+        known |= set(map(tuple, batch.T.tolist()))
+        assert rows_of(partition) == known
+        assert added == partition.n
+
+
+def test_threads_that_join_at_the_same_time_find_each_pair_new_once():
+    rng, n = np.random.default_rng(5), 200_000
+    right = np.unique(rng.integers(0, 3000, (2, n)), axis=1).astype(np.int32)
+    by = Arrangement((0,), 2, np.dtype(np.int32))
+    by.add([Block(right, 0, right.shape[1])])
+    by.build_arena([Block(right, 0, right.shape[1])])
+    # One chunk of (x, z) in many orders; x is scattered, so that no matrix holds the pairs.
+    chunk = np.stack([rng.integers(0, 2**31, 3000), np.arange(3000)]).astype(np.int32)
+    sides, firsts, joined = np.array([(0, 0), (1, 0)]), {z: x for x, z in chunk.T.tolist()}, []
+    for order in 3 * [np.arange(3000)] + [rng.permutation(3000)]:
+        rows = np.ascontiguousarray(chunk[:, order])
+        joined.append(Joined(*by.matches(rows, 3000, np.array([1]), LENGTH), 3000, rows, by.arena, sides))
+    for _ in range(10):
+        partition = Partition(2, np.int32)
+        made, added = zip(*beside([partial(partition.insert_joined_beside, each) for each in joined]), strict=True)
+        assert rows_of(partition) == {(firsts[z], y) for z, y in right.T.tolist()}
+        assert set(made) == {right.shape[1]} and sum(added) == partition.n
 
 
 def test_dense_pairs_become_bits_and_scattered_ones_hashes_again():
