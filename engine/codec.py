@@ -46,14 +46,21 @@ class Written:
         self.n_classes = n_classes
         self.texts: dict[str, int] = {}
         self.leaves: dict[object, int] = {}
+        self.known: dict[int, tuple[Any, int]] = {}
         self.columns: dict[int, list[list[Any]]] = {}
         self.n_rows: Counter[int] = Counter()
 
     def text(self, value: str) -> int:
         return self.texts.setdefault(value, len(self.texts))
 
-    def leaf(self, tag: int, values: list[Any]) -> int:
-        key = (tag, *((type(value), value) for value in values), repr(values))  # 0.0 is not -0.0.
+    def leaf(self, tag: int, value: Any, values: Callable[[Any, Written], list[Any]]) -> int:
+        """The number of a leaf, of which `values` gives the fields; one that has come before is known by its id."""
+        if id(value) not in self.known:
+            self.known[id(value)] = value, self._numbered(tag, values(value, self))
+        return self.known[id(value)][1]
+
+    def _numbered(self, tag: int, values: list[Any]) -> int:
+        key = tag, repr(values)  # Primitive values that differ, as 0, 0.0, -0.0 and False do, are written differently.
         found = self.leaves.get(key)
         if found is None:
             found = self.leaves[key] = self.n_rows[tag] * self.n_classes + tag
@@ -71,15 +78,17 @@ class Read:
         self.made: dict[int, Any] = {}
 
     def leaf(self, number: int) -> Any:
-        if number not in self.made:
+        made = self.made.get(number)
+        if made is None:
             row, tag = divmod(number, len(self.classes))
             leaf = self.classes[tag]
             if leaf is None or row < 0:
                 raise Damaged(f"{number} is no leaf")
             owner, decoders = leaf
             columns = self.columns.get(tag, []) if decoders else []
-            self.made[number] = owner(*[decode(c[row], self) for decode, c in zip(decoders, columns, strict=True)])
-        return self.made[number]
+            made = owner(*[decode(c[row], self) for decode, c in zip(decoders, columns, strict=True)])
+            self.made[number] = made
+        return made
 
 
 Encode = Callable[[Any, Written], Any]
@@ -213,12 +222,14 @@ class Codec(Generic[Root]):
         pairs = [self._pair(hints[name]) for name in names]
         encoders, decoders = [encode for encode, _ in pairs], [decode for _, decode in pairs]
 
+        encoded = list(zip(names, encoders, strict=True))
+
         def values(value: Any, written: Written) -> list[Any]:
-            return [encode(getattr(value, name), written) for name, encode in zip(names, encoders, strict=True)]
+            return [encode(getattr(value, name), written) for name, encode in encoded]
 
         if is_leaf(owner, kept, hints):
             self._leaves[tag] = owner, decoders
-            return tag, lambda value, written: written.leaf(tag, values(value, written)), None
+            return tag, lambda value, written: written.leaf(tag, value, values), None
         n_positional = sum(not field.kw_only for field in kept)
         keywords = names[n_positional:]
 
@@ -226,6 +237,8 @@ class Codec(Generic[Root]):
             if type(plain) is not list:
                 raise Damaged(f"{plain} is no {owner.__name__}")
             found = [decode(each, read) for decode, each in zip(decoders, plain[1:], strict=True)]
+            if not keywords:
+                return owner(*found)
             return owner(*found[:n_positional], **dict(zip(keywords, found[n_positional:], strict=True)))
 
         return tag, lambda value, written: [tag, *values(value, written)], decode

@@ -23,6 +23,7 @@ from engine.language.syntax import (
     Wildcard,
 )
 from engine.language.traverse import (
+    LEAVES,
     aggregates_of,
     all_literals,
     literal_terms,
@@ -42,8 +43,9 @@ def is_counter(term: Term) -> bool:
 
 def draw_counters(clause: CheckedClause, relations: Mapping[str, Relation]) -> CheckedClause:
     """Return the clause with a variable for each `autoinc()`, listed in `counters`, and for each `_` of an atom."""
-    whole = [term for literal in (clause.head, *clause.body) for term in literal_terms(literal)]
-    if not any(is_counter(part) for term in whole for part in subterms(term)):
+    terms = (term for literal in (clause.head, *clause.body) for term in literal_terms(literal))
+    made = [term for term in terms if not isinstance(term, LEAVES)]
+    if not any(is_counter(part) for term in made for part in subterms(term)):
         return clause
     return Drawing(clause, relations).clause()
 

@@ -54,7 +54,7 @@ def stratify(relations: Sequence[str], clauses: Iterable[CheckedClause], report:
     for dependency in found:
         if dependency.through and stratum_of[dependency.head] == stratum_of[dependency.relation]:
             _report_cycle(dependency, needs, report)
-    for clause in (clause for clauses in by_head.values() for clause in clauses):
+    for clause in (clause for clauses in by_head.values() for clause in clauses if clause.body or clause.plan):
         _check_recursion(clause, stratum_of, report)
     return tuple(
         Stratum(

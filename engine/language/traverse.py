@@ -9,6 +9,7 @@ from typing import Protocol, TypeGuard
 from engine.language.syntax import (
     Aggregate,
     Atom,
+    Constant,
     Constraint,
     Functor,
     HeadAggregate,
@@ -17,7 +18,11 @@ from engine.language.syntax import (
     RecordTerm,
     Term,
     Variable,
+    Wildcard,
 )
+
+LEAVES = (Variable, Constant, Wildcard)
+"""The terms that hold no others: most of them."""
 
 
 class HasBody(Protocol):
@@ -49,8 +54,9 @@ def children(term: Term) -> tuple[Term, ...]:
 def subterms(term: Term) -> Iterator[Term]:
     """Yield a term and all terms in it, without going into aggregates."""
     yield term
-    for child in children(term):
-        yield from subterms(child)
+    if not isinstance(term, LEAVES):
+        for child in children(term):
+            yield from subterms(child)
 
 
 def variables_of(terms: Iterable[Term]) -> dict[str, Variable]:
@@ -69,9 +75,10 @@ def variables_of(terms: Iterable[Term]) -> dict[str, Variable]:
 def aggregates_of(terms: Iterable[Term]) -> Iterator[Aggregate]:
     """Yield the aggregates in the terms, not those inside another aggregate."""
     for term in terms:
-        for part in subterms(term):
-            if isinstance(part, Aggregate):
-                yield part
+        if isinstance(term, Aggregate):
+            yield term
+        elif not isinstance(term, LEAVES):
+            yield from aggregates_of(children(term))
 
 
 def map_children(term: Term, change: Callable[[Term], Term]) -> Term:

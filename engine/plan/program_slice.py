@@ -32,6 +32,8 @@ class Outline(NamedTuple):
 
 
 def outline(clause: CheckedClause) -> Outline:
+    if not clause.body and all(isinstance(term, Constant) for term in clause.head.arguments):
+        return Outline(clause.head.relation, (), (clause.head.relation,))
     atoms = [literal for literal in clause.body if isinstance(literal, Atom)]
     reads = dict.fromkeys(atom.relation for atom in all_atoms(clause))
     return Outline(clause.head.relation, tuple((atom.relation, asked(atom)) for atom in atoms), tuple(reads))
