@@ -1,9 +1,10 @@
 """Kernels compiled ahead of their use, in processes beside the first scan on a machine.
 
 Numba compiles a kernel where it is first called, and keeps it. On a machine without any, a scan would do so for many
-seconds while other cores are idle. `common_signatures.txt` lists what scans call, in the order of first calls:
-a module, a function, and the names of its arguments' types (`kernels/compiled_kernel.py`). What it does not list is
-compiled when called. `tests/benchmarks/kernel_signatures.py` writes it.
+seconds while other cores are idle. `common_signatures.txt` lists what scans call, and behind that what `analyze ci`
+calls beside it, in the order of first calls: a module, a function, and the names of its arguments' types
+(`kernels/compiled_kernel.py`). What it does not list is compiled when called. `tests/benchmarks/kernel_signatures.py`
+writes it.
 """
 
 from __future__ import annotations

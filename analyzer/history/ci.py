@@ -31,7 +31,7 @@ from analyzer.scan import Clock, ScanRequest, scan_tree
 from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree, path_from_scanned
 from analyzer.state_directory import StateDirectory, why_unusable
-from engine import Budget
+from engine import Budget, compiling_kernels
 from engine.incremental import PreparedProgram
 from engine.operating_system import n_cores
 
@@ -88,7 +88,8 @@ def compared_commits(
             states.warnings.append(f"{why}; states are stored in {kept}")
         run = _Run(request, old_tree, new_tree, judge, state, progress, states)
         forget = not found.commit and if_no_base == "new"
-        result = states.without_damage(lambda: run.run(found, forget=forget))
+        with compiling_kernels(run.config.jobs or n_cores()):
+            result = states.without_damage(lambda: run.run(found, forget=forget))
         yield result
         result.not_kept = run.save()
     finally:

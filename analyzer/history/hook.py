@@ -31,6 +31,7 @@ from analyzer.scan import Clock, ScanRequest, ScanResult, scan_tree
 from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree
 from analyzer.state_directory import StateDirectory
+from engine import compiling_kernels
 from engine.incremental import PreparedProgram
 from engine.operating_system import n_cores
 
@@ -116,7 +117,7 @@ class _Hook:
         jobs = config.jobs or n_cores()
         reader = Reader(config, self.state.path, ThisMachine(jobs), self.progress, jobs, budget)
         key = StateKey(self.tree.content, scanned_digest(config, self.tree.prefix))
-        with evaluation_errors():
+        with evaluation_errors(), compiling_kernels(jobs):
             return self.follower(key, program, reader)
 
     def scanned(self, told: Sequence[Problem]) -> ScanResult:
