@@ -22,7 +22,7 @@ from engine.language.lower import Lowering
 from engine.language.premappable import check_premappable
 from engine.language.stratify import stratify
 from engine.language.surface_syntax import Item, Pragma
-from engine.language.syntax import Clause, Declaration, Directive, HeadAggregate, Truth, TypeDeclaration
+from engine.language.syntax import Clause, Constant, Declaration, Directive, HeadAggregate, Truth, TypeDeclaration
 from engine.language.traverse import all_literals, literal_terms, subterms
 from engine.language.typesystem import TypeSystem
 from engine.language.verticalise import verticalise
@@ -77,6 +77,9 @@ def unit_of(items: Sequence[Item], checker: ClauseChecker, inliner: Inliner, rep
     for item in items:
         if not isinstance(item, Clause) or is_head_inlined(item, checker.relations):
             kept.append(item)
+            continue
+        if (fact := checker.plain_fact(item)) is not None:
+            clauses.append(fact)
             continue
         for vertical in verticalise([item], checker.relations, report):
             for clause in inliner.clause(vertical):
@@ -194,6 +197,10 @@ CONTRADICTORY = frozenset(("eqrel", "inline"))
 """Qualifiers of relations that cannot have aggregates in their heads."""
 
 
+PLAIN = ("symbol", "number")
+SMALL_NUMBER = 2**31 - 1
+
+
 class ClauseChecker:
     def __init__(
         self, types: TypeSystem, relations: Mapping[str, Declaration], report: Report, number_bits: int
@@ -203,6 +210,32 @@ class ClauseChecker:
         self.report = report
         self.number_bits = number_bits
         self.lowering = Lowering(types)
+        self.kinds: dict[str, tuple[str, ...]] = {}
+
+    def plain_fact(self, clause: Clause) -> CheckedClause | None:
+        """Return a fact of texts and small numbers that are of the kinds of their columns: most clauses are such facts.
+
+        There is nothing to infer, and nothing wrong. None for all other clauses.
+        """
+        if clause.body or clause.plan or self.report.has_errors:
+            return None
+        kinds, terms = self._kinds_of(clause.head.relation), clause.head.arguments
+        if len(kinds) != len(terms) or not kinds:
+            return None
+        for term, kind in zip(terms, kinds, strict=True):
+            if not isinstance(term, Constant) or term.type != kind or kind not in PLAIN:
+                return None
+            if kind == "number" and (not isinstance(term.value, int) or abs(term.value) > SMALL_NUMBER):
+                return None
+        return CheckedClause(clause.head, (), {}, span=clause.span)
+
+    def _kinds_of(self, relation: str) -> tuple[str, ...]:
+        """Return the kinds of the columns of a relation; none for one that is not declared."""
+        if relation not in self.kinds:
+            declared = self.relations[relation].attributes if relation in self.relations else ()
+            known = [self.types.lookup(attribute.type) for attribute in declared]
+            self.kinds[relation] = tuple("" if each is None else each.kind for each in known)
+        return self.kinds[relation]
 
     def check(self, clause: Clause, is_inlined: bool = False) -> list[CheckedClause]:
         """Return the clause lowered, as none if it has an error or can never hold, as several if it is taken apart.

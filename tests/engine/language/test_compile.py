@@ -1,8 +1,13 @@
 """What the front end makes of right programs."""
 
+from unittest.mock import patch
+
+import hypothesis.strategies as st
 import reference
+from hypothesis import given
 
 import engine
+from engine.language.check import ClauseChecker
 from engine.language.checked_program import CheckedClause, Type
 from engine.language.syntax import Aggregate, Constant, Constraint, Functor, Variable
 from engine.language.traverse import literal_terms, variables_of
@@ -275,3 +280,34 @@ def test_records_without_a_type_are_taken_apart():
         result(99) :- [1, 2] = [1].
     """
     assert answer(text) == {(1,), (12,)}
+
+
+FACTS_OF = """
+.type Name <: symbol
+.type Age <: number
+.type Either = Name | symbol
+.decl p(name: Name, age: Age)
+.decl q(text: symbol, n: number)
+.decl r(either: Either, u: unsigned)
+.decl s(x: float, l: Pair)
+.type Pair = [a: number, b: symbol]
+"""
+NUMBERS = ["0", "-1", "2147483647", "2147483648", "-2147483648", "4294967296", "1.5"]
+CONSTANTS = st.sampled_from([*NUMBERS, '"a"', '"b\\\\"c"', "nil", '[1, "a"]', "x"])
+
+
+def outcome(text):
+    """The program, with the places of its clauses, or what is wrong with it."""
+    try:
+        program = engine.compile([text])
+    except engine.ProgramError as error:
+        return [diagnostic.render() for diagnostic in error.diagnostics]
+    return program, [clause.span for clause in program.clauses]
+
+
+@given(st.lists(st.tuples(st.sampled_from("pqrst"), st.lists(CONSTANTS, min_size=1, max_size=3)), max_size=4))
+def test_plain_facts_are_checked_as_all_clauses_are(facts):
+    text = FACTS_OF + "".join(f"{name}({', '.join(terms)}).\n" for name, terms in facts)
+    found = outcome(text)
+    with patch.object(ClauseChecker, "plain_fact", return_value=None):
+        assert outcome(text) == found
