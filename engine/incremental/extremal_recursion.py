@@ -73,7 +73,7 @@ class Improvement:
     def asked_for(self, rule: Rule, wanted: Sequence[Operand], end: End, context: Context) -> Variant:
         """A rule from groups of its head."""
         given = Match(self.feed.name, (*(rule.head[column] for column in self.group), NUMBER))
-        rule = replace(rule, wide={**rule.wide, NUMBER: False})
+        rule = marked(replace(rule, wide={**rule.wide, NUMBER: False}))
         return asking(rule, given, self.feed, wanted, context, RuleStatistics(), end)
 
     def ask(self, rows: Columns) -> None:
@@ -164,7 +164,9 @@ class ExtremalRecursion:
         for rule in self.improving:
             end = self.improvements[rule.relation].contribute
             with self.around.bindings.lock:
-                for name, variant in changes(rule, rule.head, self.context, RuleStatistics(), end, current=True):
+                for name, variant in changes(
+                    marked(rule), rule.head, self.context, RuleStatistics(), end, current=True
+                ):
                     found[name].append(variant)
         return found
 

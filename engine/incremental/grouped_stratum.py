@@ -109,12 +109,12 @@ class GroupedStratum:
         def end(registers: list[int]) -> Touch:
             return Touch(self.touched, self.around.watch, registers)
 
-        return changes(rule, groups, self.context, RuleStatistics(), end)
+        return changes(marked(rule), groups, self.context, RuleStatistics(), end)
 
     def asked_for(self, rule: Rule, groups: Sequence[Operand], wanted: Sequence[Operand], end: End) -> Variant:
         """A rule from groups, which are the values of some of its terms."""
         given = Match(self.feed.name, (*groups, NUMBER))
-        rule = replace(rule, wide={**rule.wide, NUMBER: False})
+        rule = marked(replace(rule, wide={**rule.wide, NUMBER: False}))
         return asking(rule, given, self.feed, wanted, self.context, RuleStatistics(), end)
 
     def ask(self, variants: Sequence[Variant], groups: Columns) -> None:

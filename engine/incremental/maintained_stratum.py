@@ -13,8 +13,9 @@ changes to these come by the agenda.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,13 +24,14 @@ from engine.database import Columns
 from engine.evaluation.bindings import Bindings
 from engine.incremental.agenda import Agenda
 from engine.incremental.counting_bootstrap import CountingBootstrap
-from engine.incremental.iteration_stamps import Emit, EmitKnown, Epoch
+from engine.incremental.iteration_stamps import Emit, EmitKnown, Epoch, marked
 from engine.incremental.maintained_relation import NONE, MaintainedRelation
 from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.incremental.update_plans import Context, Variant, changes, feed_changes, run_variants, support
 from engine.plan.rule import Rule
 from engine.result import RuleStatistics
 
+Item = TypeVar("Item")
 Batch = Mapping[MaintainedRelation, np.ndarray]
 """The ids of tuples whose iteration changes, by relation."""
 
@@ -61,6 +63,8 @@ class MaintainedStratum:
         self.context, self.agenda = Context(bindings, Epoch(self.names, exact=exact)), Agenda(watch)
         self.permanent: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
         self.repeated: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
+        self._supports: dict[str, list[Variant]] = {}
+        self._changes: dict[str, list[Variant]] = {}
         self.iterations = 0
         self.planned_s = 0.0
 
@@ -74,25 +78,40 @@ class MaintainedStratum:
         return [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
 
     @cached_property
-    def supports(self) -> dict[str, list[Variant]]:
-        """By relation what finds the supports of its tuples."""
-        found = defaultdict(list)
-        with self.context.bindings.lock:
-            for rule, costs in zip(self.rules, self.statistics, strict=True):
-                end = partial(self.end, EmitKnown, rule.relation)
-                found[rule.relation].append(support(rule, self.context, costs, end))
-        return found
+    def deriving(self) -> dict[str, list[tuple[Rule, RuleStatistics]]]:
+        """By relation the rules that derive its tuples."""
+        return grouped((rule.relation, (rule, costs)) for rule, costs in self.marked)
 
     @cached_property
-    def changes(self) -> dict[str, list[Variant]]:
-        """By relation what begins with changes of its tuples."""
-        found = defaultdict(list)
-        with self.context.bindings.lock:
-            for rule, costs in zip(self.rules, self.statistics, strict=True):
-                end = partial(self.end, Emit, rule.relation)
-                for name, variant in changes(rule, rule.head, self.context, costs, end):
-                    found[name].append(variant)
-        return found
+    def reading(self) -> dict[str, list[tuple[Rule, RuleStatistics]]]:
+        """By relation the rules with an atom of it."""
+        return grouped((name, pair) for pair in self.marked for name in dict.fromkeys(pair[0].relations()))
+
+    @cached_property
+    def marked(self) -> list[tuple[Rule, RuleStatistics]]:
+        return [(marked(rule), costs) for rule, costs in zip(self.rules, self.statistics, strict=True)]
+
+    def supports(self, name: str) -> list[Variant]:
+        """What finds the supports of a relation's tuples."""
+        if name not in self._supports:
+            with self.context.bindings.lock:
+                end = partial(self.end, EmitKnown, name)
+                made = [support(rule, self.context, costs, end) for rule, costs in self.deriving[name]]
+            self._supports[name] = made
+        return self._supports[name]
+
+    def changes(self, name: str) -> list[Variant]:
+        """What begins with changes of a relation's tuples."""
+        if name not in self._changes:
+            with self.context.bindings.lock:
+                self._changes[name] = [
+                    variant
+                    for rule, costs in self.reading[name]
+                    for _, variant in changes(
+                        rule, rule.head, self.context, costs, partial(self.end, Emit, rule.relation), only=name
+                    )
+                ]
+        return self._changes[name]
 
     def end(self, kind: type[Emit], relation: str, registers: list[int]) -> Emit:
         """What ends the plans of a relation's rules."""
@@ -137,8 +156,7 @@ class MaintainedStratum:
 
     def forget_plans(self) -> None:
         """Forget plans, which read arrangements that are no more."""
-        for made in ("supports", "changes"):
-            self.__dict__.pop(made, None)
+        self._supports, self._changes = {}, {}
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""
@@ -222,12 +240,20 @@ class MaintainedStratum:
         jobs: list[Variant] = []
         for relation, ids in batch.items():
             relation.arrange()
-            variants = self.changes[relation.name] if len(ids) else []
+            variants = self.changes(relation.name) if len(ids) else []
             feed_changes(variants, relation, ids, own=relation.name in self.names)
             jobs += variants
         for relation, ids in left.items():
-            for variant in self.supports[relation.name] if len(ids) else ():
+            for variant in self.supports(relation.name) if len(ids) else ():
                 if not variant.feed.n:
                     variant.feed.fill(relation.rows_of(ids, np.zeros(len(ids)), np.zeros(len(ids))))
                 jobs.append(variant)
         self.planned_s += run_variants(jobs, self.pool)
+
+
+def grouped(pairs: Iterable[tuple[str, Item]]) -> dict[str, list[Item]]:
+    """Return items by their names."""
+    found: dict[str, list[Item]] = defaultdict(list)
+    for name, item in pairs:
+        found[name].append(item)
+    return found

@@ -12,7 +12,7 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan
 from engine.evaluation.execution import Job
 from engine.evaluation.operators import Operator
-from engine.incremental.iteration_stamps import AFTER, BEFORE, Epoch, Stamper, marked
+from engine.incremental.iteration_stamps import AFTER, BEFORE, Epoch, Stamper
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.incremental.skip_test import may_match
@@ -119,15 +119,16 @@ def changes(
     end: End,
     *,
     current: bool = False,
+    only: str | None = None,
 ) -> Iterator[tuple[str, Variant]]:
     """A variant for each atom, positive or negated, that begins with the tuples of it that a batch changes.
 
-    Atoms before it must be as they were, so that each instantiation is found once, by the first that has changed. With
-    `current` all others are as they are after the batch.
+    The rule is marked; the atoms may be those of one relation `only`. Atoms before it must be as they were, so that
+    each instantiation is found once, by the first that has changed. With `current` all others are as they are after the
+    batch.
     """
-    rule = marked(rule)
     for at, literal in enumerate(rule.body):
-        if isinstance(literal, Match | Absent):
+        if isinstance(literal, Match | Absent) and only in (None, literal.relation):
             suffix = POSITIVE if isinstance(literal, Match) else NEGATED
             feed = context.feed(context.bindings.relations[literal.relation], suffix)
             columns = literal.terms[:-1] if isinstance(literal, Match) else literal.terms
@@ -138,7 +139,7 @@ def changes(
 
 
 def support(rule: Rule, context: Context, statistics: RuleStatistics, end: End) -> Variant:
-    """The rule from its head: all supports that given heads have as things are now (re-discovery, §3.2)."""
+    """A marked rule from its head: all supports that given heads have as things are now (re-discovery, §3.2)."""
     feed = context.feed(context.bindings.relations[rule.relation], ASKED)
     return asking(rule, Match(feed.name, (*rule.head, HEAD, BEFORE, AFTER)), feed, (HEAD,), context, statistics, end)
 
@@ -152,8 +153,7 @@ def asking(
     statistics: RuleStatistics,
     end: End,
 ) -> Variant:
-    """The rule as things are now, from the atom `given` of a feed, which binds variables of it."""
-    rule = marked(rule)
+    """A marked rule as things are now, from the atom `given` of a feed, which binds variables of it."""
     asked = replace(rule, body=(given, *rule.body), wide={**rule.wide, HEAD: False})
     return begun(asked, given, feed, wanted, context, statistics, end, True)
 
