@@ -24,7 +24,44 @@ app.use(async (req, res) => {
 PAGE = 'export const show = (url) => "<p>" + url + "</p>";\nexport const title = (url) => "<p>Title</p>";\n'
 WRITER = "export const say = (text) => { document.body.innerHTML = text; };\n"
 ASKS = 'import {{ say }} from "{}say.js";\n\nsay(decodeURIComponent(location.hash));\n'
+VIEW = """import flask
 
+app = flask.Flask(__name__)
+
+
+@app.route("/")
+def hello():
+    return "<p>" + flask.request.args["name"]
+"""
+DJANGO_ROUTES = """from django.urls import path, re_path
+
+from .views import Users, hello
+
+urlpatterns = [path("hello/<str:name>/<int:times>/", hello), re_path("users/(?P<name>.*)", Users.as_view())]
+"""
+DJANGO_VIEWS = """from django.http import HttpResponse
+from django.views import View
+
+
+def hello(request, name, times):
+    if times > 1:
+        return HttpResponse("<p>" * times)
+    return HttpResponse("<p>" + name)
+
+
+def helper(request, name):
+    return HttpResponse("<p>" + name)
+
+
+class Users(View):
+    def get(self, request, name):
+        return HttpResponse("<p>" + name)
+
+    def post(self, request):
+        return HttpResponse("<p>" + request.POST["name"])
+"""
+DJANGO_PARTS = "def answer(request):\n    from .pages import page\n\n    return page(request.GET['name'])\n"
+DJANGO_PAGES = "from django.http import HttpResponse\n\n\ndef page(name):\n    return HttpResponse('<p>' + name)\n"
 CASES = {
     "code is checked": ({"app/settings.py": SECRET}, ["app/settings.py:1"]),
     "test code is not": (
@@ -58,6 +95,23 @@ CASES = {
     "a library loads a module by its address": ({"server.js": SERVER, "src/page.js": PAGE}, ["server.js:8"]),
     "what only a test gives is no threat": ({"say.js": WRITER, "tests/say.js": ASKS.format("../")}, []),
     "what the program gives is one": ({"say.js": WRITER, "app.js": ASKS.format("./")}, ["say.js:1"]),
+    "a folder that is named like a library does not hide it": (
+        {"flask/notes.py": "TEXT = 1\n", "app.py": VIEW},
+        ["app.py:8"],
+    ),
+    "a module that is named like the library that it imports does not hide it": ({"flask.py": VIEW}, ["flask.py:8"]),
+    "a module of the program with what is asked for hides a library": (
+        {"flask/__init__.py": "class Flask:\n    pass\n\n\nrequest = {}\n", "app.py": VIEW},
+        [],
+    ),
+    "routes say what a view takes from the address": (
+        {"site/__init__.py": "", "site/urls.py": DJANGO_ROUTES, "site/views.py": DJANGO_VIEWS},
+        ["site/views.py:8", "site/views.py:17", "site/views.py:20"],
+    ),
+    "a module that imports no framework has requests of the one that the program uses": (
+        {"site/__init__.py": "", "site/parts.py": DJANGO_PARTS, "site/pages.py": DJANGO_PAGES},
+        ["site/pages.py:5"],
+    ),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
 
