@@ -315,8 +315,17 @@ def fixed(pairs: Sequence[Pair]) -> Pair:
 
 def mapping(keys: Pair, values: Pair) -> Pair:
     """Mappings are lists of keys and values: a key may be anything, and their order stays."""
-    encode, decode = sequence(list, fixed([keys, values]))
-    return lambda value, written: encode(value.items(), written), lambda plain, read: dict(decode(plain, read))
+    (encode_key, decode_key), (encode_value, decode_value) = keys, values
+
+    def encode(value: Any, written: Written) -> list[Any]:
+        return [[encode_key(key, written), encode_value(held, written)] for key, held in value.items()]
+
+    def decode(plain: Any, read: Read) -> dict[Any, Any]:
+        if type(plain) is not list:
+            raise Damaged(f"{plain!r} is no mapping")
+        return {decode_key(key, read): decode_value(held, read) for key, held in plain}
+
+    return encode, decode
 
 
 def packed(written: Written, plain: Any, default: Callable[[Any], Any] | None = None) -> bytes:
