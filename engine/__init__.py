@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from engine.plan.outlined_program import OUTLINED_PROGRAM_CODEC as OUTLINED_PROGRAM_CODEC
     from engine.plan.outlined_program import OutlinedProgram as OutlinedProgram
     from engine.plan.outlined_program import outlined as outlined
-    from engine.plan.program_slice import slice_for as slice_for
     from engine.precompile import compile_kernels as compile_kernels
     from engine.precompile import compiling_kernels as compiling_kernels
     from engine.queries import query as query
@@ -81,7 +80,6 @@ PUBLIC = {
     "Damaged": "engine.codec",
     "isolate_sources": "engine.plan.isolate_sources",
     "written_by": "engine.plan.isolate_sources",
-    "slice_for": "engine.plan.program_slice",
     "OutlinedProgram": "engine.plan.outlined_program",
     "outlined": "engine.plan.outlined_program",
     "OUTLINED_PROGRAM_CODEC": "engine.plan.outlined_program",

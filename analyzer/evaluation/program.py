@@ -70,10 +70,10 @@ def compile_cached(
     untrusted = {source.name for source in sources if not source.trusted}
 
     def make() -> OutlinedProgram:
-        from engine import isolate_sources, outlined, slice_for
+        from engine import isolate_sources, outlined
 
         units = _units(_layers(sources), directory, tell)
-        return outlined(slice_for(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given))
+        return outlined(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given)
 
     return _cached(directory, name, OUTLINED_PROGRAM_CODEC, make, tell)
 

@@ -20,7 +20,16 @@ from engine.language.checked_program import CheckedClause, CheckedProgram, Relat
 from engine.language.program_codec import PROGRAM_CODEC, is_kept
 from engine.language.syntax import Constant
 from engine.plan.isolate_sources import BUILT
-from engine.plan.program_slice import Asked, HeldRows, Outline, needed_part, outline, with_directives_of
+from engine.plan.program_slice import (
+    Asked,
+    HeldRows,
+    Outline,
+    Outlines,
+    needed_part,
+    outline,
+    sliced,
+    with_directives_of,
+)
 from engine.plan.value_encoding import dtype_of, encode
 from engine.symbols import Symbols
 
@@ -187,15 +196,21 @@ class Tables:
         return replace(self._database, relations={**self._database.relations, **added})
 
 
-def outlined(program: CheckedProgram) -> OutlinedProgram:
+def outlined(
+    program: CheckedProgram, wanted: Collection[str] | None = None, given: Collection[str] = ()
+) -> OutlinedProgram:
+    """Return a program with outlines, without what none of the wanted relations depends on; the given ones stay."""
+    every: Outlines = [list(map(outline, stratum.clauses)) for stratum in program.strata]
+    if wanted is not None:
+        program, every = sliced(program, every, wanted, given)
     names = {name: at for at, name in enumerate(program.relations)}
     sources = {source: at for at, source in enumerate(dict.fromkeys(c.span.source for c in program.clauses))}
     facts = Facts(program)
     strata, at = [], 0
-    for stratum in program.strata:
+    for stratum, those in zip(program.strata, every, strict=True):
         outlines = tuple(
-            numbered(outline(clause), position, names, sources[clause.span.source], clause.is_fact)
-            for position, clause in enumerate(stratum.clauses, at)
+            numbered(those[position], at + position, names, sources[clause.span.source], clause.is_fact)
+            for position, clause in enumerate(stratum.clauses)
             if not facts.take(clause)
         )
         relations = tuple(names[name] for name in stratum.relations)

@@ -31,6 +31,10 @@ class Outline(NamedTuple):
     reads: tuple[str, ...]
 
 
+Outlines = Sequence[Sequence[Outline]]
+"""The outlines of all clauses of a program, by stratum."""
+
+
 def outline(clause: CheckedClause) -> Outline:
     if not clause.body and all(isinstance(term, Constant) for term in clause.head.arguments):
         return Outline(clause.head.relation, (), (clause.head.relation,))
@@ -43,17 +47,23 @@ def asked(atom: Atom) -> Asked:
     return tuple((i, term.type, term.value) for i, term in enumerate(atom.arguments) if isinstance(term, Constant))
 
 
-def slice_for(program: CheckedProgram, wanted: Collection[str], given: Collection[str]) -> CheckedProgram:
-    """Return the program without what none of the wanted relations depends on; the given ones stay."""
-    outlines = [(stratum.relations, list(map(outline, stratum.clauses))) for stratum in program.strata]
-    needed, live = needed_part(outlines, wanted, given, (), lambda relation, asked: True)
-    strata = (
-        replace(stratum, clauses=tuple(clause for at, clause in enumerate(stratum.clauses) if at in kept))
-        for stratum, kept in zip(program.strata, live, strict=True)
-        if not needed.isdisjoint(stratum.relations)
-    )
-    relations = {name: relation for name, relation in program.relations.items() if name in needed}
-    return replace(with_directives_of(program, needed), relations=relations, strata=tuple(strata))
+def sliced(
+    program: CheckedProgram, outlines: Outlines, wanted: Collection[str], given: Collection[str]
+) -> tuple[CheckedProgram, Outlines]:
+    """Return the program without what none of the wanted relations depends on, and the outlines of its clauses.
+
+    The given relations stay. `outlines` are those of all clauses, by stratum.
+    """
+    relations = [stratum.relations for stratum in program.strata]
+    parts = list(zip(relations, outlines, strict=True))
+    needed, live = needed_part(parts, wanted, given, (), lambda relation, asked: True)
+    strata, kept_outlines = [], []
+    for stratum, those, kept in zip(program.strata, outlines, live, strict=True):
+        if not needed.isdisjoint(stratum.relations):
+            strata.append(replace(stratum, clauses=tuple(stratum.clauses[at] for at in sorted(kept))))
+            kept_outlines.append([those[at] for at in sorted(kept)])
+    declared = {name: relation for name, relation in program.relations.items() if name in needed}
+    return replace(with_directives_of(program, needed), relations=declared, strata=tuple(strata)), kept_outlines
 
 
 def with_directives_of(program: CheckedProgram, names: Collection[str]) -> CheckedProgram:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import engine
 from analyzer.evaluation.program import GIVEN
-from engine import slice_for
 from facts import schema_text
 from rules import library
 
@@ -99,7 +98,7 @@ class Oracle:
 def program():
     text = (library.HERE / "liveness.dl").read_text(encoding="utf-8")
     lost = '.decl lost(line: number)\nlost(l) :- binds(v, _, _, "variable"), location(v, _, l, _, _, _), !live(v).'
-    return engine.outlined(slice_for(engine.compile([schema_text(), text, lost]), ["lost"], GIVEN))
+    return engine.outlined(engine.compile([schema_text(), text, lost]), ["lost"], GIVEN)
 
 
 @pytest.fixture(scope="module")

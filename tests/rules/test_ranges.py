@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import engine
 from analyzer.evaluation.program import GIVEN
 from analyzer.evaluation.rule_sources import bundled, fact_schema
-from engine import slice_for
 from facts import extract, mount
 from facts.languages import language_of
 from rules import catalogue
@@ -272,7 +271,7 @@ found(n, l, u) :- use(_, n, a, b), range_in(a, b, l, u).
 @pytest.fixture(scope="module")
 def program():
     library = map(bundled, (*catalogue.library(), *catalogue.models()))
-    return slice_for(engine.compile([fact_schema(), *library, ASKED]), ["found"], GIVEN)
+    return engine.outlined(engine.compile([fact_schema(), *library, ASKED]), ["found"], GIVEN).whole
 
 
 def ranges(program, name, code):
