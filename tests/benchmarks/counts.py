@@ -24,6 +24,26 @@ def same_generation(facts):
     return {"sg": int(same_generation_pairs(*adjacency(facts["arc"])))}
 
 
+def triangles(facts):
+    """The trace of A³, A being the matrix of arcs."""
+    once, twice = walks(facts["arc"])
+    return {"triangle": int((twice * once.T).sum())}
+
+
+def four_cycles(facts):
+    """The trace of A⁴."""
+    _, twice = walks(facts["arc"])
+    return {"cycle": int((twice * twice.T).sum())}
+
+
+def walks(arc):
+    """The numbers of walks of one arc, and of two, from each node to each other one."""
+    n = int(arc.max()) + 1
+    once = np.zeros((n, n), np.float32)
+    once[arc[0], arc[1]] = 1
+    return once.astype(np.float64), (once @ once).astype(np.float64)
+
+
 def nodes(facts):
     return {"cc": len(np.unique(facts["arc"]))}
 

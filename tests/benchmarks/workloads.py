@@ -70,12 +70,13 @@ def sized(generate, n):
     return lambda scale: generate(max(40, round(n * scale)))
 
 
+SQL = ("souffle", "duckdb")
 BY_HAND = ("by_hand", "duckdb")
 WORKLOADS = (
-    Workload("tc-g5k", "tc", gnp(5000), aim=20, expected=counts.closure),
-    Workload("tc-g10k", "tc", gnp(10_000), aim=20, expected=counts.closure),
-    Workload("tc-grid151", "tc", grid(151), aim=20, expected=counts.grid_closure),
-    Workload("tc-tree1m", "tc", arcs(graphs.tree, 1_000_000), aim=20, expected=counts.tree_closure),
+    Workload("tc-g5k", "tc", gnp(5000), SQL, aim=20, expected=counts.closure),
+    Workload("tc-g10k", "tc", gnp(10_000), SQL, aim=20, expected=counts.closure),
+    Workload("tc-grid151", "tc", grid(151), SQL, aim=20, expected=counts.grid_closure),
+    Workload("tc-tree1m", "tc", arcs(graphs.tree, 1_000_000), SQL, aim=20, expected=counts.tree_closure),
     Workload(
         "tc-grid250",
         "tc",
@@ -84,8 +85,8 @@ WORKLOADS = (
         published="BigDatalog (2018), Table 6: 1,000,140,875 tuples; 2.2 times its own time for Grid150, 64 cores",
         large=True,
     ),
-    Workload("sg-g2k", "sg", gnp(2000), aim=3, expected=counts.same_generation),
-    Workload("sg-grid151", "sg", grid(151), aim=3, expected=counts.same_generation),
+    Workload("sg-g2k", "sg", gnp(2000), SQL, aim=3, expected=counts.same_generation),
+    Workload("sg-grid151", "sg", grid(151), SQL, aim=3, expected=counts.same_generation),
     Workload(
         "sg-rmat10k",
         "sg",
@@ -95,8 +96,10 @@ WORKLOADS = (
         published="DCDatalog (2022), Table 2, 32 cores: 12.02 s; Soufflé 143.46 s",
         large=True,
     ),
-    Workload("csda", "csda", sized(code_facts.dataflow, 2_000_000), aim=3),
-    Workload("andersen", "andersen", sized(code_facts.pointers, 1_000_000), aim=3),
+    Workload("triangles-200k", "triangles", rmat(4096, 48), SQL, 3, counts.triangles),
+    Workload("4-cycles-100k", "four_cycles", rmat(4096, 24), SQL, 3, counts.four_cycles),
+    Workload("csda", "csda", sized(code_facts.dataflow, 2_000_000), SQL, aim=3),
+    Workload("andersen", "andersen", sized(code_facts.pointers, 1_000_000), SQL, aim=3),
     Workload("galen-like", "el", sized(code_facts.ontology, 4000), aim=3),
     Workload("doop-like", "java", sized(java_facts.program, 10_000), aim=3),
     Workload("cc-1m", "cc", rmat(100_000, undirected=True), BY_HAND, 3, counts.nodes),
