@@ -58,6 +58,14 @@ def test_flipped_bits_are_told_and_the_program_is_compiled_anew(make, tmp_path):
         assert make(SOURCES, tmp_path, ("q",), tell=told.append) == expected and told == []
 
 
+def test_each_layer_of_the_bundled_sources_stands_alone(shared_state):
+    """What does not is checked anew for each edited rule."""
+    files = (*catalogue.library(), *catalogue.models(), *(check.file for check in catalogue.checks()))
+    sources = [fact_schema(), *map(bundled, files)]
+    units = program._units(program._layers(sources), shared_state, program.nobody)
+    assert [source.name for source in sources if source not in units] == []
+
+
 def test_a_process_decodes_a_program_once(tmp_path):
     compile_cached(SOURCES, tmp_path, ("q",))
     assert compile_cached(SOURCES, tmp_path, ("q",)) is compile_cached(SOURCES, tmp_path, ("q",))
