@@ -6,8 +6,9 @@
 On an idle machine. Of each small DIR: warm scans, the first scan with nothing compiled, and each peer's command, in
 which {} stands for DIR (as "bandit -rq {}"). Of each large DIR: scans with cold and warm facts, the analysis phase on
 one thread and two, rows derived a second in the slowest stratum, peak memory. Of the history: its last commits as CI
-and the hook see them, the state that they leave, and the peak. Figures are medians of --runs; those of what comes cold
-are of one run. Rows are printed as they are measured.
+and the hook see them, from nothing, from the state of the base, and from all caches packed in a tar; the state that
+they leave, for each line, and the peak. Figures are medians of --runs; those of what comes cold are of one run. Rows
+are printed as they are measured.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -123,9 +125,13 @@ def history(options):
     elapsed_s, peak = one(options, [*ci, git(clone, "rev-parse", "HEAD~1")], options.cache)
     say("ci without a state", elapsed_s, f"peak {peak / GB:.1f} GB")
     state = Path(options.cache, "analyze")
-    kept = sum(file.stat().st_size for file in state.rglob("*") if file.is_file() and "facts" not in file.parts)
-    print(f"{'  what it leaves beside facts':55} {kept / 1e6:6.0f} MB", flush=True)
+    kept = sum(file.stat().st_size for file in (state / "commits").rglob("*") if file.is_file())
+    files = git(clone, "ls-files", "*.py").splitlines()
+    n_lines = sum((clone / file).read_bytes().count(b"\n") for file in files)
+    each = f"{kept / max(1, n_lines):.0f} bytes for each of {n_lines:,} lines of Python"
+    print(f"{'  the state that it leaves':55} {kept / 1e6:6.1f} MB  {each}", flush=True)
     git(clone, "checkout", "-q", head)
+    container(options, [*ci, base])
     elapsed_s, peak = one(options, [*ci, base], options.cache)
     say("ci from the state of its base", elapsed_s, f"peak {peak / GB:.1f} GB")
     changed = next(path for path in sorted(clone.rglob("*.py")) if path.stat().st_size > 2_000)
@@ -133,6 +139,21 @@ def history(options):
     git(clone, "add", changed)
     elapsed_s, peak = one(options, ["hook"], options.cache, cwd=clone)
     say("hook from a state", elapsed_s, f"peak {peak / GB:.1f} GB")
+
+
+def container(options, command):
+    """Time a command in a fresh container: its caches, state, facts and kernels, come from a tar."""
+    packed = options.scratch / "caches.tar"
+    with tarfile.open(packed, "w", dereference=True) as tar:
+        tar.add(options.cache, ".")
+    with tempfile.TemporaryDirectory() as empty:
+        began = time.perf_counter()
+        shutil.unpack_archive(packed, empty, filter="data")
+        unpacked_s = time.perf_counter() - began
+        elapsed_s, peak = one(options, command, empty)
+    size = f"{packed.stat().st_size / 1e6:.0f} MB, unpacked in {unpacked_s:.1f} s"
+    say("ci in a fresh container, caches from a tar", unpacked_s + elapsed_s, f"{size}, peak {peak / GB:.1f} GB")
+    packed.unlink()
 
 
 def git(directory, *arguments):
