@@ -1,0 +1,345 @@
+"""What makes tainted data harmless, and what does not, by language: tests in place, in functions, and rewriting."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.sources.trees import MemoryTree
+
+PYTHON = """\
+import os
+import re
+import html
+import shlex
+from urllib.parse import urlparse
+import requests
+from flask import Flask, abort, redirect, request
+
+app = Flask(__name__)
+ALLOWED = {"list", "show"}
+TABLE = {"a": "ls", "b": "df"}
+NAME = re.compile(r"[a-z0-9_]+")
+ANCHORED = re.compile(r"^[a-z0-9_]+$")
+ROOT = "/srv/data"
+HOSTS = ["example.org", "api.example.org"]
+
+
+@app.route("/1")
+def g1():
+    x = request.args["x"]
+    if re.fullmatch(r"[a-z0-9]+", x):
+        os.system("run " + x)  # harmless
+
+
+@app.route("/2")
+def g2():
+    x = request.args["x"]
+    if not re.match(r"^[a-z]+$", x):
+        abort(400)
+    os.system("run " + x)  # harmless
+
+
+@app.route("/3")
+def g3():
+    x = re.sub(r"[^a-z0-9]", "", request.args["x"])
+    os.system("run " + x)  # harmless
+
+
+@app.route("/4")
+def g4():
+    x = request.args["x"]
+    if x in ALLOWED:
+        os.system("run " + x)  # harmless
+
+
+def is_valid(x):
+    return bool(re.fullmatch("[a-z]+", x))
+
+
+@app.route("/5")
+def g5():
+    x = request.args["x"]
+    if is_valid(x):
+        os.system("run " + x)  # harmless
+
+
+def check(x):
+    if not re.fullmatch("[a-z]+", x):
+        raise ValueError(x)
+
+
+@app.route("/6")
+def g6():
+    x = request.args["x"]
+    check(x)
+    os.system("run " + x)  # harmless
+
+
+def clean(x):
+    return re.sub("[^a-z]", "", x)
+
+
+@app.route("/7")
+def g7():
+    os.system("run " + clean(request.args["x"]))  # harmless
+
+
+@app.route("/8")
+def g8():
+    x = request.args["x"]
+    if ".." in x or "/" in x:
+        abort(400)
+    return open("/srv/" + x).read()  # harmless
+
+
+@app.route("/9")
+def g9():
+    x = os.path.realpath(os.path.join(ROOT, request.args["x"]))
+    if not x.startswith(ROOT + os.sep):
+        abort(400)
+    return open(x).read()  # harmless
+
+
+@app.route("/10")
+def g10():
+    x = request.args["x"]
+    if urlparse(x).hostname in HOSTS:
+        requests.get(x)  # harmless
+
+
+@app.route("/11")
+def g11():
+    x = request.args["x"]
+    if urlparse(x).netloc not in HOSTS:
+        return "no"
+    return redirect(x)  # harmless
+
+
+@app.route("/12")
+def g12():
+    x = request.args["x"]
+    if not NAME.fullmatch(x):
+        return "no"
+    os.system("run " + x)  # harmless
+
+
+@app.route("/13")
+def g13():
+    x = request.args["x"]
+    if ANCHORED.match(x) is None:
+        return "no"
+    os.system("run " + x)  # harmless
+
+
+@app.route("/14")
+def g14():
+    os.system("run " + TABLE.get(request.args["x"], "ls"))  # harmless
+
+
+@app.route("/15")
+def g15():
+    os.system("run " + TABLE[request.args["x"]])  # harmless
+
+
+@app.route("/16")
+def g16():
+    x = request.args["x"]
+    if x not in ("a", "b"):
+        abort(404)
+    os.system("run " + x)  # harmless
+
+
+@app.route("/17")
+def g17():
+    x = request.args["x"]
+    match x:
+        case "a" | "b":
+            os.system("run " + x)  # harmless
+
+
+def problem(x):
+    if not x.isalnum():
+        return "bad name"
+    return None
+
+
+@app.route("/18")
+def g18():
+    x = request.args["x"]
+    error = problem(x)
+    if error:
+        return error
+    os.system("run " + x)  # harmless
+
+
+@app.route("/19")
+def g19():
+    x = request.args["x"]
+    try:
+        int(x)
+    except ValueError:
+        return "no"
+    os.system("run " + x)  # harmless
+
+
+@app.route("/20")
+def g20():
+    x = request.args["x"]
+    if all(c.isalnum() for c in x):
+        os.system("run " + x)  # harmless
+
+
+@app.route("/22")
+def g22():
+    x = request.args["x"]
+    if x == "list" or x == "show":
+        os.system("run " + x)  # harmless
+
+
+@app.route("/23")
+def g23():
+    x = os.path.basename(request.args["x"])
+    return open("/srv/" + x).read()  # harmless
+
+
+@app.route("/24")
+def g24():
+    x = request.args["x"]
+    if x.startswith("/srv/"):
+        return open(x).read()  # harmful
+
+
+@app.route("/25")
+def g25():
+    x = request.args["x"].replace("../", "", 1)
+    return open("/srv/" + x).read()  # harmful
+
+
+@app.route("/26")
+def g26():
+    x = request.args["x"]
+    if re.match("[a-z]+", x):
+        os.system("run " + x)  # harmful
+
+
+@app.route("/27")
+def g27():
+    x = request.args["x"]
+    if re.search("[a-z]+", x):
+        os.system("run " + x)  # harmful
+
+
+@app.route("/28")
+def g28():
+    x = request.args["x"].replace("'", "")
+    os.system("run '" + x + "'")  # harmful
+
+
+@app.route("/29")
+def g29():
+    x = request.args["x"]
+    if os.path.commonpath([ROOT, os.path.realpath(x)]) != ROOT:
+        abort(403)
+    return open(x).read()  # harmless
+
+
+@app.route("/30")
+def g30():
+    x = request.args.get("x", type=int)
+    os.system("run %s" % x)  # harmless
+
+
+@app.route("/31")
+def g31():
+    x = request.args["x"]
+    if x.endswith(".txt"):
+        return open(x).read()  # harmful
+
+
+@app.route("/32")
+def g32():
+    x = request.args["x"]
+    if any(x == name for name in ALLOWED):
+        os.system("run " + x)  # harmless
+
+
+@app.route("/33")
+def g33():
+    x = request.args["x"]
+    assert x in ALLOWED
+    os.system("run " + x)  # harmless
+
+
+@app.route("/34")
+def g34():
+    x = request.args["x"]
+    if len(x) < 10:
+        os.system("run " + x)  # harmful
+
+
+@app.route("/35")
+def g35():
+    x = request.args["x"]
+    x = x if x in ALLOWED else "list"
+    os.system("run " + x)  # harmless
+
+
+def complaint(x):
+    if not x.isalnum():
+        return "bad name"
+    return None
+
+
+@app.route("/418")
+def h18():
+    x = request.args["x"]
+    error = complaint(x)
+    if error:
+        return error
+    os.system("run " + x)  # harmless
+
+
+@app.route("/419")
+def h19():
+    x = request.args["x"]
+    error = complaint(x)
+    if error is not None:
+        return error
+    os.system("run " + x)  # harmless
+
+
+def complaint2(x):
+    if x.isalnum():
+        return None
+    return "bad"
+
+
+@app.route("/420")
+def h20():
+    x = request.args["x"]
+    if complaint2(x):
+        return "no"
+    os.system("run " + x)  # harmless
+"""
+PROGRAMS = {"guards.py": PYTHON}
+MARK = re.compile(r"(?:#|//) (harmless|harmful)$")
+LINES = [
+    (name, number, mark[1], line.strip())
+    for name, text in PROGRAMS.items()
+    for number, line in enumerate(text.splitlines(), 1)
+    if (mark := MARK.search(line))
+]
+
+
+@pytest.fixture(scope="module")
+def reported():
+    tree = MemoryTree({name: text.encode() for name, text in PROGRAMS.items()}, "guards")
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("injection",)})).report
+    return {(finding.place.file, finding.place.line) for finding in report.findings}
+
+
+@pytest.mark.parametrize(("name", "number", "mark", "line"), LINES, ids=lambda value: str(value)[:40])
+def test_what_a_guard_says_of_tainted_data(name, number, mark, line, reported):
+    assert ((name, number) in reported) == (mark == "harmful"), line
