@@ -24,8 +24,9 @@ def scan(rows, lo, hi, columns, values, left, right, take, out):
     n = 0
     if len(columns) == 0 and len(left) == 0:
         for c in range(len(take)):
+            source, target = rows[take[c]], out[c]
             for i in range(lo, hi):  # A slice would say the same, and take two seconds to compile.
-                out[c, i - lo] = rows[take[c], i]
+                target[i - lo] = source[i]
         return hi - lo
     for i in range(lo, hi):
         kept = True
