@@ -86,7 +86,12 @@ class Follower:
         gathered = reader.read(tree, change.come)
         enter(snapshot, change.come, gathered)
         view = MaintainedProgram(
-            program, engine.Database(), threads=reader.threads, bound=bound(0), budget=reader.budget
+            program,
+            engine.Database(),
+            threads=reader.threads,
+            bound=bound(0),
+            budget=reader.budget,
+            by_demand=True,
         )
         follower = cls(Maintainer(view, policy or Predicted()), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)

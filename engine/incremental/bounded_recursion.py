@@ -97,6 +97,11 @@ class BoundedRecursion:
         self.levels.append(level)
         return level
 
+    def forget_plans(self) -> None:
+        """Forget plans, which read arrangements that are no more."""
+        for stratum in (self.final, self.source, *(level.stratum for level in self.levels)):
+            stratum.forget_plans()
+
     # ---- evaluation
 
     def bootstrap(self, facts: Mapping[str, Columns]) -> None:

@@ -172,6 +172,7 @@ class ExtremalRecursion:
 
     def forget_plans(self) -> None:
         """Forget plans, which read arrangements that are no more."""
+        self.tight.forget_plans()
         for made in ("improvements", "changes"):
             self.__dict__.pop(made, None)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from threading import Lock
 from typing import TypedDict
 
 import numpy as np
@@ -38,7 +40,7 @@ from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
 from engine.language.checked_program import Relation as Declared
-from engine.operating_system import n_cores
+from engine.operating_system import n_cores, release_free_memory
 from engine.plan.rule import Rule
 from engine.result import Result
 from engine.schedule.activation_graph import strata_of
@@ -81,7 +83,9 @@ class MaintainedProgram:
     derived from. `scheduler` names what decides in which order strata run, side by side or not (see `engine.schedule`);
     `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see
     `bounded_recursion`: that needs exact iterations, and an update may end with CannotUpdate. `budget` is for each
-    stratum, each time anew: a view that raises BudgetExceeded is of no further use.
+    stratum, each time anew: a view that raises BudgetExceeded is of no further use. With `by_demand` arrangements go as
+    soon as a bootstrap has no more use for them, and updates arrange the keys that they ask for: that takes less
+    memory, and less time for few updates.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class MaintainedProgram:
         scheduler: str = DEFAULT,
         bound: Bound | None = None,
         budget: Budget | None = None,
+        by_demand: bool = False,
     ) -> None:
         self.prepared, self.symbols = prepare_program(program), database.symbols
         self.threads, self.options = threads or n_cores(), options or Options()
@@ -102,7 +107,7 @@ class MaintainedProgram:
         declared = self.prepared.records
         self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
-        self.budget = budget
+        self.budget, self.by_demand = budget, by_demand
         self.relations = empty(self.prepared.shapes, self.prepared.equivalences)
         self.joined = {**self.relations, **empty(self.prepared.projections)}
         joined: dict[str, Relation] = {**self.joined}
@@ -214,14 +219,33 @@ class MaintainedProgram:
         """Evaluate all strata, or some that are empty, from scratch. Raises EvaluationError for invalid facts."""
         facts = self.fitting(facts)
 
+        chosen = range(len(self.strata)) if nodes is None else nodes
+        reading = Counter(relation for node in chosen for relation in self.strata[node].inputs)
+        lock = Lock()
+
         def work(node: int) -> list[int]:
             self.strata[node].bootstrap(facts)
+            if self.by_demand:
+                with lock:
+                    reading.subtract(self.strata[node].inputs)
+                    self.forget_arrangements(node, reading)
             return []
 
         def rows_read(node: int) -> int:
             return sum(relation.n for relation in self.strata[node].inputs)
 
-        self.run(range(len(self.strata)) if nodes is None else nodes, work, rows_read, facts)
+        self.run(chosen, work, rows_read, facts)
+        if self.by_demand:
+            release_free_memory()
+
+    def forget_arrangements(self, node: int, reading: Mapping[MaintainedRelation, int]) -> None:
+        """Give back the arrangements around a stratum that has been bootstrapped, if no other is `reading` them."""
+        stratum = self.strata[node]
+        if not isinstance(stratum, RecomputedStratum):
+            stratum.forget_plans()
+        for relation in (*stratum.inputs, *stratum.relations):
+            if not reading[relation]:
+                relation.forget_arrangements()
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
         """Apply inserted and deleted facts. Return the changes by relation.
@@ -304,6 +328,7 @@ class MaintainedProgram:
             scheduler=self.scheduler,
             bound=self.bound,
             budget=self.budget,
+            by_demand=self.by_demand,
         )
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:

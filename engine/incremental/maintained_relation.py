@@ -72,7 +72,8 @@ class MaintainedRelation(Relation):
     While two states are compared, before and after a batch of changes or before and after an update, the tuples that
     differ are `moving`: for the i-th of them `later` is ~i. So no second array is kept for the state before.
     `pending` are the supports gained and lost that are to be decided next. One that `sleeps` is read when it is first
-    used, from what is `stored`; from there its ids go on.
+    used, from what is `stored`; from there its ids go on. Arrangements that are made once it is arranged `by_demand`
+    hold the keys that have been asked for.
     """
 
     splits = False
@@ -86,7 +87,7 @@ class MaintainedRelation(Relation):
         """Forget all tuples and arrangements."""
         super().clear()
         self.stored: StoredTuples | None = None
-        self.n_sorted = 0
+        self.n_sorted, self.by_demand = 0, False
         self.table = IdTable()
         self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
         self.pending, self.moving = SupportSums(), STILL
@@ -136,11 +137,20 @@ class MaintainedRelation(Relation):
         return SortedIds(self.n_sorted, rows, self.width, n)
 
     def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> Arrangement:
-        """Return the arrangement by the columns `key`: of a large relation that was stored, by the keys asked for."""
+        """Return the arrangement by the columns `key`: of a large relation, where few are asked for, of these alone."""
         key = tuple(key)
-        if key and key not in self.arrangements and self.n_sorted >= SMALL_ROWS and not old:
+        if key and key not in self.arrangements and self.n_by_demand >= SMALL_ROWS and not old:
             self.arrangements[key] = DemandedArrangement(key, self)
         return super().arrangement(key, payload=payload, old=old)
+
+    @property
+    def n_by_demand(self) -> int:
+        """The number of tuples that are arranged by the keys asked for: those that were stored, or all."""
+        return self.n_ids if self.by_demand else self.n_sorted
+
+    def forget_arrangements(self) -> None:
+        """Forget all arrangements, whoever reads them; new ones are of the keys asked for."""
+        self.arrangements, self.by_demand = {}, True
 
     # ---- tuples and ids
 

@@ -130,8 +130,8 @@ def history(options):
     n_lines = sum((clone / file).read_bytes().count(b"\n") for file in files)
     each = f"{kept / max(1, n_lines):.0f} bytes for each of {n_lines:,} lines of Python"
     print(f"{'  the state that it leaves':55} {kept / 1e6:6.1f} MB  {each}", flush=True)
+    container(options, clone, base, head)
     git(clone, "checkout", "-q", head)
-    container(options, [*ci, base])
     elapsed_s, peak = one(options, [*ci, base], options.cache)
     say("ci from the state of its base", elapsed_s, f"peak {peak / GB:.1f} GB")
     changed = next(path for path in sorted(clone.rglob("*.py")) if path.stat().st_size > 2_000)
@@ -141,18 +141,24 @@ def history(options):
     say("hook from a state", elapsed_s, f"peak {peak / GB:.1f} GB")
 
 
-def container(options, command):
-    """Time a command in a fresh container: its caches, state, facts and kernels, come from a tar."""
+def container(options, clone, base, head):
+    """Time `ci` in two fresh containers: with nothing, and with the caches that the first one leaves, from a tar."""
     packed = options.scratch / "caches.tar"
-    with tarfile.open(packed, "w", dereference=True) as tar:
-        tar.add(options.cache, ".")
+    with tempfile.TemporaryDirectory() as empty:
+        git(clone, "checkout", "-q", base)
+        elapsed_s, peak = one(options, ["ci", clone, "--base", git(clone, "rev-parse", "HEAD~1")], empty)
+        say("ci in a fresh container, without caches", elapsed_s, f"peak {peak / GB:.1f} GB")
+        with tarfile.open(packed, "w") as tar:
+            tar.add(empty, ".")
+    git(clone, "checkout", "-q", head)
+    command = ["ci", clone, "--base", base]
     with tempfile.TemporaryDirectory() as empty:
         began = time.perf_counter()
         shutil.unpack_archive(packed, empty, filter="data")
         unpacked_s = time.perf_counter() - began
         elapsed_s, peak = one(options, command, empty)
     size = f"{packed.stat().st_size / 1e6:.0f} MB, unpacked in {unpacked_s:.1f} s"
-    say("ci in a fresh container, caches from a tar", unpacked_s + elapsed_s, f"{size}, peak {peak / GB:.1f} GB")
+    say("  with its caches from a tar", unpacked_s + elapsed_s, f"{size}, peak {peak / GB:.1f} GB")
     packed.unlink()
 
 

@@ -9,6 +9,7 @@ from supports import TINY, check, stored
 import engine
 from engine import tables
 from engine.database import Database
+from engine.incremental import demanded_arrangement, maintained_relation
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
 
@@ -109,6 +110,24 @@ def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, t
             fresh = MaintainedProgram(program, Database(), threads=1, options=TINY)
             fresh.bootstrap(columns(program, facts))
             assert state(fresh) == state(view)
+
+
+@given(chosen_rules, facts, st.lists(update, max_size=3), st.sampled_from([0, 0.5, 1 << 10]))
+def test_an_update_by_demand_leaves_the_same(monkeypatch, rules, facts, updates, share):
+    monkeypatch.setattr(maintained_relation, "SMALL_ROWS", 0)
+    monkeypatch.setattr(demanded_arrangement, "SHARE", share)
+    program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
+    asked, stayed = (
+        MaintainedProgram(program, Database(), threads=2, options=TINY, by_demand=by_demand)
+        for by_demand in (True, False)
+    )
+    for view in (asked, stayed):
+        view.bootstrap(columns(program, facts))
+        for inserted, deleted in updates:
+            view.update(columns(program, inserted), columns(program, deleted))
+    assert tables.decode(program, asked.result(), program.relations) == tables.decode(
+        program, stayed.result(), program.relations
+    )
 
 
 ANEW = (
