@@ -323,7 +323,208 @@ def h20():
         return "no"
     os.system("run " + x)  # harmless
 """
-PROGRAMS = {"guards.py": PYTHON}
+GO = """\
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var name = regexp.MustCompile(`^[a-z0-9_]+$`)
+var loose = regexp.MustCompile(`[a-z]+`)
+var notName = regexp.MustCompile(`[^a-z0-9]+`)
+var allowed = map[string]bool{"list": true, "show": true}
+var table = map[string]string{"a": "ls", "b": "df"}
+var choices = []string{"list", "show"}
+var errBad = errors.New("bad")
+
+const root = "/srv/data"
+
+func g1(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if name.MatchString(x) {
+		exec.Command("sh", "-c", "run "+x).Run() // harmless
+	}
+}
+func g2(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if !name.MatchString(x) {
+		return
+	}
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func g3(w http.ResponseWriter, r *http.Request) {
+	x := notName.ReplaceAllString(r.FormValue("x"), "")
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func g4(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if allowed[x] {
+		exec.Command("sh", "-c", "run "+x).Run() // harmless
+	}
+}
+func g5(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if _, ok := table[x]; !ok {
+		return
+	}
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func g6(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if !slices.Contains(choices, x) {
+		return
+	}
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func valid(x string) bool { return name.MatchString(x) }
+func g7(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if valid(x) {
+		exec.Command("sh", "-c", "run "+x).Run() // harmless
+	}
+}
+func check(x string) error {
+	if !name.MatchString(x) {
+		return fmt.Errorf("bad name %q", x)
+	}
+	return nil
+}
+func g8(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if err := check(x); err != nil {
+		return
+	}
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func clean(x string) (string, error) {
+	if !name.MatchString(x) {
+		return "", errBad
+	}
+	return x, nil
+}
+func g9(w http.ResponseWriter, r *http.Request) {
+	x, err := clean(r.FormValue("x"))
+	if err != nil {
+		return
+	}
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func g10(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if strings.Contains(x, "..") {
+		return
+	}
+	os.ReadFile(root + "/" + x) // harmless
+}
+func g11(w http.ResponseWriter, r *http.Request) {
+	p := filepath.Clean(filepath.Join(root, r.FormValue("x")))
+	if !strings.HasPrefix(p, root+"/") {
+		return
+	}
+	os.ReadFile(p) // harmless
+}
+func g12(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	u, err := url.Parse(x)
+	if err != nil || !slices.Contains([]string{"example.org"}, u.Host) {
+		return
+	}
+	http.Get(x) // harmless
+}
+func g13(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	switch x {
+	case "a", "b":
+		exec.Command("sh", "-c", "run "+x).Run() // harmless
+	}
+}
+func g14(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if _, err := strconv.Atoi(x); err != nil {
+		return
+	}
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func g15(w http.ResponseWriter, r *http.Request) {
+	os.ReadFile(root + "/" + filepath.Base(r.FormValue("x"))) // harmless
+}
+func g16(w http.ResponseWriter, r *http.Request) {
+	exec.Command("sh", "-c", "run "+table[r.FormValue("x")]).Run() // harmless
+}
+func g17(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if x != "list" && x != "show" {
+		return
+	}
+	exec.Command("sh", "-c", "run "+x).Run() // harmless
+}
+func g18(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if loose.MatchString(x) {
+		exec.Command("sh", "-c", "run "+x).Run() // harmful
+	}
+}
+func g19(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if strings.HasPrefix(x, root) {
+		os.ReadFile(x) // harmful
+	}
+}
+func g20(w http.ResponseWriter, r *http.Request) {
+	x := strings.Replace(r.FormValue("x"), "../", "", 1)
+	os.ReadFile(root + "/" + x) // harmful
+}
+func g21(w http.ResponseWriter, r *http.Request) {
+	x := filepath.Clean(r.FormValue("x"))
+	os.ReadFile(x) // harmful
+}
+func g22(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if matched, _ := regexp.MatchString("^[a-z]+$", x); matched {
+		exec.Command("sh", "-c", "run "+x).Run() // harmless
+	}
+}
+func g23(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if len(x) > 3 {
+		exec.Command("sh", "-c", "run "+x).Run() // harmful
+	}
+}
+func g24(w http.ResponseWriter, r *http.Request) {
+	p := filepath.Join(root, filepath.Clean("/"+r.FormValue("x")))
+	os.ReadFile(p) // harmless
+}
+func g25(w http.ResponseWriter, r *http.Request) {
+	rel, err := filepath.Rel(root, r.FormValue("x"))
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return
+	}
+	os.ReadFile(filepath.Join(root, rel)) // harmless
+}
+func g26(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	for _, c := range choices {
+		if c == x {
+			exec.Command("sh", "-c", "run "+x).Run() // harmless
+		}
+	}
+}
+func main() {
+	http.HandleFunc("/1", g1)
+}
+"""
+PROGRAMS = {"guards.py": PYTHON, "main.go": GO}
 MARK = re.compile(r"(?:#|//) (harmless|harmful)$")
 LINES = [
     (name, number, mark[1], line.strip())
