@@ -31,7 +31,7 @@ def version() -> str:
     root = Path(__file__).parent
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.dl"))):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    for parser in ("tree-sitter", *sorted({language.parser for language in LANGUAGES.values()})):
+    for parser in ("tree-sitter", *sorted({language.parser for language in LANGUAGES.values()} - {""})):
         digest.update(f"{parser} {_version_of(parser)}".encode())
     return digest.hexdigest()
 

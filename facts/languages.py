@@ -9,10 +9,10 @@ from facts.module_layout import Layout
 
 @dataclass(frozen=True)
 class Language:
-    """A language: its name, the file suffixes that tell it, and the distribution that holds its parser.
+    """A language: its name, the file suffixes that tell it, and the distribution that holds its parser, if it has one.
 
-    The package `facts.NAME` makes the facts: `extract(data)`, and `module_layout.layout(imports)`, which gives a
-    `facts.module_layout.Layout`.
+    The package `facts.NAME`, or the `module` that is given, makes the facts: `extract(data)`. The package of the family
+    has `module_layout.layout(imports)`, which gives a `facts.module_layout.Layout`.
     `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
     by its package.
     """
@@ -21,10 +21,16 @@ class Language:
     suffixes: tuple[str, ...]
     parser: str
     dialect_of: str = ""
+    module: str = ""
 
     @property
     def package(self) -> str:
-        return f"facts.{self.name}"
+        return self.module or f"facts.{self.name}"
+
+    @property
+    def is_template(self) -> bool:
+        """Whether its files are templates of pages, with code in them."""
+        return bool(self.module)
 
     @property
     def family(self) -> str:
@@ -42,6 +48,9 @@ LANGUAGES = {
         Language("typescript", (".ts", ".mts", ".cts"), "tree-sitter-typescript", "javascript"),
         Language("tsx", (".tsx",), "tree-sitter-typescript", "javascript"),
         Language("go", (".go",), "tree-sitter-go"),
+        Language("html", (".html", ".htm", ".xhtml"), "", module="facts.template"),
+        Language("jinja", (".j2", ".jinja", ".jinja2", ".njk", ".swig"), "", "html", "facts.template.jinja"),
+        Language("ejs", (".ejs",), "tree-sitter-javascript", "javascript", "facts.template.ejs"),
     )
 }
 
@@ -62,3 +71,8 @@ def extract(data: bytes, language: str) -> FileFacts:
 def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> Layout:
     """Return names and import targets of the modules of a language, from their paths and what they import."""
     return importlib.import_module(LANGUAGES[language].package + ".module_layout").layout(imports)
+
+
+def is_code(data: bytes, language: str) -> bool:
+    """Return False for a file that has the suffix of templates, and is none: a page of HTML."""
+    return language != "html" or importlib.import_module("facts.template").syntax_of(data) is not None

@@ -101,10 +101,15 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str], tie
         else:
             book.sources.append(bundled(check.file))
         book.by_source[check.file.name] = as_report_check(check)
-        book.languages |= (
-            facts.LANGUAGES.keys() & {language for language, _ in check.examples} or facts.LANGUAGES.keys()
-        )
+        book.languages |= _languages(check)
     return book
+
+
+def _languages(check: catalogue.Check) -> set[str]:
+    """Return the languages that a check looks at: those of its examples, all without one; templates are one."""
+    found = facts.LANGUAGES.keys() & {language for language, _ in check.examples} or set(facts.LANGUAGES)
+    templates = {name for name, language in facts.LANGUAGES.items() if language.is_template}
+    return found | templates if found & templates else found
 
 
 def _read_user_check(file: UserFile, taken: set[str], book: Rulebook) -> list[catalogue.Check]:

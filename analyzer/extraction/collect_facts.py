@@ -146,7 +146,7 @@ class _Gatherer:
             if not machine.left_s:
                 self.problems += [Problem(NO_TIME, file=path) for path, _ in self.files[number:]]
                 return
-            data = self.read(path)
+            data = self.read(path, language)
             if data is None:
                 continue
             source = SourceFile(path, language, blob_hash(data), data.count(b"\n") + (not data.endswith(b"\n")))
@@ -179,7 +179,7 @@ class _Gatherer:
             self.facts[key] = facts.load(payload)
         return bool(payload)
 
-    def read(self, path: str) -> bytes | None:
+    def read(self, path: str, language: str) -> bytes | None:
         """Return the bytes of a file, or None after recording the reason."""
         try:
             data = self.tree.read(path)
@@ -195,6 +195,8 @@ class _Gatherer:
             self.skipped[path] = "binary"
         elif is_minified(path, data):
             self.skipped[path] = "minified"
+        elif not facts.is_code(data, language):
+            self.skipped[path] = "HTML that is no template"
         else:
             return data
         return None

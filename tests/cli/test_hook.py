@@ -82,7 +82,7 @@ repos:
     rev: {rev}
     hooks:
       - id: analyze
-        args: [--rules, "sql-injection,command-injection"]
+        args: [--rules, "sql-injection,command-injection,cross-site-scripting"]
 """
 
 
@@ -114,6 +114,9 @@ VULNERABLE = {
     "typescript": ("run.ts", NODE, "run.ts:2"),
     "tsx": ("run.tsx", NODE, "run.tsx:2"),
     "go": ("run.go", GO, "run.go:9"),
+    "html": ("page.html", "{{ request.args.q|safe }}\n", "page.html:1"),
+    "jinja": ("page.j2", "{{ request.args.q|safe }}\n", "page.j2:1"),
+    "ejs": ("page.ejs", "<% require('child_process').exec(process.argv[2]) %>\n", "page.ejs:1"),
 }
 
 

@@ -715,6 +715,29 @@ _GO |= {
     "semicolons": repeated(";", _GO_FRAME),
 }
 
+_JINJA = {
+    "ifs": nested("{% if x %}", "{{ x }}", "{% endif %}"),
+    "elifs": repeated("{% elif x == {i} %}{{ x }}", "{% if y %}{}{% endif %}"),
+    "fors": nested("{% for x in x %}", "{{ x|safe }}", "{% endfor %}"),
+    "fors that are left open": repeated("{% for x{i} in x %}{{ x }}"),
+    "withs": nested("{% with a=a %}", "{{ a }}", "{% endwith %}"),
+    "macros": repeated("{% macro f{i}(a) %}<p class={{ a|safe }}>{% endmacro %}{{ f{i}(x) }}"),
+    "includes": repeated("{% include 'a.html' %}", "{% for x in y %}{}{% endfor %}"),
+    "filters": nested("", "x", "|f", "{{ {} }}"),
+    "parentheses": nested("(", "x", ")", "{{ {} }}"),
+    "operators": nested("", "x", " + x", "{{ {} }}"),
+    "sets": repeated("{% set x{i} = x %}{{ x{i} }}"),
+    "quotes": repeated("{{ a' "),
+    "beginnings": repeated("{% if "),
+    "tags": repeated("<a b='c' d=e {{ x }} "),
+    "scripts": repeated("<script {{ x }}> <a </script >"),
+}
+_EJS = {
+    "prints": repeated("<p class=<%= a.b %>><%- c %></p>"),
+    "ifs": nested("<% if (x) { %>", "<%- x %>", "<% } %>"),
+    "beginnings": repeated("<%- "),
+    "comments": repeated("<% // x"),
+}
 SHAPES: dict[str, dict[str, Shape]] = {
     "python": _PY,
     "java": _JAVA,
@@ -722,4 +745,6 @@ SHAPES: dict[str, dict[str, Shape]] = {
     "javascript": _JS,
     "typescript": _TYPES,
     "go": _GO,
+    "jinja": _JINJA,
+    "ejs": _EJS,
 }
