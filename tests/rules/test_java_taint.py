@@ -106,6 +106,28 @@ class Main { static String pick(String t, int x) { if (x > 0) { return t; } retu
         sink(pick(source(), n)); // found
         sink(never(source()));
     } }""",
+    "an entry's key is not its value": """
+class Main { static void run() { Map<String, String> map = new HashMap<>(); map.put("a", source());
+        for (Iterator<Map.Entry<String, String>> it = map.entrySet().iterator(); it.hasNext();) {
+            Map.Entry<String, String> entry = it.next();
+            sink(entry.getKey());
+            sink(entry.getValue()); // found
+        }
+        map.entrySet().forEach(entry -> {
+            sink(entry.getKey());
+            sink(entry.getValue()); // found
+        });
+        map.entrySet().stream().filter(entry -> entry != null).map(entry -> entry.getKey()).forEach(key -> sink(key));
+    } }""",
+    "numbers are counted up and down": """
+class Main { static void run() { int x = 2; x++; int y = 9; y -= 2; String text = source();
+        if (x == 2) {
+            sink(text);
+        }
+        if (x + y == 10) {
+            sink(text); // found
+        }
+    } }""",
 }
 
 
