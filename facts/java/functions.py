@@ -170,6 +170,7 @@ def store_components(unit: Unit, parameters: list[Parameter]) -> None:
     """Store the components of a record as its fields."""
     for parameter in parameters:
         source = unit.body.read(unit.names.variables[parameter.name])
+        unit.emit("read", source)
         store = unit.body.instruction(unit.facts.entity(unit.body.entity, parameter.name + " ="))
         unit.emit("store_attribute", store, unit.this(), parameter.name, source)
 
