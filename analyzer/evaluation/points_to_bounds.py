@@ -2,7 +2,7 @@
 
 In some programs a few values may be any object at all (what a symbolic algebra system's `sympify` returns, say). What
 flows through them is most of the cost and says nothing. When `points_to` outgrows the program, its recursion starts
-again without the flows into the widest values (`wide` in `rules/lib/points_to.dl`).
+again without the flows into the widest values (`wide` in `rules/lib/points_to.dl`), and with few into hubs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ import numpy as np
 
 import engine
 import facts
+from facts.mount import NIL
 
 if TYPE_CHECKING:
     from engine.incremental import Bound
 
-WIDTHS = (20, 12, 8, 6, 4, 4, 4, 4)
-"""Values with more objects than this are widened, first to last time; a call of 20 targets tells a reader little."""
+WIDTHS = (20, 4, 4, 4, 4)
+"""Values with more objects than this are widened, first to last time; a call of 20 targets tells a reader little.
+
+What has more than 20 objects feeds most of what has more than 4: the second time, few are left that have more by
+themselves. Smaller steps cost a restart each, and widen more values in the end.
+"""
 ROWS_PER_ENTITY = 0.7
 LEAST_ROWS = 300_000
 BOUNDED, INTO = "points_to", "wide"
@@ -49,5 +54,6 @@ def max_rows(n_entities: int) -> int:
 
 
 def wide_values(counts: np.ndarray, width: int) -> np.ndarray:
-    """Return the values with more than `width` objects, [1, n]; where there are none, those with the most."""
-    return np.flatnonzero(counts > min(width, int(counts.max()) - 1)).astype(np.int32)[None, :]
+    """Return nil and the values with more than `width` objects, [1, n]; where there are none, those with the most."""
+    chosen = np.flatnonzero(counts > min(width, int(counts.max()) - 1))
+    return np.union1d(chosen, [NIL]).astype(np.int32)[None, :]

@@ -35,9 +35,14 @@ def scan(limits=None, **files):
     return scan_tree(tree, request).report
 
 
-def test_values_that_lose_their_objects_make_a_report_incomplete(monkeypatch):
+@pytest.fixture
+def small_bound(monkeypatch):
+    """Points-to analysis is cut beyond ten rows."""
     monkeypatch.setattr(points_to_bounds, "LEAST_ROWS", 10)
     monkeypatch.setattr(points_to_bounds, "ROWS_PER_ENTITY", 0.0)
+
+
+def test_values_that_lose_their_objects_make_a_report_incomplete(small_bound):
     report = scan(app=VULNERABLE, table=DISPATCH)
     (problem,) = report.problems
     assert problem.level == "error" and report.exit_code() == 3
@@ -58,23 +63,31 @@ def test_a_search_for_a_path_that_is_abandoned_makes_a_report_incomplete(monkeyp
     assert report.exit_code() == 3
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "line"), [("hub", CALLED_OFTEN, 1), ("maker", MADE_OFTEN, 1)], ids=["hub", "maker"]
-)
-def test_what_is_coarser_is_counted_and_changes_no_exit_code(kind, text, line):
-    report = scan(app=VULNERABLE, often=text)
-    coarsened = report.coverage.coarsened[kind]
-    assert coarsened.count == 1 and [(p.file, p.line) for p in coarsened.places] == [("often.py", line)]
+def test_what_is_coarser_is_counted_and_changes_no_exit_code():
+    report = scan(app=VULNERABLE, often=MADE_OFTEN)
+    coarsened = report.coverage.coarsened["maker"]
+    assert coarsened.count == 1 and [(p.file, p.line) for p in coarsened.places] == [("often.py", 1)]
     assert report.exit_code() == 1 and not report.problems
-    assert json.loads(render_json(report, "1"))["coverage"]["coarsened"][kind]["count"] == 1
-    fewer = text.rsplit("\n", 2)[0] + "\n"
+    assert json.loads(render_json(report, "1"))["coverage"]["coarsened"]["maker"]["count"] == 1
+    fewer = MADE_OFTEN.rsplit("\n", 2)[0] + "\n"
     assert not scan(app=VULNERABLE, often=fewer).coverage.coarsened
 
 
-def test_only_ten_places_are_told():
-    """Sixty-one functions that are called from sixty-one places each."""
+def test_functions_that_are_called_often_are_coarser_only_where_points_to_is_cut(small_bound):
+    (place,) = scan(app=VULNERABLE, table=DISPATCH, often=CALLED_OFTEN).coverage.coarsened["hub"].places
+    assert (place.file, place.line) == ("often.py", 1)
+    fewer = CALLED_OFTEN.rsplit("\n", 2)[0] + "\n"
+    assert not scan(app=VULNERABLE, table=DISPATCH, often=fewer).coverage.coarsened
+
+
+def test_a_small_program_has_no_hubs():
+    assert not scan(app=VULNERABLE, table=DISPATCH, often=CALLED_OFTEN).coverage.coarsened
+
+
+def test_only_ten_places_are_told(small_bound):
+    """Twelve functions that are called from sixty-one places each."""
     many = "".join(f"def often{n}(x):\n    return x\n" + f"often{n}(1)\n" * 61 for n in range(12))
-    coarsened = scan(often=many).coverage.coarsened["hub"]
+    coarsened = scan(often=many, table=DISPATCH).coverage.coarsened["hub"]
     assert coarsened.count == 12 and len(coarsened.places) == 10
 
 
