@@ -48,8 +48,15 @@ LANGUAGES = {
         Language("typescript", (".ts", ".mts", ".cts"), "tree-sitter-typescript", "javascript"),
         Language("tsx", (".tsx",), "tree-sitter-typescript", "javascript"),
         Language("go", (".go",), "tree-sitter-go"),
-        Language("html", (".html", ".htm", ".xhtml"), "", module="facts.template"),
+        Language("html", (".html", ".htm", ".xhtml", ".tmpl", ".tpl"), "", module="facts.template"),
         Language("jinja", (".j2", ".jinja", ".jinja2", ".njk", ".swig"), "", "html", "facts.template.jinja"),
+        Language("handlebars", (".hbs", ".handlebars", ".mustache"), "", "html", "facts.template.handlebars"),
+        Language("gotemplate", (".gohtml", ".gotmpl"), "", "html", "facts.template.go"),
+        Language("freemarker", (".ftl", ".ftlh"), "", "html", "facts.template.freemarker"),
+        Language("velocity", (".vm", ".vtl"), "", "html", "facts.template.velocity"),
+        Language("mako", (".mako", ".mak"), "", "html", "facts.template.mako"),
+        Language("pug", (".pug", ".jade"), "", "html", "facts.template.pug"),
+        Language("jsp", (".jsp", ".jspf", ".tag"), "tree-sitter-java", "java", "facts.template.jsp"),
         Language("ejs", (".ejs",), "tree-sitter-javascript", "javascript", "facts.template.ejs"),
     )
 }

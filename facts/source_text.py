@@ -26,18 +26,25 @@ class SourceText:
             self.null_lines = [number for number, line in enumerate(text.split(b"\n"), 1) if b"\0" in line]
             text = text.replace(b"\0", b" ")
         self.utf8 = text
+        self._before, self._n_bytes = 0, len(text)
         octets = np.frombuffer(text, np.uint8)
         self._starts = np.concatenate(([0], np.flatnonzero(octets == 10) + 1))
         # Characters before each byte; only needed where a character takes several bytes.
         self._characters = None if text.isascii() else np.concatenate(([0], np.cumsum((octets & 0xC0) != 0x80)))
 
+    def put_before(self, before: bytes, utf8: bytes) -> None:
+        """Read `utf8` instead: `before`, which stands nowhere, a text as long as this one, and more behind."""
+        self._before = len(before)
+        self.utf8 = utf8
+
     @property
     def n_lines(self) -> int:
         """Lines of the text; what follows the last line end counts if it is not empty."""
-        return len(self._starts) - int(self._starts[-1] == len(self.utf8))
+        return len(self._starts) - int(self._starts[-1] == self._n_bytes)
 
     def positions(self, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the 1-based lines and columns of byte offsets; columns count Unicode code points."""
+        offsets = np.clip(offsets - self._before, 0, self._n_bytes)
         lines = np.searchsorted(self._starts, offsets, side="right")
         starts = self._starts[lines - 1]
         if self._characters is None:
@@ -46,7 +53,7 @@ class SourceText:
 
     def line_of(self, offset: int) -> int:
         """Return the 1-based line of a byte offset."""
-        return int(np.searchsorted(self._starts, offset, side="right"))
+        return int(np.searchsorted(self._starts, max(offset - self._before, 0), side="right"))
 
 
 def _utf8(data: bytes) -> bytes:

@@ -5,20 +5,42 @@ holds the state and makes the facts; `expressions` reads expressions; `page_plac
 Pages of HTML are read in the syntax that they are written in: `extract` finds out which.
 """
 
+import importlib
 import re
 
 from facts.file_facts import FileFacts
 
-_SYNTAXES = ((re.compile(rb"\{%|\{\{"), "jinja"),)
+_SYNTAXES = (
+    (rb"\sth:[\w-]+\s*=|\[[\[(]\$\{", "thymeleaf"),
+    (rb"<#(?:list|if|assign|include|import|macro|ftl)\b", "freemarker"),
+    (rb"<%(?:inherit|def|include|namespace|page|block)\b|(?m:^[ \t]*% (?:for|if)\b.*:[ \t]*$)", "mako"),
+    (rb"(?m:^[ \t]*#(?:set|foreach|parse)\s*\()", "velocity"),
+    (rb"\{%", "jinja"),
+    (
+        rb"\{\{-?\s*(?:[.$]|(?:range|define|template|block|with)\s|if\s+(?:[.$(]|(?:eq|ne|not|and|or|gt|lt|len)\s)"
+        rb"|end\s*-?\}\})",
+        "go",
+    ),
+    (rb"\{\{~?[{#/^>&!]", "handlebars"),
+    (rb"\{\{", "jinja"),
+)
+_OF_BROWSERS = re.compile(
+    rb"\b(?:v-(?:for|if|else|bind|model|on|html)|ng-(?:app|repeat|model|controller|bind)|x-data)\b|\*ng(?:For|If)"
+)
+_SIGNS = [(re.compile(sign), name) for sign, name in _SYNTAXES]
 
 
 def syntax_of(data: bytes) -> str | None:
-    """Return the syntax of templates that a page is written in, None if it is no template."""
-    return next((name for sign, name in _SYNTAXES if sign.search(data)), None)
+    """Return the syntax of templates that a page is written in, None if it is no template.
+
+    Pages for libraries of browsers, such as Vue and Angular, are none.
+    """
+    found = next((name for sign, name in _SIGNS if sign.search(data)), None)
+    if found and b"{%" not in data and b"{{" in data and _OF_BROWSERS.search(data):
+        return None
+    return found
 
 
 def extract(data: bytes) -> FileFacts:
     """Return the facts of a page of HTML, in the syntax that it is written in."""
-    from facts.template import jinja
-
-    return jinja.extract(data)
+    return importlib.import_module(f"facts.template.{syntax_of(data) or 'jinja'}").extract(data)

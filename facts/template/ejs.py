@@ -45,7 +45,7 @@ def extract(data: bytes) -> FileFacts:
 def _code(page: bytes) -> tuple[bytes, dict[int, tuple[str, str]]]:
     """Return the code of a template, each piece where it stands; and by place how, and where in the page, it prints."""
     result, printed, places, at = bytearray(_NOT_BLANK.sub(b" ", page)), {}, PagePlaces(), 0
-    for tag in _TAG.finditer(page):
+    for tag in _TAG.finditer(page, 0, page.rfind(b"%>") + 2):
         places.text(page[at : tag.start()])
         at, kind, code = tag.end(), tag[1], _LAST_COMMENT.sub(_blank, tag[2])
         if kind == b"#":

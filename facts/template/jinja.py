@@ -36,25 +36,19 @@ class Jinja(Page):
 
     def extract(self) -> FileFacts:
         """Return the facts of the template."""
-        at = 0
-        while (mark := _MARK.search(self.source, at)) is not None:
-            self.places.text(self.source[at : mark.start()])
-            end = _ENDS[mark[0][:2]].match(self.source, mark.end())
-            if end is None:
-                self.facts.unparsed(mark.start(), len(self.source))
-                break
-            at = end.end()
-            span = Span(mark.end(), end.start(1))
-            try:
-                if mark[0].startswith(b"{{"):
-                    self._print(span, Span(mark.start(), at))
-                elif mark[0].startswith(b"{%"):
-                    at = self._tag(span, at)
-            except Unreadable:
-                self.facts.unparsed(mark.start(), at)
-        self.end_all()
-        self.state_directives()
-        return self.facts.finish()
+        return self.read_tags(_MARK, self._read)
+
+    def _read(self, mark: re.Match[bytes]) -> int:
+        end = _ENDS[mark[0][:2]].match(self.source, mark.end())
+        if end is None:
+            return -1
+        self.tag_end = end.end()
+        span = Span(mark.end(), end.start(1))
+        if mark[0].startswith(b"{{"):
+            self._print(span, Span(mark.start(), end.end()))
+        elif mark[0].startswith(b"{%"):
+            return self._tag(span, end.end())
+        return end.end()
 
     def _print(self, span: Span, place: Span) -> None:
         """`{{ value }}`"""
@@ -102,10 +96,7 @@ def _if(page: Jinja, tag: str, span: Span) -> None:
 
 
 def _elif(page: Jinja, tag: str, span: Span) -> None:
-    before = page.turn()
-    if before is not None:
-        page.constructs.pop()
-        page.begin_if("if", page.parse(span).value(), before.after)
+    page.begin_else_if(page.parse(span).value)
 
 
 def _else(page: Jinja, tag: str, span: Span) -> None:

@@ -6,10 +6,13 @@ names that are bound where it stands.
 """
 
 import re
+from collections import Counter
+from collections.abc import Callable
 from itertools import islice
 from typing import NamedTuple
 
 from facts.control_flow_graph import Block, Loop
+from facts.file_facts import FileFacts
 from facts.function_body import MODULE, Body, Variable
 from facts.row_builder import Builder, tail
 from facts.source_text import SourceText
@@ -30,13 +33,17 @@ class Span(NamedTuple):
 
 
 class Open(NamedTuple):
-    """A construct that waits for its end: `otherwise` begins where its condition fails, `after` follows it."""
+    """A construct that waits for its end: `otherwise` begins where its condition fails, `after` follows it.
+
+    A loop goes on at its `head`, a macro has the body around, `outer`. What is `scoped` has names of its own.
+    """
 
     kind: str
     after: Block
     otherwise: Block | None = None
     head: Block | None = None
     outer: Body | None = None
+    scoped: bool = False
 
 
 class Unreadable(Exception):
@@ -47,8 +54,10 @@ class Page:
     """The state of the walk over one template.
 
     `scopes` are the names at hand, innermost last; `constructs` those that are open; `how` says how values are printed
-    where nothing else is said, innermost last.
+    where nothing else is said, innermost last. `TELLS_PLACES`: escaping is the same all over the page.
     """
+
+    TELLS_PLACES = True
 
     def __init__(self, text: SourceText, language: str) -> None:
         self.source = text.utf8
@@ -59,6 +68,8 @@ class Page:
         self.constructs: list[Open] = []
         self.how = [DEFAULT]
         self.places = PagePlaces()
+        self.tag_end = 0
+        self._n_open: Counter[str] = Counter()
         self.body = Body(self.facts, MODULE)
         self.emit("template", MODULE)
 
@@ -76,7 +87,7 @@ class Page:
         """Return the text that stands for a value in labels of what is made of it."""
         return self.facts.labels[value].removeprefix("φ ")
 
-    def state_directives(self) -> None:
+    def _state_directives(self) -> None:
         """State the comments that speak to the analyser."""
         for found in _DIRECTIVE.finditer(self.source) if b"analyze:" in self.source else ():
             text = _END_OF_COMMENT.sub("", self.text(Span(*found.span(1))))
@@ -111,12 +122,12 @@ class Page:
 
     # ---- What a template does
 
-    def prints(self, value: int, span: Span, how: str = "") -> None:
-        """Print a value into the page."""
+    def prints(self, value: int, span: Span, how: str = "", place: str = "") -> None:
+        """Print a value into the page, at the place of its text if no other is given."""
         print_ = self.body.running(self.entity("print " + self.label(value), span))
         self.emit("prints", print_, value, how or self.how[-1])
-        place = self.places.place
-        if place not in (TEXT, QUOTED):
+        place = place or self.places.place
+        if self.TELLS_PLACES and place not in (TEXT, QUOTED):
             self.emit("printed_in", print_, place)
         self.places.printed()
 
@@ -158,7 +169,15 @@ class Page:
         after = after or self.body.new_block("after " + label)
         self.body.branch(condition, inside, otherwise)
         self.body.start(inside)
-        self.constructs.append(Open(kind, after, otherwise))
+        self._open(Open(kind, after, otherwise))
+
+    def begin_else_if(self, condition: Callable[[], int]) -> None:
+        """Go on where the condition of the innermost construct fails and this one, evaluated there, holds."""
+        before = self.turn()
+        if before is not None:
+            value = condition()
+            self._drop()
+            self.begin_if(before.kind, value, before.after)
 
     def turn(self) -> Open | None:
         """Go on where the condition of the innermost construct fails, once."""
@@ -197,13 +216,13 @@ class Page:
             part = body.instruction(self.entity(name, span))
             self.emit("unpack", part, item, position)
             self.bind(name, part, span, "loop")
-        self.constructs.append(Open(kind, after, head=head))
+        self._open(Open(kind, after, head=head, scoped=True))
 
     def begin_scope(self, kind: str) -> None:
         """Go on in a scope of its own."""
         after = self.body.new_block("after " + kind)
         self.scopes.append({})
-        self.constructs.append(Open(kind, after))
+        self._open(Open(kind, after, scoped=True))
 
     def begin_macro(self, kind: str, name: str, parameters: list[str], span: Span) -> None:
         """Go on in a new function of this name, which prints when it is called."""
@@ -213,7 +232,7 @@ class Page:
         self.emit("define", value, function)
         self.bind_value(name, value, "function")
         after, outer = self.body.new_block("after " + name), self.body
-        self.constructs.append(Open(kind, after, outer=outer))
+        self._open(Open(kind, after, outer=outer, scoped=True))
         self.scopes.append({})
         self.body = Body(self.facts, function)
         for position, parameter in enumerate(parameters):
@@ -224,21 +243,50 @@ class Page:
 
     def end(self, *kinds: str) -> None:
         """End the innermost construct of these kinds, and what is still open in it; nothing if none is open."""
-        if any(found.kind in kinds for found in self.constructs):
-            while self._end_innermost() not in kinds:
+        if any(self._n_open[kind] for kind in kinds):
+            while self.end_innermost() not in kinds:
                 pass
 
-    def end_all(self) -> None:
-        """End what the template leaves open."""
-        while self.constructs:
-            self._end_innermost()
-        self.body.finish()
+    def read_tags(self, opening: re.Pattern[bytes], read: Callable[[re.Match[bytes]], int]) -> FileFacts:
+        """Return the facts of the template: let `read` execute what begins at each match of `opening`.
 
-    def _end_innermost(self) -> str:
-        found = self.constructs[-1]
-        if found.otherwise is not None:
+        It returns where the template goes on, and sets `tag_end` before it raises Unreadable; -1 if there is no end.
+        """
+        at = 0
+        while (found := opening.search(self.source, at)) is not None:
+            self.places.text(self.source[at : found.start()])
+            try:
+                at = self.tag_end = read(found)
+            except Unreadable:
+                at = self.tag_end
+                self.facts.unparsed(found.start(), at)
+            if at < 0:
+                self.facts.unparsed(found.start(), len(self.source))
+                break
+        return self.finish()
+
+    def finish(self) -> FileFacts:
+        """End what the template leaves open; return its facts."""
+        while self.constructs:
+            self.end_innermost()
+        self.body.finish()
+        self._state_directives()
+        return self.facts.finish()
+
+    def _open(self, construct: Open) -> None:
+        self.constructs.append(construct)
+        self._n_open[construct.kind] += 1
+
+    def _drop(self) -> Open:
+        found = self.constructs.pop()
+        self._n_open[found.kind] -= 1
+        return found
+
+    def end_innermost(self) -> str:
+        """End the innermost construct; return its kind."""
+        if self.constructs[-1].otherwise is not None:
             self.turn()
-        self.constructs.pop()
+        found = self._drop()
         if found.outer is not None:
             self.body.finish()
             self.body = found.outer
@@ -246,7 +294,7 @@ class Page:
             self.body.goto(found.head)
             self.body.leave()
             self.body.seal(found.head)
-        if found.outer is not None or found.head is not None or found.kind == "scope":
+        if found.scoped:
             for name in self.scopes.pop():
                 self._meanings[name].pop()
         self.body.goto(found.after)

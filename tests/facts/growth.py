@@ -738,6 +738,65 @@ _EJS = {
     "beginnings": repeated("<%- "),
     "comments": repeated("<% // x"),
 }
+_HANDLEBARS = {
+    "sections": nested("{{#each x}}", "{{{x}}}{{../y}}", "{{/each}}"),
+    "mustache sections": repeated("{{#x{i}}}{{y}}{{/x{i}}}"),
+    "helpers": nested("(f ", "x", ")", "{{f {}}}"),
+    "beginnings": repeated("{{#if "),
+    "ends": repeated("{{/if}}"),
+    "partials": repeated("{{> p a=b}}", "{{#each x}}{}{{/each}}"),
+}
+_GO_TEMPLATES = {
+    "ifs": nested("{{if .X}}", "{{.X}}", "{{end}}"),
+    "ranges": nested("{{range .X}}", "{{.X}}", "{{end}}"),
+    "pipes": nested("", ".X", " | f", "{{ {} }}"),
+    "parentheses": nested("(f ", ".X", ")", "{{ {} }}"),
+    "paths": nested("", ".X", ".X", "{{ {} }}"),
+    "beginnings": repeated("{{range "),
+}
+_FREEMARKER = {
+    "lists": nested("<#list x as x>", "${x?html}", "</#list>"),
+    "ifs": nested("<#if x>", "${x}", "</#if>"),
+    "builtins": nested("", "x", "?f", "${ {} }"),
+    "defaults": nested("", "x", "!x", "${ {} }"),
+    "beginnings": repeated("<#if x "),
+    "brackets": repeated("[#if x "),
+    "values": repeated("${x{"),
+}
+_VELOCITY = {
+    "loops": nested("#foreach($x in $x)", "$x", "#end"),
+    "calls": nested("$x.f(", "$x", ")"),
+    "brackets": repeated("$x("),
+    "ifs": repeated("#if($x) $x #end"),
+    "sets": repeated("#set($x{i} = $x)"),
+}
+_MAKO = {
+    "loops": nested("% for x in x:\n", "${x}\n", "% endfor\n"),
+    "defs": repeated('<%def name="f{i}(x)">${x|h}</%def>'),
+    "tags": repeated("<%a "),
+    "values": repeated("${x{"),
+}
+_PUG = {
+    "tags": repeated("p= x\n"),
+    "attributes": repeated("a{i}=x, ", "p({})\n"),
+    "tags in a line": nested("a: ", "b= x", ""),
+    "brackets": repeated("a(b=("),
+    "texts": repeated("p #{x} !{y}\n"),
+    "loops": indented("each x in x", "p= x"),
+    "else-ifs": repeated("else if x\n  p= x\n", "if x\n  p= x\n{}"),
+}
+_JSP = {
+    "values": repeated("<p class=<%= x %>>${y.z}</p>"),
+    "scriptlets": nested("<% if (x) { %>", "<%= x %>", "<% } %>"),
+    "loops": repeated('<c:forEach items="${x}" var="x">${x}'),
+    "beginnings": repeated("<%= "),
+    "tags": repeated("<c:out a='"),
+}
+_THYMELEAF = {
+    "attributes": repeated('<p th:utext="${x}" th:each="x : ${x}">'),
+    "inline": repeated("[[${x}]] [(${x})]"),
+    "beginnings": repeated("[(${x} [[ "),
+}
 SHAPES: dict[str, dict[str, Shape]] = {
     "python": _PY,
     "java": _JAVA,
@@ -747,4 +806,12 @@ SHAPES: dict[str, dict[str, Shape]] = {
     "go": _GO,
     "jinja": _JINJA,
     "ejs": _EJS,
+    "handlebars": _HANDLEBARS,
+    "gotemplate": _GO_TEMPLATES,
+    "freemarker": _FREEMARKER,
+    "velocity": _VELOCITY,
+    "mako": _MAKO,
+    "pug": _PUG,
+    "jsp": _JSP,
+    "html": _THYMELEAF,
 }

@@ -83,6 +83,124 @@ EJS = """<h1><%- title %></h1>
 <% } %>
 <%- include("parts/name", { name: shop.name }) %>
 """
+EXPRESS_PUG = EXPRESS.replace('"shop"', '"shop.pug"')
+PUG = """h1!= title
+p!= shop.name //- <!-- found -->
+p= shop.name
+p #{shop.name} !{shop.number}
+each name in names
+  li!= name //- <!-- found -->
+"""
+EXPRESS_HBS = EXPRESS.replace('"shop"', '"shop.hbs"')
+HANDLEBARS = """<h1>{{{title}}}</h1>
+{{#with shop}}{{{name}}}{{/with}} <!-- found -->
+{{shop.name}}
+{{#each names}}
+{{{this}}} <!-- found -->
+{{/each}}
+"""
+GO = """package shop
+
+import (
+	"net/http"
+	"text/template"
+	html "html/template"
+)
+
+var page = template.Must(template.ParseFiles("views/page.tmpl"))
+
+type Data struct {
+	Name  string
+	Items []string
+}
+
+func show(w http.ResponseWriter, r *http.Request) {
+	page.Execute(w, Data{Name: r.FormValue("name"), Items: []string{r.FormValue("item")}})
+	t, _ := template.ParseFiles("views/map.tmpl", "views/part.tmpl")
+	t.Execute(w, map[string]string{"Name": r.FormValue("name"), "Other": "x"})
+	t.ExecuteTemplate(w, "part.tmpl", r.FormValue("x"))
+	h, _ := html.ParseFiles("views/html.tmpl")
+	h.Execute(w, Data{Name: r.FormValue("name")})
+}
+"""
+SPRING = """import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.ModelAndView;
+
+@Controller
+class Shops {
+    @GetMapping("/shop")
+    String shop(@RequestParam String name, Model model) {
+        model.addAttribute("name", name);
+        model.addAttribute("other", 1);
+        return "shops/shop";
+    }
+
+    @GetMapping("/other")
+    ModelAndView other(@RequestParam String name) {
+        ModelAndView view = new ModelAndView("shops/other");
+        view.addObject("name", name);
+        return view;
+    }
+}
+"""
+THYMELEAF = """<p th:utext="${name}"></p> <!-- found -->
+<p th:text="${name}" th:utext="${other}"></p>
+<p>[[${name}]]</p>
+<p>[(${name})]</p> <!-- found -->
+"""
+SERVLET = """import javax.servlet.http.HttpServlet;
+import javax.servlet.http.HttpServletRequest;
+import javax.servlet.http.HttpServletResponse;
+
+public class Shop extends HttpServlet {
+    @Override
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) throws Exception {
+        request.setAttribute("name", request.getParameter("name"));
+        request.getRequestDispatcher("/WEB-INF/shop.jsp").forward(request, response);
+    }
+}
+"""
+JSP = """<%@ page import="java.util.List" %>
+<%! String twice(String text) { return text + text; } %>
+<p>${name}</p> <!-- found -->
+<p><c:out value="${name}"/></p>
+<p>${fn:escapeXml(name)}</p>
+<% String q = request.getParameter("q");
+   if (q != null) { %>
+<p><%= q %></p> <!-- found -->
+<p><%= twice(q) %></p> <!-- found -->
+<p><%= q.length() %></p>
+<% } %>
+<p>${param.q}</p> <!-- found -->
+"""
+FREEMARKER = """import freemarker.template.Configuration;
+import freemarker.template.Template;
+import java.util.HashMap;
+import java.util.Map;
+import javax.servlet.http.HttpServletRequest;
+import javax.servlet.http.HttpServletResponse;
+
+class Shop {
+    void show(Configuration configuration, HttpServletRequest request, HttpServletResponse response) throws Exception {
+        Template template = configuration.getTemplate("shop.ftl");
+        Map<String, Object> data = new HashMap<>();
+        data.put("name", request.getParameter("name"));
+        template.process(data, response.getWriter());
+    }
+}
+"""
+MAKO = """from flask import request
+from mako.lookup import TemplateLookup
+
+lookup = TemplateLookup(directories=["templates"])
+
+
+def show():
+    return lookup.get_template("shop.mako").render(name=request.args["name"])
+"""
 RAW = "{{ name|safe }} <!-- found -->\n"
 
 PROGRAMS = {
@@ -130,6 +248,31 @@ PROGRAMS = {
         "views/parts/name.ejs": "<b><%- name %></b> <!-- found -->",
         "views/other.ejs": "<%- shop.name %>",
     },
+    "Express with Pug": {"app.js": EXPRESS_PUG, "views/shop.pug": PUG},
+    "Express with Handlebars": {"app.js": EXPRESS_HBS, "views/shop.hbs": HANDLEBARS},
+    "Go": {
+        "app.go": GO,
+        "views/page.tmpl": "{{.Name}} <!-- found -->\n{{.Name | html}}{{range .Items}}\n{{.}} <!-- found -->\n{{end}}",
+        "views/map.tmpl": "{{.Name}} <!-- found -->\n{{.Other}}{{with .Other}}{{.}}{{end}}",
+        "views/part.tmpl": "{{.}} <!-- found -->",
+        "views/html.tmpl": "<p title={{.Name}}>{{.Name}}</p>",
+    },
+    "Spring with Thymeleaf": {
+        "Shops.java": SPRING,
+        "templates/shops/shop.html": THYMELEAF,
+        "templates/shops/other.html": '<p th:utext="${name}"></p> <!-- found -->',
+    },
+    "servlets with JSP": {"Shop.java": SERVLET, "web/WEB-INF/shop.jsp": JSP},
+    "FreeMarker": {
+        "Shop.java": FREEMARKER,
+        "templates/shop.ftl": "${name} <!-- found -->\n${name?html} ${name?length}",
+    },
+    "Velocity": {
+        "Shops.java": SPRING,
+        "templates/shops/shop.vm": "$name <!-- found -->\n$esc.html($name) $other\n#set($x = $name)$x <!-- found -->",
+        "templates/shops/other.vm": "",
+    },
+    "Mako": {"app.py": MAKO, "templates/shop.mako": "${name} <!-- found -->\n${name | h}\n${name | n} <!-- found -->"},
     "a request in a template": {"page.html": "{{ request.args.a|safe }} <!-- found -->\n{{ request.args.a }}"},
 }
 
