@@ -50,7 +50,8 @@ class Step:
 class Check:
     """The metadata of a check. `help` is Markdown, `summary` its first paragraph.
 
-    `context` is the context policy that it requests, or empty; `tier` is one of `rules.catalogue.TIERS`.
+    `context` is the context policy that it requests, or empty; `tier` is one of `rules.catalogue.TIERS`;
+    `also` are the names under which other tools report the same.
     """
 
     id: str
@@ -65,16 +66,21 @@ class Check:
     tags: tuple[str, ...] = ()
     context: str = ""
     tier: str = "default"
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """`analyze: ignore[rules] reason` in a comment at `line`; no rules means every rule."""
+    """`analyze: ignore[rules] reason` in a comment at `line`; no rules means every rule.
+
+    A `foreign` one is another tool's comment that names its own rules; the reason is that comment.
+    """
 
     file: str
     line: int
     rules: tuple[str, ...]
     reason: str
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ def print_check(check: Check) -> None:
         shown.print(Markdown(page, hyperlinks=False))
     else:
         say(page.rstrip("\n"))
+    if check.also:
+        shown.print(Text("\nOther tools: " + ", ".join(check.also), style="dim"), soft_wrap=True)
 
 
 def print_test_results(results: Iterable[ExampleResult]) -> int:

@@ -78,6 +78,9 @@ SELECTION = (
     click.option("--exclude", multiple=True, metavar="PATTERN", help="Exclude paths, in gitignore syntax."),
     click.option("--include-vendored", is_flag=True, default=None, help="Scan vendored directories too."),
     click.option("--include-generated", is_flag=True, default=None, help="Report all findings in generated files."),
+    click.option(
+        "--own-suppressions-only", is_flag=True, default=None, help="Ignore other tools' comments (noqa, nosec, …)."
+    ),
     click.option("--max-file-kb", type=click.IntRange(min=1), metavar="KB", help="Skip larger files (default: 1024)."),
     click.option(
         "--rule-rows",

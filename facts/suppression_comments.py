@@ -1,4 +1,4 @@
-"""Comments that speak to the analyser: `analyze: ignore[…] reason`, in the comment syntax of any language."""
+"""Comments that suppress findings, ours (`analyze: ignore[…] reason`) and other tools', in any language's syntax."""
 
 import re
 
@@ -7,7 +7,22 @@ from tree_sitter import Node, Query, QueryCursor
 from facts.tree_sitter_grammar import Grammar
 from facts.tree_walk import Walk
 
-_DIRECTIVE = re.compile(r"(?:#|//|/\*+|<!--)\s*analyze:")
+_OURS = re.compile(r"(?:#|//|/\*+|<!--)\s*analyze:")
+_FOREIGN = re.compile(
+    r"#\s*noqa\s*:|#\s*nosec\b|#\s*pylint:\s*disable=|\bnosem(?:grep)?\s*:|\bnolint\s*:|\bNOLINT(?:NEXTLINE)?\("
+    r"|\beslint-disable-(?:next-)?line\b"
+)
+_WORDS = re.compile(rb"analyze:|noqa|nosec|nosem|NOLINT|nolint|eslint-disable-|pylint:")
+
+
+def may_suppress(source: bytes) -> bool:
+    """Return True if a text may hold a comment that suppresses findings."""
+    return _WORDS.search(source) is not None
+
+
+def suppresses(comment: str) -> bool:
+    """Return True if a comment suppresses findings, of ours or of another tool."""
+    return bool(_OURS.match(comment) or _FOREIGN.search(comment))
 
 
 class Comments:
@@ -23,10 +38,10 @@ class Comments:
 
     def state_directives(self, walk: Walk, root: Node) -> None:
         """State the comments that speak to the analyser."""
-        if b"analyze:" not in walk.source:
+        if not may_suppress(walk.source):
             return
         for comment in self.of(root):
             text = walk.text(comment)
-            if _DIRECTIVE.match(text):
+            if suppresses(text):
                 line = walk.facts.text.line_of(comment.start_byte)
                 walk.emit("directive_comment", line, text.removesuffix("*/").rstrip())

@@ -21,7 +21,7 @@ CONTEXTS = ("insensitive", "1-call", "2-call", "1-object", "2-object", "1-type",
 TIERS = ("default", "audit")
 """Default: what should block a merge. Audit: what is dangerous, without a proven source; it runs on request."""
 REQUIRED = ("id", "name", "severity", "precision", "message")
-KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context", "tier")
+KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context", "tier", "also")
 
 _ENTRY = re.compile(r"@([\w-]+)[ \t]+((?:(?![ \t]{2,}@).)*)")
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
@@ -55,6 +55,7 @@ class Check:
 
     A check whose header says how severe its findings are for security has the tag `security`. `context` names the
     context policy that the check is to be evaluated under, if it asks for one. `tier` is one of TIERS.
+    `also` are the names, or patterns of them, under which other tools report the same.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Check:
     help: str = ""
     context: str = ""
     tier: str = "default"
+    also: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -92,7 +94,8 @@ def read_check(name: str, text: str, help: str = "") -> Check:
             if key not in KEYS:
                 known = ", ".join(f"@{key}" for key in KEYS)
                 raise HeaderError(f"unknown key '@{key}'; known: {known}", number, _nearest(f"@{key}", KEYS, "@"))
-            entries[key] = (value.strip(), number)
+            earlier = f"{entries[key][0]} " if key == "also" and key in entries else ""
+            entries[key] = (earlier + value.strip(), number)
     if missing := [f"@{key}" for key in REQUIRED if key not in entries]:
         raise HeaderError(f"the header lacks {', '.join(missing)}", 1)
     _check_choice(entries, "severity", SEVERITIES)
@@ -103,8 +106,9 @@ def read_check(name: str, text: str, help: str = "") -> Check:
         _check_choice(entries, "tier", TIERS)
     values = {key.replace("-", "_"): value for key, (value, _) in entries.items()}
     cwe = tuple(int(number) for number in re.findall(r"\d+", values.pop("cwe", "")))
+    also = tuple(values.pop("also", "").split())
     tags = ["security"] * ("security_severity" in values) + values.pop("tags", "").replace(",", " ").split()
-    return Check(**values, file=DatalogFile(name, text), cwe=cwe, tags=tuple(dict.fromkeys(tags)), help=help)
+    return Check(**values, file=DatalogFile(name, text), cwe=cwe, tags=tuple(dict.fromkeys(tags)), help=help, also=also)
 
 
 def _check_choice(entries: dict[str, tuple[str, int]], key: str, choices: tuple[str, ...]) -> None:

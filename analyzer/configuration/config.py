@@ -43,6 +43,7 @@ class Config:
     rules_dir: tuple[str, ...] = ()
     extract_timeout_s: int = 120
     context: str = INSENSITIVE
+    own_suppressions_only: bool = False
 
     def override(self, **flags: Any) -> Config:
         """Return this configuration, overridden by the flags that are neither None nor empty.
@@ -99,6 +100,7 @@ CHECKS: dict[str, Callable[[Any], str]] = {
     "rules_dir": _check_strings,
     "extract_timeout_s": _check_count,
     "context": _check_choice(NAMES),
+    "own_suppressions_only": _check_flag,
 }
 KEYS = [field.name.replace("_", "-") for field in fields(Config)]
 

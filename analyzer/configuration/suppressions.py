@@ -17,7 +17,7 @@ from analyzer.report import Finding, Place, Problem, Suppression
 
 DIRECTIVE = re.compile(r"\banalyze:\s*ignore(?:[ \t]*\[([^\]]*)\]|(?![\w({-])(?![ \t]*\[))[ \t]*([^\r\n]*)")
 WORD = re.compile(r"\banalyze:\s*([\w-]+)")
-COMMENT_LINE = re.compile(r"\s*(#|//|--|/\*|\*)")
+COMMENT_LINE = re.compile(r"\s*(#|//|--|\{?/\*|\*)")
 
 
 def parse_suppression(file: str, line: int, comment: str) -> Suppression | None:
@@ -99,7 +99,12 @@ def names(suppression: Suppression, check: str) -> bool:
 
 
 def judged(suppression: Suppression, run: set[str], known: set[str]) -> bool:
-    """Return True if every check that the suppression names has run, so that it can be called unused."""
+    """Return True if every check that the suppression names has run, so that it can be called unused.
+
+    Another tool's comment is not: that tool needs it.
+    """
+    if suppression.foreign:
+        return False
     if any(not any(fnmatchcase(check, rule) for check in known) for rule in suppression.rules):
         return False
     return not any(names(suppression, check) for check in known - run)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import facts
 from analyzer.configuration.config import Config
+from analyzer.configuration.foreign_suppressions import ForeignNames
 from analyzer.configuration.suppressions import judged, mistakes, parse_suppression
 from analyzer.evaluation.points_to_bounds import INTO
 from analyzer.evaluation.rulebook import Rulebook
@@ -55,6 +56,9 @@ def assemble(
     findings = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
+    if not config.own_suppressions_only:
+        names = ForeignNames(book.checks)
+        suppressions += (found for comment in comments for found in names.suppressions(*comment))
     presented = present(findings, suppressions, texts, Statements(collected.mounted))
     shown = presented.findings
     left_out: tuple[Finding, ...] = ()

@@ -102,7 +102,7 @@ def weaker_keys(old: Config, new: Config, *, backwards: bool = False) -> Iterato
         before, after = getattr(old, name), getattr(new, name)
         if FAIL_ON.index(after) > FAIL_ON.index(before):
             yield f"{_key(name)}: {arrow.format(old=before, new=after)}"
-    for name in ("max_file_kb", "extract_timeout_s", "include_vendored", "include_generated"):
+    for name in ("max_file_kb", "extract_timeout_s", "include_vendored", "include_generated", "own_suppressions_only"):
         before, after = getattr(old, name), getattr(new, name)
         if after < before:
             yield f"{_key(name)}: {arrow.format(old=_toml(before), new=_toml(after))}"

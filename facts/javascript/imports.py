@@ -1,6 +1,5 @@
 """Imports and exports of modules and namespaces; comments that speak to the analyser."""
 
-import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -14,9 +13,7 @@ from facts.javascript.literals import string_text
 from facts.javascript.names import evaluate_named
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
-
-_DIRECTIVE = re.compile(r"(?://|/\*+|<!--)\s*analyze:")
-
+from facts.suppression_comments import may_suppress, suppresses
 
 # ---- Imports
 
@@ -176,11 +173,11 @@ def _names(unit: Unit, node: Node | None) -> Iterator[str]:
 
 def directives(unit: Unit, root: Node) -> None:
     """State the comments that speak to the analyser."""
-    if b"analyze:" not in unit.source:
+    if not may_suppress(unit.source):
         return
     work = [root]
     while work:
         node = work.pop()
-        if node.type in ("comment", "html_comment") and _DIRECTIVE.match(unit.text(node)):
-            unit.emit("directive_comment", unit.facts.source_text.line_of(node.start_byte), unit.text(node))
+        if node.type in ("comment", "html_comment") and suppresses(unit.text(node)):
+            unit.emit("directive_comment", unit.facts.text.line_of(node.start_byte), unit.text(node))
         work.extend(reversed(node.children))

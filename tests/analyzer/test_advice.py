@@ -31,7 +31,7 @@ def test_a_header_with_another_id_than_the_reported_one_is_told(relation):
 
 @pytest.mark.parametrize(
     ("kind", "help"),
-    [("sqll", "did you mean 'sql'?"), ("mail-header", 'write a check: taint_check("ID", "mail-header")')],
+    [("sqll", "did you mean 'sql'?"), ("carrier-pigeon", 'write a check: taint_check("ID", "carrier-pigeon")')],
 )
 def test_a_kind_that_no_check_reads_is_told(kind, help):
     model = f'source_call("http", "a.b"). sink_argument("{kind}", "shop.mail.send", "0").\n'

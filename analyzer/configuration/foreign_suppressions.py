@@ -1,0 +1,48 @@
+"""Suppression comments of other tools, as far as they name a rule that one of our checks stands beside.
+
+Each check says in its header under which names others report the same (`@also`). A comment without a rule, and one that
+names rules which no check knows, suppresses nothing here: what its author had in mind is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from analyzer.report import Check, Suppression
+
+COMMENTS = (
+    re.compile(r"#\s*noqa\s*:\s*([A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*)", re.IGNORECASE),
+    re.compile(r"#\s*nosec[\s:]+([BG]\d+(?:[\s,]+[BG]\d+)*)", re.IGNORECASE),
+    re.compile(r"\bnosem(?:grep)?\s*:\s*([\w.-]+(?:\s*,\s*[\w.-]+)*)"),
+    re.compile(r"\bnolint\s*:\s*([\w-]+(?:\s*,\s*[\w-]+)*)"),
+    re.compile(r"\bNOLINT(?:NEXTLINE)?\(([^)]*)\)"),
+    re.compile(r"\beslint-disable-(?:next-)?line\s+([@\w/-]+(?:\s*,\s*[@\w/-]+)*)"),
+    re.compile(r"#\s*pylint:\s*disable=([\w-]+(?:\s*,\s*[\w-]+)*)"),
+)
+"""What introduces the names of rules in a comment: flake8 and Ruff, Bandit and gosec, Semgrep, golangci-lint, …"""
+TOOLS = {"gosec": "g[0-9][0-9][0-9]"}
+"""Linters that `nolint` names instead of a rule, and what their rules are called."""
+
+
+class ForeignNames:
+    """The checks by the names that other tools give to what they report."""
+
+    def __init__(self, checks: Iterable[Check]) -> None:
+        self._names = [(check.id, name.lower()) for check in checks for name in check.also]
+
+    def checks(self, rule: str) -> Iterator[str]:
+        """Yield the ids of the checks that report what another tool's rule does."""
+        rule = rule.strip().lower()
+        for check, name in self._names:
+            if fnmatchcase(name, TOOLS[rule]) if rule in TOOLS else fnmatchcase(rule, name):
+                yield check
+
+    def suppressions(self, file: str, line: int, comment: str) -> Iterator[Suppression]:
+        """Yield what a comment suppresses. The reason is the part of the comment that says so."""
+        for pattern in COMMENTS:
+            if found := pattern.search(comment):
+                checks = {check for rule in re.split(r"[\s,]+", found[1]) for check in self.checks(rule)}
+                if checks:
+                    yield Suppression(file, line, tuple(sorted(checks)), found[0].strip(), foreign=True)
