@@ -47,6 +47,7 @@ def _declare(unit: Unit, found: Declared, kind: int, words: list[str]) -> None:
     else:
         value = unit.entity(found.name, found.place)
         if name.owner != MODULE and "static" not in words:
+            name.bare = True
             unit.emit("uninitialized", value)
     annotated(unit, value, kind)
     if "static" in words and name.owner != MODULE:

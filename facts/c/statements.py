@@ -4,6 +4,7 @@ from tree_sitter import Node
 
 from facts.c import tree
 from facts.c.calls import NO_RETURN
+from facts.c.loop_macros import repeat, repeated
 from facts.c.tree import STATEMENTS, children, only_child
 from facts.c.unit import Unit
 from facts.function_body import MODULE
@@ -24,6 +25,10 @@ def _declarations(unit: Unit, node: Node) -> None:
 def _expression(unit: Unit, node: Node) -> None:
     expression = only_child(node)
     if expression is None:
+        return
+    block = repeated(unit, node, expression)
+    if block is not None:
+        repeat(unit, expression, block)
         return
     unit.value(expression)
     if expression.kind_id in _CALL and _never_returns(unit, expression):

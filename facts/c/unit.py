@@ -22,7 +22,8 @@ class Unit(Walk):
     `source` is the text that was parsed, in which macros that break the grammar are blanked; every byte stands where it
     does in the file, `written`. `arguments` are the spans of types that stand as arguments, as names. `types` holds the
     types named so far, `hint` what a type without a tag is called. `cases` holds the blocks of the `case`s of the
-    switch at hand, `leaves` those that `__leave` goes to.
+    switch at hand, `leaves` those that `__leave` goes to. `repeated` are statements that macros in front of them have
+    executed.
     """
 
     LANGUAGE = "c"
@@ -52,6 +53,7 @@ class Unit(Walk):
         self.types: dict[str, int] = {}
         self.stand_ins: dict[str, str] = {}
         self.hint = ""
+        self.repeated: set[int] = set()
         self.open_body(MODULE, self.file, Uses())
 
     # ---- Bodies
@@ -186,6 +188,8 @@ class Unit(Walk):
 
     def statement(self, node: Node) -> None:
         """Execute a statement; a case or label that nothing runs into begins its own block, in an `#if`, too."""
+        if node.id in self.repeated:
+            return None
         if self.scope is self.file and tree.untyped_head(node) is not None:
             return None
         if self.body.block is None and node.kind_id in tree.CONDITIONALS:

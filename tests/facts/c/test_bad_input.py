@@ -117,6 +117,26 @@ def test_a_macro_declares_where_it_is_all_of_a_line(source, declares):
     assert bool([*attributes.declaring(b"int y;\n" + source.encode())]) is declares
 
 
+@pytest.mark.parametrize(
+    ("macro", "statement"),
+    [
+        ("EACH(x, &all, link)", "{ if (x) break; g(x); }"),
+        ("ALL_FOREACH(x, &all, link)", "if (x) break;"),
+        ("list_for_each(x, &all)", "{ if (x) break; }"),
+    ],
+)
+def test_a_macro_before_a_block_is_a_loop(macro, statement):
+    source = f"int f(void) {{\n  int *x;\n  {macro} {statement}\n  return x == 0;\n}}\n"
+    assert not extract(source).unparsed_lines
+    heads = {row[1] for row in rows(source, "branch") if "more" in row[1]}
+    assert len(heads) == 1
+    assert ("def f/x#1", "def f/unknown") in rows(source, "assign")
+
+
+def test_a_call_with_a_semicolon_before_a_block_is_no_loop():
+    assert not rows("int f(int *x) {\n  EACH(x);\n  { g(x); }\n  return 0;\n}\n", "branch")
+
+
 def test_a_macro_before_a_text_is_no_argument_of_its_own():
     found = rows('void f(int a) {\n  log(1, NUMBER(2) "x",\n    a);\n}\n', "argument")
     assert [row[1:] for row in found if row[0] == "def f/log()"] == [
