@@ -525,6 +525,9 @@ func fetch(w http.ResponseWriter, r *http.Request) {
 	http.Post("https://example.org"+target, "text/plain", &bytes.Buffer{}) // found: request-forgery
 	req, _ := http.NewRequestWithContext(context.Background(), "GET", target, nil) // found: request-forgery
 	http.DefaultClient.Do(req)
+	http.Redirect(w, r, r.URL.Path+"?"+r.URL.RawQuery, 302)
+	http.Redirect(w, r, "?next="+target, 302)
+	http.Redirect(w, r, target+"?next", 302) // found: open-redirect
 	net.Dial("tcp", target) // found: request-forgery
 	u, _ := url.Parse(target)
 	httputil.NewSingleHostReverseProxy(u).ServeHTTP(w, r) // found: request-forgery
@@ -763,6 +766,8 @@ func main() {
 	fmt.Scanln(&typed)
 	db.Query("SELECT " + typed) // found: sql-injection
 	exec.Command("sh", "-c", "ls "+os.Args[1]).Run() // found: command-injection
+	exec.Command(os.Args[0], "again").Run()
+	db.Query("SELECT " + os.Args[0]) // found: sql-injection
 }
 """,
 }
