@@ -516,6 +516,8 @@ import (
 	"net/url"
 )
 
+var base = address()
+
 func fetch(w http.ResponseWriter, r *http.Request) {
 	target := r.URL.Query().Get("url")
 	http.Get(target) // found: request-forgery
@@ -528,6 +530,7 @@ func fetch(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, r.URL.Path+"?"+r.URL.RawQuery, 302)
 	http.Redirect(w, r, "?next="+target, 302)
 	http.Redirect(w, r, target+"?next", 302) // found: open-redirect
+	http.Get(base + "/items/" + target)
 	net.Dial("tcp", target) // found: request-forgery
 	u, _ := url.Parse(target)
 	httputil.NewSingleHostReverseProxy(u).ServeHTTP(w, r) // found: request-forgery
@@ -571,6 +574,8 @@ func show(r *http.Request, z *zap.Logger, zero zerolog.Logger) {
 	log.Println("user", name) // found: log-injection
 	log.Printf("user %s", name) // found: log-injection
 	log.Printf("user %q", name)
+	log.Printf("user %q of %s", name, "shop")
+	log.Printf("%d%% of %q for %s", 3, "shop", name) // found: log-injection
 	log.Println(strconv.Quote(name))
 	logrus.WithField("name", name).Info("user")
 	logrus.Infof("user %s", name)
@@ -585,6 +590,7 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"net/http"
 	"os/exec"
 
@@ -607,6 +613,12 @@ func run(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(text)
 	json.NewEncoder(w).Encode(m)
+}
+
+func typed(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("name")
+	w.Header().Set("Content-Type", fmt.Sprintf("application/x-%s-lines", name))
+	w.Write([]byte(name))
 }
 """,
     "files": """
