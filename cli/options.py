@@ -68,8 +68,9 @@ SELECTION = (
     click.option(
         "--tier",
         multiple=True,
-        type=click.Choice(["default", "audit"]),
-        help="Checks beside those that block a merge: audit (dangerous code without a proven source).",
+        type=click.Choice(["default", "audit", "library"]),
+        help="Checks beside those that block a merge: audit (dangerous code without a proven source), library (what "
+        "parameters of exported functions reach).",
     ),
     click.option(
         "--models", multiple=True, type=click.Path(path_type=Path), help="A model file, or a directory of them."

@@ -18,8 +18,9 @@ HERE = Path(__file__).parent
 SEVERITIES = ("error", "warning", "note")
 PRECISIONS = ("very-high", "high", "medium", "low")
 CONTEXTS = ("insensitive", "1-call", "2-call", "1-object", "2-object", "1-type", "2-type", "hybrid")
-TIERS = ("default", "audit")
-"""Default: what should block a merge. Audit: what is dangerous, without a proven source; it runs on request."""
+TIERS = ("default", "audit", "library")
+"""Default: what should block a merge. On request, audit: what is dangerous, without a proven source; library: what
+parameters of exported functions reach."""
 REQUIRED = ("id", "name", "severity", "precision", "message")
 KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context", "tier", "also")
 
