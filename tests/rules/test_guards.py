@@ -346,6 +346,7 @@ var notName = regexp.MustCompile(`[^a-z0-9]+`)
 var allowed = map[string]bool{"list": true, "show": true}
 var table = map[string]string{"a": "ls", "b": "df"}
 var choices = []string{"list", "show"}
+var hosts = map[string]struct{}{"example.org": {}}
 var errBad = errors.New("bad")
 
 const root = "/srv/data"
@@ -519,6 +520,92 @@ func g26(w http.ResponseWriter, r *http.Request) {
 			exec.Command("sh", "-c", "run "+x).Run() // harmless
 		}
 	}
+}
+func g27(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if !filepath.IsLocal(x) {
+		return
+	}
+	os.ReadFile(filepath.Join(root, x)) // harmless
+}
+func g28(w http.ResponseWriter, r *http.Request) {
+	u, err := url.Parse(r.FormValue("x"))
+	if err != nil {
+		return
+	}
+	if _, ok := hosts[u.Hostname()]; !ok {
+		return
+	}
+	http.Get(u.String()) // harmless
+}
+func g29(w http.ResponseWriter, r *http.Request) {
+	u, err := url.Parse(r.FormValue("x"))
+	if err != nil || u.Host != "" {
+		return
+	}
+	http.Redirect(w, r, u.String(), 302) // harmless
+}
+func g30(w http.ResponseWriter, r *http.Request) {
+	u, err := url.Parse(r.FormValue("x"))
+	if err != nil || u.IsAbs() {
+		return
+	}
+	http.Redirect(w, r, u.String(), 302) // harmful
+}
+func g31(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if !strings.HasPrefix(x, "/") || strings.HasPrefix(x, "//") {
+		return
+	}
+	http.Redirect(w, r, x, 302) // harmless
+}
+func g32(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if strings.HasPrefix(x, "//") {
+		return
+	}
+	http.Redirect(w, r, x, 302) // harmful
+}
+func g33(w http.ResponseWriter, r *http.Request) {
+	x := strings.ReplaceAll(r.FormValue("x"), "..", "")
+	os.ReadFile(root + "/" + x) // harmless
+}
+func g34(w http.ResponseWriter, r *http.Request) {
+	x := strings.ReplaceAll(r.FormValue("x"), "../", "")
+	os.ReadFile(root + "/" + x) // harmful
+}
+func g35(w http.ResponseWriter, r *http.Request) {
+	x := filepath.Join("/", r.FormValue("x"))
+	os.ReadFile(root + x) // harmless
+}
+func named(x string) error {
+	if x == "" {
+		return errBad
+	}
+	if strings.ContainsAny(x, "/\\\\") {
+		return errBad
+	}
+	return nil
+}
+func g36(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if named(x) == nil {
+		os.ReadFile(root + "/" + x) // harmless
+	}
+}
+func g37(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if strings.ContainsAny(x, ";|") {
+		return
+	}
+	exec.Command("sh", "-c", x).Run() // harmful
+}
+func g38(w http.ResponseWriter, r *http.Request) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return
+	}
+	dir.Open(r.FormValue("x")) // harmless
 }
 func main() {
 	http.HandleFunc("/1", g1)
