@@ -60,6 +60,16 @@ def call_graph() -> list[DatalogFile]:
     return [*analysis(), _file(EXPORTS / "call_graph.dl")]
 
 
+def missing_models() -> DatalogFile:
+    """Return what asks taint analysis for the calls of libraries that no model knows."""
+    return _file(EXPORTS / "missing_models.dl")
+
+
+def derived_models() -> DatalogFile:
+    """Return what asks taint analysis for what exported functions do with their parameters."""
+    return _file(EXPORTS / "derived_models.dl")
+
+
 def line_question() -> DatalogFile:
     """Return what stands for `lib/taint_question.dl` in a question about a line."""
     return _file(EXPORTS / "line_question.dl")

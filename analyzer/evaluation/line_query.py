@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,4 +81,6 @@ class Question:
 
 
 def _is_on_taint(book: Rulebook, name: str) -> bool:
-    return any(source.name == name and "taint_check(" in source.text for source in book.sources)
+    return any(
+        source.name == name and re.search(r"\b(?:taint|library)_check\(", source.text) for source in book.sources
+    )

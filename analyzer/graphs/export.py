@@ -44,7 +44,7 @@ def export_facts(
     `format` is a key of `FORMATS`. A program that includes `facts.dl` reads these relations as they are written.
     Raises AnalyzeError, A003 where `output` cannot be written, F001 where a module for the format is missing.
     """
-    with _collected(path, revision, jobs, progress) as (collected, _, _):
+    with collected_facts(path, revision, jobs, progress) as (collected, _, _):
         try:
             _write_facts(collected.mounted, output, *FORMATS[format])
         except OSError as error:
@@ -79,7 +79,7 @@ def call_graph(
     """
     analysis = [fact_schema(), *map(bundled, library.analysis())]
     sources = [fact_schema(), *map(bundled, library.call_graph())]
-    with _collected(path, None, jobs, progress, context) as (collected, state, config):
+    with collected_facts(path, None, jobs, progress, context) as (collected, state, config):
         machine = ThisMachine(config.jobs or n_cores())
         program = compile_cached(sources, state.path, GRAPH_READ)
         evaluation = InContexts(program, sources, analysis, GRAPH_READ, collected.mounted, machine, state.path)
@@ -125,7 +125,7 @@ def reachable_part(graph: CallGraph, names: Sequence[str]) -> CallGraph:
 
 
 @contextmanager
-def _collected(
+def collected_facts(
     path: Path, revision: str | None, jobs: int | None, progress: Progress, context: str | None = None
 ) -> Iterator[tuple[Collected, StateDirectory, Config]]:
     """Give the facts of a tree, under its own configuration."""

@@ -7,9 +7,10 @@ from cli.commands.ci import ci
 from cli.commands.doctor import doctor
 from cli.commands.facts import facts
 from cli.commands.hook import hook
+from cli.commands.models import models
 from cli.commands.rules import rules
 from cli.commands.run import run
 from cli.commands.scan import scan
 from cli.commands.update import update
 
-COMMANDS = (scan, ci, hook, batch, facts, callgraph, cfl, run, update, rules, doctor)
+COMMANDS = (scan, ci, hook, batch, facts, callgraph, cfl, run, update, rules, models, doctor)

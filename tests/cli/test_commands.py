@@ -254,3 +254,13 @@ def test_run_keeps_to_a_memory_limit(analyze, tmp_path):
     output = analyze("run", source, "-D", tmp_path, "--memory-limit", "100M", code=2).output
     assert "V001" in output and "the memory limit of 104.9 MB" in output
     assert "is not a size" in analyze("run", source, "--memory-limit", "much", code=2).output
+
+
+def test_models_missing_and_derived_are_printed_and_written(tmp_path, analyze):
+    code = "import os, shop\ndef run(command):\n    os.system(command)\nrun(shop.quoted(os.environ['X']))\n"
+    (tmp_path / "app.py").write_text(code)
+    assert analyze("models", "missing", tmp_path).output.split() == ["1", "shop.quoted", "app.py:4"]
+    (model,) = json.loads(analyze("models", "missing", tmp_path, "--format", "json").output)
+    assert model["name"] == "shop.quoted"
+    analyze("models", "derive", tmp_path, "-o", tmp_path / "app.dl")
+    assert 'sink_argument("command", "app.run", "0").\n' in (tmp_path / "app.dl").read_text()
