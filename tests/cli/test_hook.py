@@ -116,6 +116,12 @@ VULNERABLE = {
     "go": ("run.go", GO, "run.go:9"),
     "html": ("page.html", "{{ request.args.q|safe }}\n", "page.html:1"),
     "jinja": ("page.j2", "{{ request.args.q|safe }}\n", "page.j2:1"),
+    "handlebars": ("page.hbs", "{{{request.args.q}}}\n", "page.hbs:1"),
+    "freemarker": ("page.ftl", "${request.args.q}\n", "page.ftl:1"),
+    "velocity": ("page.vm", "$request.args.q\n", "page.vm:1"),
+    "mako": ("page.mako", "${request.args['q']}\n", "page.mako:1"),
+    "pug": ("page.pug", "p!= request.args.q\n", "page.pug:1"),
+    "jsp": ("page.jsp", '<%= request.getParameter("q") %>\n', "page.jsp:1"),
     "ejs": ("page.ejs", "<% require('child_process').exec(process.argv[2]) %>\n", "page.ejs:1"),
 }
 
@@ -123,7 +129,7 @@ VULNERABLE = {
 def test_the_hook_is_for_all_files_that_an_extractor_reads_and_for_settings():
     (hook,) = yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_text())
     concerns = re.compile(hook["files"])
-    assert set(LANGUAGES) == {"python", *VULNERABLE}
+    assert set(LANGUAGES) == {"python", "gotemplate", *VULNERABLE}  # Nothing is a source in a Go template itself.
     suffixes = {suffix for language in LANGUAGES.values() for suffix in language.suffixes}
     settings = (".analyze.toml", "a/pyproject.toml", ".analyzeignore", ".analyze/models/own.dl")
     for path in (*(f"a/b{suffix}" for suffix in suffixes), "A.PY", *settings):
