@@ -239,6 +239,8 @@ def _parameter(found: Collector, node: Node | None, inner: Scope, outer: Scope) 
         found.declare(node, inner)
         return
     found.declare(field(node, "pattern") or field(node, "name"), inner)
+    if any(child.type in ("accessibility_modifier", "override_modifier", "readonly") for child in node.children):
+        inner.used.add("this")  # The parameter is a property, too.
     found.visit(field(node, "type"), outer)
     found.visit(field(node, "value"), inner)
     for child in node.children_by_field_name("decorator"):

@@ -1,0 +1,125 @@
+"""Routes of browsers, services of Nest, queries of TypeORM, in programs as their documentation has them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analyzer.extraction.collect_facts import silent
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.sources.trees import MemoryTree
+
+PROGRAMS = {
+    "page.jsx": """
+import { useLocation, useParams, useSearchParams } from "react-router-dom";
+
+export function Search() {
+  const [parameters] = useSearchParams();
+  return <div dangerouslySetInnerHTML={{ __html: parameters.get("q") }} />; // found
+}
+
+export function Shop() {
+  const { name } = useParams();
+  document.title = name;
+  return <div dangerouslySetInnerHTML={{ __html: name }} />; // found
+}
+
+export function Found() {
+  const location = useLocation();
+  return <p>{location.search}</p>;
+}
+""",
+    "preview.ts": """
+import { DomSanitizer } from "@angular/platform-browser";
+import { ActivatedRoute } from "@angular/router";
+
+export class Preview {
+  constructor(private sanitizer: DomSanitizer, private route: ActivatedRoute) {}
+
+  text() {
+    return this.sanitizer.bypassSecurityTrustHtml(this.route.snapshot.queryParams["text"]); // found
+  }
+
+  name() {
+    return this.sanitizer.bypassSecurityTrustHtml(this.route.snapshot.paramMap.get("name")); // found
+  }
+
+  rule() {
+    return this.sanitizer.bypassSecurityTrustHtml("<hr>");
+  }
+}
+""",
+    "view.js": """
+import { h } from "vue";
+import { useRoute } from "vue-router";
+
+export default {
+  render() {
+    const route = useRoute();
+    return h("div", { innerHTML: route.query.text, title: route.query.title }); // found
+  },
+  methods: {
+    show() {
+      document.body.innerHTML = this.$route.params.text; // found
+      document.body.textContent = this.$route.params.text;
+    },
+  },
+};
+""",
+    "controller.ts": """
+import { Controller, Get, Injectable, Query } from "@nestjs/common";
+import { DataSource } from "typeorm";
+
+@Injectable()
+export class Shops {
+  constructor(private readonly source: DataSource) {}
+
+  find(name: string) {
+    return this.source.query("SELECT * FROM shop WHERE name = '" + name + "'"); // found
+  }
+
+  safe(name: string) {
+    return this.source.query("SELECT * FROM shop WHERE name = $1", [name]);
+  }
+}
+
+@Controller("shops")
+export class ShopController {
+  constructor(private readonly shops: Shops) {}
+
+  @Get()
+  find(@Query("name") name: string) {
+    this.shops.safe(name);
+    return this.shops.find(name);
+  }
+}
+""",
+    "shops.ts": """
+import express from "express";
+import { DataSource, getRepository } from "typeorm";
+import { Shop } from "./shop";
+
+const app = express();
+const source = new DataSource({});
+
+app.get("/shops", async (request, response) => {
+  const name = request.query.name;
+  await source.manager.query("SELECT * FROM shop WHERE name = '" + name + "'"); // found
+  await source.manager.query("SELECT * FROM shop WHERE name = $1", [name]);
+  await getRepository(Shop).createQueryBuilder("shop").where("name = '" + name + "'").getMany(); // found
+  await getRepository(Shop).createQueryBuilder("shop").where("name = :name", { name }).getMany();
+  await getRepository(Shop).find({ where: { name } });
+});
+""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_routes_are_sources_and_builders_take_text(name):
+    code = PROGRAMS[name]
+    tree = MemoryTree({name: code.encode()}, "app")
+    request = ScanRequest(Path("."), None, {"rules": ("cross-site-scripting", "sql-injection")})
+    report = scan_tree(tree, request, silent).report
+    assert not [problem for problem in report.problems if problem.level != "warning"]
+    marked = {number for number, line in enumerate(code.splitlines(), 1) if re.search("// found$", line)}
+    assert {finding.place.line for finding in report.findings} == marked

@@ -1,0 +1,185 @@
+"""Requests of Python's web frameworks and sinks of libraries, in programs as their documentation has them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analyzer.extraction.collect_facts import silent
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.sources.trees import MemoryTree
+
+CHECKS = ("command-injection", "cross-site-scripting", "sql-injection", "nosql-injection", "code-injection")
+PROGRAMS = {
+    "bottle": """
+import os
+from bottle import Bottle, request, route, static_file, template
+
+app = Bottle()
+
+
+@route("/hello/<name>")
+def hello(name):
+    os.system(name)  # found
+    os.system(request.query.command)  # found
+    return "<b>" + request.query["x"]  # found
+
+
+@app.post("/run")
+def run():
+    os.system(request.forms.get("command"))  # found
+    os.system(request.json["command"])  # found
+    os.system(request.method)
+    return template("<b>{{name}}</b>", name=request.forms.get("name"))
+""",
+    "cherrypy": """
+import os
+import cherrypy
+
+
+class Root:
+    @cherrypy.expose
+    def index(self, name="x"):
+        os.system(name)  # found
+        os.system(cherrypy.request.params["x"])  # found
+        return "<b>" + name  # found
+
+    def helper(self, name):
+        os.system(name)
+""",
+    "falcon": """
+import os
+import falcon
+
+
+class Quote:
+    def on_get(self, req, resp):
+        os.system(req.get_param("x"))  # found
+        os.system(req.params["x"])  # found
+        os.system(req.method)
+
+    def on_post(self, req, resp, name):
+        os.system(req.media["x"])  # found
+        os.system(name)  # found
+
+
+app = falcon.App()
+app.add_route("/quotes/{name}", Quote())
+""",
+    "pyramid": """
+import os
+from pyramid.response import Response
+from pyramid.view import view_config
+
+
+@view_config(route_name="hello")
+def hello(request):
+    os.system(request.params["x"])  # found
+    os.system(request.matchdict["x"])  # found
+    os.system(request.method)
+    return Response("<b>" + request.GET["x"])  # found
+""",
+    "sanic": """
+import os
+from sanic import Sanic
+from sanic.response import html, json
+
+app = Sanic("shop")
+
+
+@app.get("/shops/<name>")
+async def shop(request, name):
+    os.system(request.args.get("x"))  # found
+    os.system(name)  # found
+    os.system(request.json["x"])  # found
+    os.system(request.method)
+    if name == "data":
+        return json({"name": request.form.get("x")})
+    return html("<b>" + request.form.get("x"))  # found
+""",
+    "quart": """
+import os
+from quart import Quart, request
+
+app = Quart(__name__)
+
+
+@app.route("/")
+async def index():
+    os.system(request.args["x"])  # found
+    data = await request.get_json()
+    os.system(data["x"])  # found
+    os.system(request.method)
+    return "<b>" + request.args["x"]  # found
+""",
+    "flask-restful": """
+import os
+from flask_restful import Resource, reqparse
+
+parser = reqparse.RequestParser()
+parser.add_argument("name")
+
+
+class Shops(Resource):
+    def get(self, name):
+        os.system(name)  # found
+
+    def post(self):
+        os.system(parser.parse_args()["name"])  # found
+""",
+    "serverless functions": """
+import json
+import os
+
+
+def handler(event, context):
+    os.system(event["queryStringParameters"]["x"])  # found
+    os.system(json.loads(event["body"])["x"])  # found
+    os.system(context.function_name)
+
+
+def helper(event, name):
+    os.system(event["x"])
+""",
+    "Django, not imported": """
+import os
+
+
+def view(request, page):
+    os.system(request.GET["x"])  # found
+    os.system(request.POST.get("x"))  # found
+    os.system(request.method)
+    os.system(page.GET)
+""",
+    "databases": """
+import peewee
+import pymongo
+import redis
+from flask import request
+
+
+class Shop(peewee.Model):
+    pass
+
+
+def find():
+    name = request.args["name"]
+    Shop.raw("SELECT * FROM shop WHERE name = '" + name + "'")  # found
+    Shop.raw("SELECT * FROM shop WHERE name = ?", name)
+    peewee.SqliteDatabase("shops").execute_sql("DELETE FROM shop WHERE name = '" + name + "'")  # found
+    redis.Redis().eval("return " + name, 0)  # found
+    redis.Redis().get(name)
+    pymongo.MongoClient().shops.shop.find({"$where": "this.name == '" + name + "'"})  # found
+    return pymongo.MongoClient().shops.shop.find({"name": name})
+""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_requests_are_sources_and_libraries_harm(name):
+    code = PROGRAMS[name]
+    tree = MemoryTree({"app.py": code.encode()}, "app")
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": CHECKS}), silent).report
+    assert not report.problems
+    marked = {number for number, line in enumerate(code.splitlines(), 1) if re.search("# found$", line)}
+    assert {finding.place.line for finding in report.findings} == marked
