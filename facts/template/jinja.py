@@ -223,6 +223,13 @@ def _printing(page: Jinja, tag: str, span: Span) -> None:
         expressions.take(",")
 
 
+def _address(page: Jinja, tag: str, span: Span) -> None:
+    """`{% url "name" a as x %}`: the address of a view."""
+    *_, before, name = ["", "", *page.text(span).split()]
+    if before == "as" and name.isidentifier():
+        page.bind(name, page.filtered(tag, [], span), span)
+
+
 def _end(*kinds: str) -> Callable[[Jinja, str, Span], None]:
     return lambda page, tag, span: page.end(*kinds)
 
@@ -233,6 +240,7 @@ _TAGS: dict[str, Callable[[Jinja, str, Span], None]] = {
     "for": _for, "asyncEach": _for, "asyncAll": _for, "endfor": _end("for"), "endeach": _end("for"),
     "endall": _end("for"), "set": _set, "with": _with, "endwith": _end("scope"), "include": _include,
     "extends": _include, "import": _import, "from": _import, "macro": _macro, "endmacro": _end("macro"),
+    "url": _address, "static": _address,
     "autoescape": _autoescape, "endautoescape": _end_autoescape, "trans": _printing, "translate": _printing,
     "firstof": _printing, "cycle": _printing, "blocktrans": _printing, "blocktranslate": _printing,
 }  # fmt: skip
