@@ -18,6 +18,7 @@ READ = (
     "call_edge",
     "clearing_step",
     "coarsened",
+    "evidence",
     "finding",
     "location",
     "method_name_match",

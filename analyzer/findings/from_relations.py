@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -47,6 +47,7 @@ class Findings:
         self._checks: Mapping[str, Check] = {check.id: check for check in checks}
         self.entities = Entities(result)
         self._paths = Paths(result, self.entities)
+        self._evidence = _by_finding(result)
         self._texts = texts
         self.abandoned: list[Place] = []
 
@@ -80,7 +81,14 @@ class Findings:
         message = check.message.replace("{detail}", detail).replace("{source}", source)
         content = "\0".join([check.id, self.entities.chain(entity), detail])
         digest = hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
-        return Finding(check.id, message, place, self._steps(hops, place), fingerprint=digest)
+        steps = self._steps(hops, place) or self._shown(check_symbol, entity)
+        return Finding(check.id, message, place, steps, fingerprint=digest)
+
+    def _shown(self, check: int, entity: int) -> tuple[Step, ...]:
+        """Return the steps that a check shows for a finding without tainted data, in order."""
+        rows = self._evidence.get((check, entity), ())
+        steps = [(order, at, words) for order, step, words in rows if (at := self.entities.place(step))]
+        return tuple(Step(at, self.entities.text(words)) for _, at, words in sorted(steps))
 
     def _steps(self, hops: Sequence[Hop], sink: Place) -> tuple[Step, ...]:
         """Return the path as places; it ends where the finding is reported."""
@@ -97,6 +105,14 @@ class Findings:
         assert place is not None
         text = self._texts.region(place)
         return f"'{text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1] + '…'}'"
+
+
+def _by_finding(result: engine.Result) -> Mapping[tuple[int, int], list[tuple[int, int, int]]]:
+    """Return (order, place, words) of the steps that checks show, by check and place of the finding."""
+    shown = defaultdict(list)
+    for check, place, *step in result.relation("evidence").T.tolist():
+        shown[check, place].append(tuple(step))
+    return shown
 
 
 def _by_path(finding: Finding) -> tuple[object, ...]:

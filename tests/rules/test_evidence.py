@@ -1,0 +1,82 @@
+"""Findings without tainted data show the places that they are about."""
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.sources.trees import MemoryTree
+
+CASES = {
+    "use-after-free": (
+        "a.c",
+        """\
+#include <stdlib.h>
+void done(char *p) { free(p); }
+int f(int n, char *p) {
+    if (n > 3) {
+        done(p);
+        n = 1;
+        return p[0];
+    }
+    return 0;
+}
+""",
+        [(5, "freed here"), (7, "used here")],
+    ),
+    "double-free": (
+        "a.c",
+        "#include <stdlib.h>\nvoid f(char *p) {\n    free(p);\n    free(p);\n}\n",
+        [(3, "freed here"), (4, "freed again here")],
+    ),
+    "memory-leak": (
+        "a.c",
+        """\
+#include <stdlib.h>
+int f(int n) {
+    char *q = malloc(10);
+    if (!q) return 1;
+    q[0] = n;
+    if (n > 3)
+        return 2;
+    free(q);
+    return 0;
+}
+""",
+        [(3, "allocated here"), (6, "lost, if this is true")],
+    ),
+    "lock-not-released": (
+        "a.py",
+        """\
+import threading
+lock = threading.Lock()
+def f(x):
+    lock.acquire()
+    if not x.ok():
+        return x.value()
+    lock.release()
+    return 1
+""",
+        [(4, "acquired here"), (6, "still held")],
+    ),
+    "resource-leak": (
+        "a.py",
+        """\
+def f(path):
+    file = open(path)
+    if path != "a":
+        file.close()
+        return 1
+    return file.read()
+""",
+        [(2, "opened here"), (6, "still open")],
+    ),
+}
+
+
+@pytest.mark.parametrize("check", CASES)
+def test_a_finding_shows_where_what_it_is_about_happens(check):
+    path, text, expected = CASES[check]
+    tree = MemoryTree({path: text.encode()}, "memory")
+    (finding,) = scan_tree(tree, ScanRequest(Path("."), None, {"rules": (check,)})).report.findings
+    assert [(step.place.line, step.message) for step in finding.path] == expected
