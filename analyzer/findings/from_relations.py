@@ -85,10 +85,11 @@ class Findings:
         return Finding(check.id, message, place, steps, fingerprint=digest)
 
     def _shown(self, check: int, entity: int) -> tuple[Step, ...]:
-        """Return the steps that a check shows for a finding without tainted data, in order."""
+        """Return the steps of a finding without tainted data, in order. A single one repeats its place: none."""
         rows = self._evidence.get((check, entity), ())
         steps = [(order, at, words) for order, step, words in rows if (at := self.entities.place(step))]
-        return tuple(Step(at, self.entities.text(words)) for _, at, words in sorted(steps))
+        shown = tuple(Step(at, self.entities.text(words)) for _, at, words in sorted(steps))
+        return shown if len(shown) > 1 else ()
 
     def _steps(self, hops: Sequence[Hop], sink: Place) -> tuple[Step, ...]:
         """Return the path as places; it ends where the finding is reported."""

@@ -42,6 +42,10 @@ def without_ordinal(finding):
     return replace(finding, fingerprint=finding.fingerprint.partition("-")[0])
 
 
+def on_taint(finding):
+    return bool(finding.path) and finding.path[-1].message.endswith("sink")
+
+
 def rows(result):
     return sum(stratum.rows for stratum in result.strata)
 
@@ -49,7 +53,7 @@ def rows(result):
 @pytest.mark.slow
 @pytest.mark.parametrize("language", SUFFIXES)
 def test_a_question_has_the_findings_of_the_line(files, whole, language):
-    tainted = [f for f in whole.report.findings if f.path and f.place.file.endswith(SUFFIXES[language])]
+    tainted = [f for f in whole.report.findings if on_taint(f) and f.place.file.endswith(SUFFIXES[language])]
     place = tainted[len(tainted) // 2].place
     expected = [f for f in tainted if (f.place.file, f.place.line) == (place.file, place.line)]
     answer = ask(files, place.file, place.line)
