@@ -29,7 +29,7 @@ class Language:
 
     @property
     def is_template(self) -> bool:
-        """Whether its files are templates of pages, with code in them."""
+        """Return True if its files are templates of pages, with code in them."""
         return bool(self.module)
 
     @property

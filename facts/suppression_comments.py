@@ -1,28 +1,10 @@
-"""Comments that suppress findings, ours (`analyze: ignore[…] reason`) and other tools', in any language's syntax."""
-
-import re
+"""Comments that suppress findings, in the comment syntax of any language."""
 
 from tree_sitter import Node, Query, QueryCursor
 
+from facts.suppression_patterns import may_suppress, suppresses
 from facts.tree_sitter_grammar import Grammar
 from facts.tree_walk import Walk
-
-_OURS = re.compile(r"(?:#|//|/\*+|<!--)\s*analyze:")
-_FOREIGN = re.compile(
-    r"#\s*noqa\s*:|#\s*nosec\b|#\s*pylint:\s*disable=|\bnosem(?:grep)?\s*:|\bnolint\s*:|\bNOLINT(?:NEXTLINE)?\("
-    r"|\beslint-disable-(?:next-)?line\b"
-)
-_WORDS = re.compile(rb"analyze:|noqa|nosec|nosem|NOLINT|nolint|eslint-disable-|pylint:")
-
-
-def may_suppress(source: bytes) -> bool:
-    """Return True if a text may hold a comment that suppresses findings."""
-    return _WORDS.search(source) is not None
-
-
-def suppresses(comment: str) -> bool:
-    """Return True if a comment suppresses findings, of ours or of another tool."""
-    return bool(_OURS.match(comment) or _FOREIGN.search(comment))
 
 
 class Comments:

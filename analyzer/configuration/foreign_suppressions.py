@@ -11,17 +11,8 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from analyzer.report import Check, Suppression
+from facts.suppression_patterns import FOREIGN
 
-COMMENTS = (
-    re.compile(r"#\s*noqa\s*:\s*([A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*)", re.IGNORECASE),
-    re.compile(r"#\s*nosec[\s:]+([BG]\d+(?:[\s,]+[BG]\d+)*)", re.IGNORECASE),
-    re.compile(r"\bnosem(?:grep)?\s*:\s*([\w.-]+(?:\s*,\s*[\w.-]+)*)"),
-    re.compile(r"\bnolint\s*:\s*([\w-]+(?:\s*,\s*[\w-]+)*)"),
-    re.compile(r"\bNOLINT(?:NEXTLINE)?\(([^)]*)\)"),
-    re.compile(r"\beslint-disable-(?:next-)?line\s+([@\w/-]+(?:\s*,\s*[@\w/-]+)*)"),
-    re.compile(r"#\s*pylint:\s*disable=([\w-]+(?:\s*,\s*[\w-]+)*)"),
-)
-"""What introduces the names of rules in a comment: flake8 and Ruff, Bandit and gosec, Semgrep, golangci-lint, …"""
 TOOLS = {"gosec": "g[0-9][0-9][0-9]"}
 """Linters that `nolint` names instead of a rule, and what their rules are called."""
 
@@ -34,14 +25,14 @@ class ForeignNames:
 
     def checks(self, rule: str) -> Iterator[str]:
         """Yield the ids of the checks that report what another tool's rule does."""
-        rule = rule.strip().lower()
+        rule = rule.lower()
         for check, name in self._names:
             if fnmatchcase(name, TOOLS[rule]) if rule in TOOLS else fnmatchcase(rule, name):
                 yield check
 
     def suppressions(self, file: str, line: int, comment: str) -> Iterator[Suppression]:
         """Yield what a comment suppresses. The reason is the part of the comment that says so."""
-        for pattern in COMMENTS:
+        for pattern in FOREIGN:
             if found := pattern.search(comment):
                 checks = {check for rule in re.split(r"[\s,]+", found[1]) for check in self.checks(rule)}
                 if checks:

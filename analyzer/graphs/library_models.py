@@ -23,8 +23,6 @@ from rules.catalogue import DatalogFile
 
 MISSING = ("missing.missing_model", "missing.missing_method")
 DERIVED = ("derived.sink_of", "derived.summary_of")
-UNNAMED = "<"
-"""Begins what stands for the name of a function without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +59,8 @@ def derived_models(path: Path, jobs: int | None, progress: Progress = silent) ->
     def qualified(name: str) -> str:
         return package + name.removeprefix("__init__.") if package else name
 
-    facts = [
-        _fact("sink_argument", (kind, qualified(function), argument))
-        for kind, function, argument in zip(*sinks, strict=True)
-        if UNNAMED not in function
-    ]
-    facts += [
-        _fact("summary", (qualified(function), argument, "return"))
-        for function, argument in zip(*summaries, strict=True)
-        if UNNAMED not in function
-    ]
+    facts = [_fact("sink_argument", (kind, qualified(name), at)) for kind, name, at in zip(*sinks, strict=True)]
+    facts += [_fact("summary", (qualified(name), at, "return")) for name, at in zip(*summaries, strict=True)]
     return sorted(facts)
 
 

@@ -5,6 +5,8 @@ the facts. The walk is split by concern; each module enters its handlers into th
 holds the walk's state, `scopes` says what a name means.
 """
 
+from tree_sitter import Node
+
 from facts.file_facts import FileFacts
 from facts.java import (  # noqa: F401
     annotations,
@@ -36,10 +38,15 @@ def extract(data: bytes) -> FileFacts:
     with deep_recursion():
         unit = Unit(root, text)
         imports.COMMENTS.state_directives(unit, root)
-        classes.declare_classes(unit, children(root))
-        unit.statements(root)
-        while unit.waiting:
-            unit.build_next()
-        for body in unit.open_bodies:
-            body.finish()
+        return build(unit, root)
+
+
+def build(unit: Unit, root: Node) -> FileFacts:
+    """Return the facts of a whole file, the root of whose tree is given."""
+    classes.declare_classes(unit, children(root))
+    unit.statements(root)
+    while unit.waiting:
+        unit.build_next()
+    for body in unit.open_bodies:
+        body.finish()
     return unit.facts.finish()

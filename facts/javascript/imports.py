@@ -13,7 +13,7 @@ from facts.javascript.literals import string_text
 from facts.javascript.names import evaluate_named
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
-from facts.suppression_comments import may_suppress, suppresses
+from facts.suppression_patterns import may_suppress, suppresses
 
 # ---- Imports
 

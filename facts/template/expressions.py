@@ -49,7 +49,7 @@ _CONSTANTS = {
 
 @dataclass(frozen=True)
 class Grammar:
-    """What one language has that others have not.
+    """The parts of expressions that one language has and others have not.
 
     `words` are operators that are written as words. `postfix` reads what stands behind a value and is special; it
     returns the new value, or None if nothing stands there.

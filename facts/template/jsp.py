@@ -13,7 +13,7 @@ from tree_sitter import Node
 from facts.file_facts import FileFacts
 from facts.function_body import MODULE, Body
 from facts.instructions import load_attribute
-from facts.java import classes
+from facts.java import build
 from facts.java.tree import children, parse
 from facts.java.unit import Unit
 from facts.row_builder import tail
@@ -62,13 +62,7 @@ def extract(data: bytes) -> FileFacts:
     root = parse(text.utf8)
     with deep_recursion():
         unit = _Template(root, text, code)
-        classes.declare_classes(unit, children(root))
-        unit.statements(root)
-        while unit.waiting:
-            unit.build_next()
-        for body in unit.open_bodies:
-            body.finish()
-    return unit.facts.finish()
+        return build(unit, root)
 
 
 class _Code:
@@ -162,7 +156,7 @@ class _Template(Unit):
 
 
 class _Values:
-    """What expressions and tags of a page do, in the body at hand. `names` are those that tags bind."""
+    """The expressions and tags of a page, in the body at hand. `names` are those that tags bind."""
 
     def __init__(self, unit: _Template, page: bytes) -> None:
         self._unit, self.source = unit, page
