@@ -108,7 +108,8 @@ def _sandbox() -> Check:
     from analyzer.extraction import sandbox
     from analyzer.extraction.pool import Pool, Task
 
-    (outcome,) = Pool(sandbox.in_force, 1, 60.0).run([Task("", (), 0)])
+    with Pool(sandbox.in_force, 1, 60.0) as pool:
+        (outcome,) = pool.run([Task("", (), 0)])
     missing = outcome.error or outcome.value.decode()
     help = "scan in a container without network, or on a Linux with Landlock (5.13 or newer) and seccomp"
     return Check("sandbox", not missing, missing or "workers cannot write, connect or run programs", help, False)

@@ -18,7 +18,18 @@ MAY_IMPORT = {
     "analyzer": {"facts", "rules", "engine"},
     "cli": {"analyzer", "engine"},
 }
-ROOMS = ("sources", "configuration", "extraction", "evaluation", "findings", "history", "outputs", "graphs", "batch")
+ROOMS = (
+    "sources",
+    "configuration",
+    "extraction",
+    "evaluation",
+    "findings",
+    "history",
+    "live",
+    "outputs",
+    "graphs",
+    "batch",
+)
 """The packages of `analyzer`: each imports from those before it, and from what all share."""
 SHARED = {
     "errors",

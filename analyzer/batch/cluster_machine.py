@@ -6,7 +6,7 @@ The driver reads the tree, gives facts their places and makes the report, as for
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from math import inf
@@ -77,5 +77,5 @@ def drawn(tasks: Iterator[Task]) -> Iterator[Task]:
 
 def extracted(timeout_s: float, tasks: Iterable[Task]) -> Iterator[Outcome]:
     """Extract in a separate process; a crash or hang costs only one file."""
-    with closing(Pool(worker.extract, 1, timeout_s).run(tasks)) as outcomes:
-        yield from outcomes
+    with Pool(worker.extract, 1, timeout_s) as pool:
+        yield from pool.run(tasks)

@@ -14,10 +14,11 @@ from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError
 from analyzer.extraction.cache_locks import Claims
 from analyzer.extraction.discovery import discover, is_binary, is_minified, size_reason
-from analyzer.extraction.fact_cache import FactCache, blob_hash
+from analyzer.extraction.fact_cache import FactCache
 from analyzer.extraction.machine import Machine
 from analyzer.extraction.pool import Task
 from analyzer.report import Problem, SourceFile
+from analyzer.sources.git import blob_hash
 from analyzer.sources.trees import Tree
 from facts import FileFacts
 
@@ -75,9 +76,14 @@ def gather(
     directory: Path,
     machine: Machine,
     progress: Progress = silent,
+    cache: FactCache | None = None,
 ) -> Gathered:
-    """Return the facts of these files of `tree`: (path, language). Raises AnalyzeError S002."""
-    return _Gatherer(tree, files, config, directory, progress).run(machine)
+    """Return the facts of these files of `tree`: (path, language). Raises AnalyzeError S002.
+
+    Facts are kept in the state directory, or in a `cache` of the caller's own.
+    """
+    cache = cache or FactCache(directory, facts.version())
+    return _Gatherer(tree, files, config, directory, progress, cache).run(machine)
 
 
 @dataclass(slots=True)
@@ -87,7 +93,7 @@ class _Gatherer:
     config: Config
     directory: Path
     progress: Progress
-    cache: FactCache = field(init=False)
+    cache: FactCache
     claims: Claims = field(init=False)
     sources: list[SourceFile] = field(default_factory=list)
     facts: dict[tuple[str, str], FileFacts] = field(default_factory=dict)
@@ -97,7 +103,6 @@ class _Gatherer:
     problems: list[Problem] = field(default_factory=list)
 
     def run(self, machine: Machine) -> Gathered:
-        self.cache = FactCache(self.directory, facts.version())
         self.claims = Claims(self.directory)
         try:
             extracted = self.extract(machine, self.missing(machine)) + self.extract(machine, self.left_by_others())

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from analyzer.cache_entries import DamagedEntry, load_entry, save_entry
-
-
-def blob_hash(data: bytes) -> str:
-    """Return git's name for a file of these bytes, so that commits and working trees share cache entries."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 class FactCache:

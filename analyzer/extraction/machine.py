@@ -64,7 +64,8 @@ class ThisMachine:
         return inf if self.ends_s is None else max(0.0, self.ends_s - monotonic())
 
     def extract(self, tasks: Iterable[Task], timeout_s: float) -> Generator[Outcome, None, None]:
-        return Pool(worker.extract, self.jobs, timeout_s, inf if self.ends_s is None else self.ends_s).run(tasks)
+        with Pool(worker.extract, self.jobs, timeout_s, inf if self.ends_s is None else self.ends_s) as pool:
+            yield from pool.run(tasks)
 
     def evaluate(
         self,

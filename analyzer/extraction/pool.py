@@ -21,7 +21,7 @@ import struct
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -66,8 +66,9 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Worker:
-    """A process with its unfinished tasks, the first of which is running; `alone` if it was given only one.
+    """A process with its unfinished tasks, the first of which is running; `alone` if that is to blame for its death.
 
+    It is if it was the only one, unless the worker has `waited` between two runs and may have died before it.
     `since_s` is the time when that task began, `used_s` the worker's processor time by then.
     """
 
@@ -75,13 +76,14 @@ class _Worker:
     pipe: Connection
     batch: deque[Task] = field(default_factory=deque)
     alone: bool = False
+    waited: bool = False
     started: bool = False
     since_s: float = field(default_factory=time.monotonic)
     used_s: float = 0.0
 
     def give(self, batch: list[Task]) -> None:
         self.batch.extend(batch)
-        self.alone = len(batch) == 1
+        self.alone, self.waited = len(batch) == 1 and not self.waited, False
         self.since_s = time.monotonic()
         with suppress(OSError):  # It died between batches: `_collect` sees its end.
             self.pipe.send([task.arguments for task in batch])
@@ -122,10 +124,13 @@ class Pool:
     def run(self, tasks: Iterable[Task]) -> Generator[Outcome, None, None]:
         """Yield an outcome for every task, in order of completion. Tasks are drawn only as workers become free.
 
-        Closing the generator ends the workers. Raises ChildProcessError where MAX_FALSE_STARTS workers die that have
-        not even started.
+        Closing the generator ends the workers that are at work; others wait for more until the pool is closed. Raises
+        ChildProcessError where MAX_FALSE_STARTS workers die that have not even started.
         """
         source = iter(tasks)
+        self._false_starts = 0
+        for worker in self._workers:
+            worker.waited = True
         try:
             while time.monotonic() < self._ends_s:
                 self._hand_out(source)
@@ -134,16 +139,32 @@ class Pool:
                 yield from self._collect()
             yield from self._give_up(source)
         finally:
-            self.close()
+            self._kill([worker for worker in self._workers if worker.batch])
+            self._suspects.clear()
+            self._returned.clear()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Start a worker, unless there is one, for the tasks to come."""
+        if not self._workers:
+            self._start()
 
     def close(self) -> None:
         """Kill the workers."""
-        for worker in self._workers:
+        self._kill(list(self._workers))
+
+    def _kill(self, workers: Sequence[_Worker]) -> None:
+        for worker in workers:
             worker.process.kill()
-        for worker in self._workers:
+        for worker in workers:
             worker.process.join()
             worker.pipe.close()
-        self._workers.clear()
+            self._workers.remove(worker)
 
     def _hand_out(self, source: Iterator[Task]) -> None:
         while idle := self._idle():
@@ -236,10 +257,7 @@ class Pool:
 
     def _remove(self, worker: _Worker) -> None:
         """Kill a worker, and return the tasks that it has not begun to the queue."""
-        worker.process.kill()
-        worker.process.join()
-        worker.pipe.close()
-        self._workers.remove(worker)
+        self._kill([worker])
         self._returned.extend(worker.batch)
 
 

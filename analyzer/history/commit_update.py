@@ -15,10 +15,11 @@ import facts
 from analyzer.configuration.config import Config
 from analyzer.evaluation.points_to_bounds import bound, max_rows
 from analyzer.extraction.collect_facts import Collected, Gathered, Progress, gather, silent
+from analyzer.extraction.fact_cache import FactCache
 from analyzer.extraction.machine import Machine
 from analyzer.history.snapshot import Snapshot, enter, plan
 from analyzer.history.stable_ids import Columns, Numbering, difference
-from analyzer.sources.trees import GitTree
+from analyzer.sources.trees import NamedTree
 from engine import Budget
 from engine.incremental import Base, MaintainedProgram, Maintainer, Outcome, Predicted, PreparedProgram, UpdatePolicy
 from facts import schema
@@ -32,7 +33,10 @@ class CannotFollow(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The resources for reading and extracting files and for evaluation, and the budget of users' rules."""
+    """The resources for reading and extracting files and for evaluation, and the budget of users' rules.
+
+    Facts are kept in the state directory, or in a `cache` of the reader's own.
+    """
 
     config: Config
     directory: Path
@@ -40,9 +44,10 @@ class Reader:
     progress: Progress = silent
     threads: int | None = None
     budget: Budget | None = None
+    cache: FactCache | None = None
 
-    def read(self, tree: GitTree, files: list[tuple[str, str]]) -> Gathered:
-        return gather(tree, files, self.config, self.directory, self.machine, self.progress)
+    def read(self, tree: NamedTree, files: list[tuple[str, str]]) -> Gathered:
+        return gather(tree, files, self.config, self.directory, self.machine, self.progress, self.cache)
 
 
 @dataclass(slots=True)
@@ -77,7 +82,7 @@ class Follower:
     def begin(
         cls,
         program: engine.CheckedProgram | PreparedProgram,
-        tree: GitTree,
+        tree: NamedTree,
         reader: Reader,
         policy: UpdatePolicy | None = None,
     ) -> Follower:
@@ -114,7 +119,7 @@ class Follower:
         snapshot.n_directories = mounted.entities.shape[1] - len(snapshot.files)
         return self.numbering.translated(mounted, facts.LAID_OUT)
 
-    def move(self, old: GitTree, new: GitTree, reader: Reader) -> Move:
+    def move(self, old: NamedTree, new: NamedTree, reader: Reader) -> Move:
         """Update from the commit `old`, the current one, to `new`. Raises CannotFollow; then this must not be used."""
         snapshot, change = plan(new, reader.config, self.snapshot)
         before, after = reader.read(old, change.gone), reader.read(new, change.come)

@@ -12,7 +12,7 @@ from analyzer.configuration.config import Config
 from analyzer.extraction.collect_facts import Gathered, key_of
 from analyzer.extraction.discovery import Discovery, discover
 from analyzer.report import Problem, SourceFile
-from analyzer.sources.trees import GitTree
+from analyzer.sources.trees import NamedTree
 
 Imports = list[tuple[int, str]]
 
@@ -92,7 +92,7 @@ class Change:
     come: list[tuple[str, str]]
 
 
-def plan(tree: GitTree, config: Config, old: Snapshot | None) -> tuple[Snapshot, Change]:
+def plan(tree: NamedTree, config: Config, old: Snapshot | None) -> tuple[Snapshot, Change]:
     """Return the snapshot of a commit, with known files taken from `old`, and the files to read.
 
     A file is known if git has the same object for its path and it was read without a problem.

@@ -87,6 +87,10 @@ class States:
             found.snapshot.found = discover(tree, reader.config)
         return found
 
+    def holds(self, key: StateKey) -> bool:
+        """Return True if there is a state of these files."""
+        return self._place(key).is_dir()
+
     def nearest(
         self, key: StateKey, program: PreparedProgram, tree: GitTree, reader: Reader
     ) -> tuple[GitTree | None, Follower | None]:

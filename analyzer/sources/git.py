@@ -6,6 +6,7 @@ fetches are switched off, and none of the commands used applies filters.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -29,6 +30,11 @@ LOCAL_VARIABLES = (
 WARNING = re.compile(r"^warning: (.*(?:\n(?!warning: ).+)*)", re.MULTILINE)
 """A warning may span several lines, since names of files may."""
 HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+
+
+def blob_hash(data: bytes) -> str:
+    """Return git's name for a file of these bytes, so that commits and working trees share cache entries."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

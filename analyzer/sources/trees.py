@@ -13,7 +13,7 @@ import posixpath
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from analyzer.sources.git import GitEntry, Repository
 from analyzer.sources.ignore import IgnoreRules
 from analyzer.sources.safe_open import list_beneath, read_beneath, stat_beneath
 
+Stamp = tuple[int, ...]
 UNREADABLE_BEGIN = "could not open directory "
 UNREADABLE = re.compile(UNREADABLE_BEGIN + r"'(.*)': ([^']*)", re.DOTALL)
 """Git's message about an unreadable directory: its path from the top, and the reason."""
@@ -36,11 +37,15 @@ def scanned_directory(target: str | Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A path of a tree. `kind` is file, symlink, submodule or special (a pipe, socket or device)."""
+    """A path of a tree. `kind` is file, symlink, submodule or special (a pipe, socket or device).
+
+    `stamp` is another one when a file on disk has been written: its inode, size and times.
+    """
 
     path: str
     kind: str
     size: int | None = None
+    stamp: Stamp = field(default=(), compare=False)
 
 
 class Tree(Protocol):
@@ -74,6 +79,14 @@ class Tree(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class NamedTree(Tree, Protocol):
+    """A tree that knows its files by git's names, so that two of them can be compared without reading both."""
+
+    def object(self, path: str) -> str:
+        """Return the blob hash at a path, or ""."""
+        ...
 
 
 def find_upwards(tree: Tree, name: str) -> tuple[str, bytes] | None:
@@ -175,8 +188,7 @@ class WorkingTree:
 
     def _entry(self, path: str) -> Entry:
         """Return the entry; a directory has the kind submodule, since git lists no other directories."""
-        status = stat_beneath(self.root, path)
-        return Entry(path, kind_of(status), status.st_size)
+        return entry_of(path, stat_beneath(self.root, path))
 
     def _walk(self) -> Iterable[Entry]:
         """Yield the entries of a directory outside of repositories; .gitignore files apply."""
@@ -193,7 +205,7 @@ class WorkingTree:
                 ignore.add_file(directory, self._read_or_empty(posixpath.join(directory, ".gitignore")))
             for name, status in sorted(found.items()):
                 path = posixpath.join(directory, name)
-                entry = Entry(path, kind_of(status), status.st_size)
+                entry = entry_of(path, status)
                 if name == ".git" or ignore.ignores(path, is_directory=entry.kind == "submodule"):
                     continue
                 if entry.kind == "submodule":
@@ -359,6 +371,12 @@ class MemoryTree:
 
     def close(self) -> None:
         pass
+
+
+def entry_of(path: str, status: os.stat_result) -> Entry:
+    """Return the entry of a path on disk; a directory has the kind submodule."""
+    stamp = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return Entry(path, kind_of(status), status.st_size, stamp)
 
 
 def kind_of(status: os.stat_result) -> str:

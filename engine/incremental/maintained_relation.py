@@ -306,7 +306,8 @@ class MaintainedRelation(Relation):
 
     def facts(self, but: np.ndarray = NONE) -> Columns:
         """The facts of the state before, [width, n], but for some ids."""
-        return self.partitions[0].rows[: self.width, np.setdiff1d(np.flatnonzero(self.before() == 0), but)]
+        given = np.flatnonzero(self.before() == 0)
+        return self.partitions[0].rows[: self.width, np.setdiff1d(given, but) if len(but) else given]
 
     @property
     def changed(self) -> np.ndarray:

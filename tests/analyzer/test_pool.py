@@ -1,6 +1,7 @@
 """Workers that crash, hang or raise cost their own task only."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -24,9 +25,9 @@ def run(code):
 
 
 def outcomes(function, arguments, jobs=2, limit_s=60.0, size=1):
-    pool = Pool(function, jobs, limit_s)
     tasks = (Task(number, (argument,), size) for number, argument in enumerate(arguments))
-    found = {outcome.key: (outcome.value, outcome.error) for outcome in pool.run(tasks)}
+    with Pool(function, jobs, limit_s) as pool:
+        found = {outcome.key: (outcome.value, outcome.error) for outcome in pool.run(tasks)}
     return [found[number] for number in range(len(found))]
 
 
@@ -72,7 +73,8 @@ def test_a_task_that_only_waits_ends_too():
 
 def test_when_time_is_up_all_that_is_left_fails():
     tasks = [Task(number, (SPIN,), 1) for number in range(3)]
-    found = list(Pool(run, 1, 60.0, ends_s=time.monotonic() + 0.1).run(iter(tasks)))
+    with Pool(run, 1, 60.0, ends_s=time.monotonic() + 0.1) as pool:
+        found = list(pool.run(iter(tasks)))
     assert [outcome.key for outcome in found] == [0, 1, 2]
     assert {outcome.error for outcome in found} == {"the scan timed out"}
 
@@ -118,16 +120,45 @@ def test_children_do_not_import_the_main_module(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from analyzer.extraction.pool import Pool, Task\nprint('main')\n"
-        "print([outcome.value for outcome in Pool(bytes, 1, 60.0).run([Task('k', (b'7',), 1)])])\n"
+        "with Pool(bytes, 1, 60.0) as pool: print([outcome.value for outcome in pool.run([Task('k', (b'7',), 1)])])\n"
     )
     environment = os.environ | {"PYTHONPATH": str(TOP)}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True)
     assert done.stdout == b"main\n[b'7']\n"
 
 
-def test_closing_the_run_ends_the_workers():
-    running = Pool(run, 1, 60.0).run([Task(0, ("__import__('os').getpid()",), 1 << 20), Task(1, (SPIN,), 1)])
-    pid = int(next(running).value)
-    running.close()
+def test_a_pool_goes_on_with_its_workers():
+    with Pool(run, 1, 60.0) as pool:
+        pids = {outcome.value for _ in range(3) for outcome in pool.run([Task(0, ("__import__('os').getpid()",), 1)])}
+        assert len(pids) == 1
+        crashed = [Task(number, ("import os; os._exit(1)",), 1 << 20) for number in range(3)]
+        assert {outcome.error for outcome in pool.run(crashed)} == {"the extractor crashed"}
+        (outcome,) = pool.run([Task(0, ("__import__('os').getpid()",), 1)])
+        assert outcome.value not in pids
     with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+        os.kill(int(outcome.value), 0)
+
+
+def test_a_worker_that_ended_while_it_had_nothing_to_do_is_replaced():
+    with Pool(run, 1, 60.0) as pool:
+        pool.start()
+        (first,) = pool.run([Task(0, ("__import__('os').getpid()",), 1)])
+        os.kill(int(first.value), signal.SIGKILL)
+        (second,) = pool.run([Task(0, ("__import__('os').getpid()",), 1)])
+        assert second.value not in (b"", first.value)
+
+
+def test_closing_the_run_ends_the_workers_that_are_at_work():
+    with Pool(run, 1, 60.0) as pool:
+        running = pool.run([Task(0, ("__import__('os').getpid()",), 1), Task(1, (SPIN,), 1)])
+        pid = int(next(running).value)
+        running.close()
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_closing_the_pool_ends_the_workers():
+    with Pool(run, 1, 60.0) as pool:
+        (outcome,) = pool.run([Task(0, ("__import__('os').getpid()",), 1)])
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(outcome.value), 0)

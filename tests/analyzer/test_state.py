@@ -3,7 +3,8 @@
 import subprocess
 
 from analyzer.cache_entries import write_atomically
-from analyzer.extraction.fact_cache import FactCache, blob_hash
+from analyzer.extraction.fact_cache import FactCache
+from analyzer.sources.git import blob_hash
 from analyzer.state_directory import StateDirectory
 from engine import operating_system
 

@@ -16,8 +16,9 @@ from analyzer.batch.repository_list import parse
 from analyzer.batch.resolve_commits import resolve
 from analyzer.batch.scan_job import Job, Limits
 from analyzer.extraction.cache_locks import Claims
-from analyzer.extraction.fact_cache import FactCache, blob_hash
+from analyzer.extraction.fact_cache import FactCache
 from analyzer.extraction.worker import extract
+from analyzer.sources.git import blob_hash
 
 CHECK = "sql-injection"
 APP = """\

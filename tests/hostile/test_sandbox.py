@@ -94,7 +94,8 @@ def test_a_worker_that_was_taken_over_can_do_nothing(attack, tmp_path, monkeypat
     victim.write_text("x")
     monkeypatch.setenv("VICTIM", str(victim))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (outcome,) = Pool(attempted, 1, 60.0).run([Task("", (way.__name__,), 0)])
+    with Pool(attempted, 1, 60.0) as pool:
+        (outcome,) = pool.run([Task("", (way.__name__,), 0)])
     # Where the kernel denies nothing, `analyze doctor` says so: `confined` is its word.
     got = outcome.value.decode() if confined else "doctor says that nothing is confined"
     expected = "denied" if confined else "doctor says that nothing is confined"

@@ -291,7 +291,8 @@ def test_calls_are_taken_away_from_workers_too(place):
 import json, os
 from analyzer.extraction.pool import Pool, Task
 from analyzer.extraction import sandbox
-(outcome,) = Pool(sandbox.in_force, 1, 60).run([Task(0, (), 0)])
+with Pool(sandbox.in_force, 1, 60) as pool:
+    (outcome,) = pool.run([Task(0, (), 0)])
 print(json.dumps([hasattr(os, "pidfd_open"), outcome.value.decode()]))
 """
     done = subprocess.run(

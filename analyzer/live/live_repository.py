@@ -1,0 +1,175 @@
+"""The relations of one directory, moved to each tree that a report is asked for at the cost of what differs.
+
+The directory's own settings, and the options it was opened with, decide what is maintained. A report under any others
+is refused: who asks scans by itself. Nothing in a report depends on what was maintained before, so it is a scan's own,
+byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analyzer.context_policies import INSENSITIVE
+from analyzer.evaluation.program import evaluation_errors, prepare_rulebook
+from analyzer.evaluation.scan_limits import leaving_out
+from analyzer.extraction.collect_facts import Progress, silent
+from analyzer.findings.assemble_report import assemble
+from analyzer.history.commit_update import CannotFollow, Follower, Reader
+from analyzer.history.compared_settings import Settings
+from analyzer.history.states import scanned_digest
+from analyzer.live.head_state import HeadState
+from analyzer.live.warm_extraction import RecentFacts, WarmMachine
+from analyzer.report import Problem
+from analyzer.scan import Clock, ScanRequest, ScanResult
+from analyzer.sources.frozen_tree import NO_TEXTS, FrozenTree
+from analyzer.sources.git import blob_hash
+from analyzer.sources.trees import NamedTree, WorkingTree
+from analyzer.state_directory import StateDirectory
+from engine import Source, compiling_kernels
+from engine.incremental import DamagedFile, PreparedProgram
+from engine.operating_system import n_cores
+
+
+class Refused(Exception):
+    """The relations that are maintained do not answer this; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Relations, the tree that they are of, and what read it; `made_by` are digests of rules and selected files."""
+
+    follower: Follower
+    tree: NamedTree
+    made_by: tuple[str, str]
+    reader: Reader
+
+
+class LiveRepository:
+    """The maintained relations of a directory. It has one owner: calls do not overlap."""
+
+    def __init__(self, path: Path, flags: Mapping[str, Any], max_state_bytes: int, progress: Progress = silent) -> None:
+        """Raises AnalyzeError A001, A002. Nothing is evaluated yet."""
+        self.request, self.progress = ScanRequest.from_flags(path, None, flags), progress
+        self.working_tree = WorkingTree(path)
+        self.state = StateDirectory(trees=[path])
+        self.cache = RecentFacts(self.state.path)
+        self.head: HeadState | None = HeadState(path, self.state.path, max_state_bytes)
+        self._frozen: FrozenTree | None = None
+        self._machine: WarmMachine | None = None
+        self._settings: Settings | None = None
+        self._program: tuple[list[Source], PreparedProgram] | None = None
+        self._held: Held | None = None
+
+    def close(self) -> None:
+        """End workers and threads, and give back temporary directories."""
+        self.forget()
+        if self._machine:
+            self._machine.close()
+        self.state.close()
+
+    def forget(self) -> None:
+        """Drop the relations; the next report evaluates anew."""
+        if self._held:
+            self._held.follower.view.close()
+        self._held = None
+
+    # ---- trees
+
+    def frozen(self, unsaved: Mapping[str, bytes] = NO_TEXTS) -> FrozenTree:
+        """Return the files as they are now, with unsaved texts over them."""
+        self.cache.unsaved.update(map(blob_hash, unsaved.values()))
+        self._frozen = FrozenTree(self.working_tree, self._frozen, unsaved)
+        return self._frozen
+
+    # ---- reports
+
+    def report(
+        self, tree: NamedTree, request: ScanRequest | None = None, only: Collection[str] | None = None
+    ) -> ScanResult:
+        """Return the report on a tree, by the options of a request or by our own.
+
+        With `only`, paths from the repository's top, it is restricted to these files. Raises AnalyzeError, and Refused
+        where the request asks for other files or rules than are maintained.
+        """
+        clock = Clock()
+        with clock("rules"):
+            settings = self._settings_of(tree)
+            config = settings.config
+            if request is not None:
+                asked = Settings.of(tree, request)
+                if not asked.find_as(settings):
+                    raise Refused("other settings are maintained")
+                config = asked.config
+            if settings.book.policies(config.context) != [INSENSITIVE]:
+                raise Refused("contexts are not maintained")
+        with clock("update"):
+            try:
+                follower = leaving_out(settings.book, lambda: self._moved_to(tree, settings))
+            except DamagedFile:  # What was saved is read when it is first used.
+                self.head = None
+                follower = leaving_out(settings.book, lambda: self._moved_to(tree, settings))
+        with clock("report"):
+            collected = follower.collected()
+            if self.state.warning:
+                collected.problems.append(Problem(self.state.warning, level="warning"))
+            report = assemble(tree, config, settings.book, collected, follower.view.result(), only)
+        return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
+
+    def _settings_of(self, tree: NamedTree) -> Settings:
+        """Return the settings of a tree: the last ones, of which it is known what does not compile, if they are."""
+        settings = Settings.of(tree, self.request)
+        if self._settings is None or not settings.find_as(self._settings):
+            self._settings = settings
+        return replace(self._settings, config=settings.config)
+
+    def _moved_to(self, tree: NamedTree, settings: Settings) -> Follower:
+        """Return the relations of a tree. Where moving them ends with an exception, they are gone."""
+        program = self._prepared(settings)
+        made_by = program.digest, scanned_digest(settings.config, tree.prefix)
+        held, self._held = self._held, None
+        if held and held.made_by != made_by:
+            held.follower.view.close()
+            held = None
+        reader = self._reader(settings, program)
+        with evaluation_errors():
+            follower, at = (held.follower, held.tree) if held else self._begun(program, tree, reader)
+            if at is not tree:
+                try:
+                    follower.move(at, tree, reader)
+                except CannotFollow:
+                    follower = Follower.begin(program, tree, reader)
+        self._held = Held(follower, tree, made_by, reader)
+        return follower
+
+    def _begun(self, program: PreparedProgram, tree: NamedTree, reader: Reader) -> tuple[Follower, NamedTree]:
+        """Return relations to begin with and their tree: those saved for HEAD, or evaluated for `tree`."""
+        if self.head is not None and (saved := self.head.load(program, reader)):
+            return saved
+        with compiling_kernels(reader.threads or 1):
+            return Follower.begin(program, tree, reader), tree
+
+    def save(self) -> bool:
+        """Save the relations if their files are those of HEAD and no state is. Return True if that has been done."""
+        held = self._held
+        return held is not None and self.head is not None and self.head.save(held.follower, held.reader)
+
+    def _prepared(self, settings: Settings) -> PreparedProgram:
+        """Return the program of a rulebook: the last one, if its sources are the same."""
+        book = settings.book
+        if self._program is None or self._program[0] != book.sources:
+            program = prepare_rulebook(book, self.state.path)
+            self._program = list(book.sources), program
+        return self._program[1]
+
+    def _reader(self, settings: Settings, program: PreparedProgram) -> Reader:
+        config = settings.config
+        jobs = config.jobs or n_cores()
+        if self._machine is None or self._machine.made_for != (jobs, config.extract_timeout_s):
+            if self._machine:
+                self._machine.close()
+            self._machine = WarmMachine(jobs, config.extract_timeout_s)
+        budget = self.request.limits.budget(program, settings.book)
+        return Reader(config, self.state.path, self._machine, self.progress, jobs, budget, self.cache)
