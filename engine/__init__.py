@@ -4,10 +4,11 @@ What flows in: Datalog source text, and an EDB as tables, tuples, or integer col
 What flows out: an IDB in the same forms, statistics, and coded diagnostics.
 The engine knows nothing of source code, git or findings, and imports none of our other packages.
 
-Other packages use the names of PUBLIC here, of `engine.cfl`, `engine.incremental` and `engine.spark`, and the modules
-`engine.explanation` (plans as data), `engine.profile` (costs as data), `engine.operating_system`,
-`engine.atomic_file` (files that are whole) and `engine.trusted_directories`. A test holds this. The main names are
-shown in `docs/engine.md`. All load on first use: importing the package loads neither numba nor lark.
+Other packages use the names of PUBLIC here, of `engine.cfl`, `engine.incremental`, `engine.provenance` and
+`engine.spark`, and the modules `engine.explanation` (plans as data), `engine.profile` (costs as data),
+`engine.operating_system`, `engine.atomic_file` (files that are whole) and `engine.trusted_directories`. A test holds
+this. The main names are shown in `docs/engine.md`. All load on first use: importing the package loads neither numba nor
+lark.
 """
 
 from typing import TYPE_CHECKING

@@ -26,6 +26,7 @@ ROOMS = (
     "findings",
     "history",
     "live",
+    "explanation",
     "outputs",
     "graphs",
     "batch",
@@ -44,7 +45,7 @@ SHARED = {
 PIPELINE = {"scan"}
 """It stands between findings and history."""
 SPARK_LIVES_IN = ("engine/spark/", "analyzer/batch/")
-DOOR_PACKAGES = ("engine", "engine.cfl", "engine.incremental", "engine.spark")
+DOOR_PACKAGES = ("engine", "engine.cfl", "engine.incremental", "engine.provenance", "engine.spark")
 """Others use names that these have in PUBLIC …"""
 DOOR_MODULES = {
     f"engine.{name}" for name in ("explanation", "profile", "operating_system", "atomic_file", "trusted_directories")

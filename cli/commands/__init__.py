@@ -5,6 +5,7 @@ from cli.commands.callgraph import callgraph
 from cli.commands.cfl import cfl
 from cli.commands.ci import ci
 from cli.commands.doctor import doctor
+from cli.commands.explain import explain
 from cli.commands.facts import facts
 from cli.commands.hook import hook
 from cli.commands.models import models
@@ -13,4 +14,4 @@ from cli.commands.run import run
 from cli.commands.scan import scan
 from cli.commands.update import update
 
-COMMANDS = (scan, ci, hook, batch, facts, callgraph, cfl, run, update, rules, models, doctor)
+COMMANDS = (scan, ci, hook, batch, explain, facts, callgraph, cfl, run, update, rules, models, doctor)

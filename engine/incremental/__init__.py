@@ -7,7 +7,7 @@ the tuples that each update has inserted and deleted.
 or `update_plans` and `iteration_stamps` (plans of rules), `group_ends` (plans that aggregate) → `maintained_relation`
 and `agenda` (what is stored, and what is to be decided). `demanded_arrangement` and `sorted_ids` look a few tuples up
 in what was stored without an index of all. `skip_test` saves plans that would match nothing; `duration_model` predicts
-how long an update takes; `provenance` says what a tuple is derived from.
+how long an update takes; `support_query` finds the supports of a tuple.
 From files: `program_update` (a command) → `delta_files` (facts that change) and `saved_state` (a view in a directory) →
 `view_serialization` (a view as arrays), `block_file` (arrays in files), `state_manifest` and `state_identity` (which
 files are valid, and for which program), `state_migration` (what another program takes over), `file_lock`.
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from engine.incremental.prepared_program import prepare_program as prepare_program
     from engine.incremental.program_update import UpdateSummary as UpdateSummary
     from engine.incremental.program_update import update_program as update_program
-    from engine.incremental.provenance import Tuple as Tuple
-    from engine.incremental.provenance import supports as supports
     from engine.incremental.saved_state import Base as Base
     from engine.incremental.saved_state import NoState as NoState
     from engine.incremental.saved_state import State as State
     from engine.incremental.saved_state import StateError as StateError
     from engine.incremental.state_manifest import MANIFEST as MANIFEST
+    from engine.incremental.support_query import Tuple as Tuple
+    from engine.incremental.support_query import supports as supports
     from engine.incremental.update_policy import POLICIES as POLICIES
     from engine.incremental.update_policy import Maintainer as Maintainer
     from engine.incremental.update_policy import Outcome as Outcome
@@ -62,8 +62,8 @@ PUBLIC = {
     "DamagedFile": "engine.incremental.block_file",
     "MANIFEST": "engine.incremental.state_manifest",
     "lock": "engine.incremental.file_lock",
-    "Tuple": "engine.incremental.provenance",
-    "supports": "engine.incremental.provenance",
+    "Tuple": "engine.incremental.support_query",
+    "supports": "engine.incremental.support_query",
     "UpdateSummary": "engine.incremental.program_update",
     "update_program": "engine.incremental.program_update",
 }

@@ -40,11 +40,12 @@ def given_name(relation: str) -> str:
 
 
 def as_program(program: CheckedProgram, stratum: Stratum) -> CheckedProgram:
-    """A stratum as a program of its own: behind strata of the relations that it reads."""
+    """A stratum as a program of its own: behind strata of the relations that it reads, which are rows, aggregated."""
     read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)} - {*stratum.relations}
+    inputs = {name: replace(program.relations[name], aggregated=()) for name in sorted(read)}
     return replace(
         program,
-        relations={name: program.relations[name] for name in (*sorted(read), *stratum.relations)},
+        relations=inputs | {name: program.relations[name] for name in stratum.relations},
         strata=(*(Stratum((name,), False, ()) for name in sorted(read)), stratum),
         outputs=(),
         printsizes=(),

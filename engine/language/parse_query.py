@@ -16,6 +16,15 @@ NUMERIC = ("number", "unsigned", "float")
 def read_query(text: str, program: CheckedProgram) -> Atom:
     """Return the atom of a query, its constants as the columns' types have them. Raises ProgramError."""
     report = Report({SOURCE: text})
+    atom = read_atom(text, program, report)
+    columns = zip(atom.arguments, program.relations[atom.relation].columns, strict=True)
+    arguments = tuple(argument(term, column, report) for term, column in columns)
+    report.raise_if_errors()
+    return replace(atom, arguments=arguments)
+
+
+def read_atom(text: str, program: CheckedProgram, report: Report) -> Atom:
+    """Return an atom over a relation of the program, with its number of arguments. Raises ProgramError."""
     items = parse(SOURCE, f"{text.strip().rstrip('.?')}.", report)
     report.raise_if_errors()
     match items:
@@ -32,10 +41,7 @@ def read_query(text: str, program: CheckedProgram) -> Atom:
         has = plural(relation.arity, "attribute")
         report.error("E012", f"'{atom.relation}' has {has}, not {len(atom.arguments)}", atom.span)
     report.raise_if_errors()
-    columns = zip(atom.arguments, program.relations[atom.relation].columns, strict=True)
-    arguments = tuple(argument(term, column, report) for term, column in columns)
-    report.raise_if_errors()
-    return replace(atom, arguments=arguments)
+    return atom
 
 
 def argument(term: Term, column: Field, report: Report) -> Term:

@@ -47,6 +47,11 @@ class RecordTable:
         with self._lock:
             return self.keys.intern(rows, 0, n, take) + 1
 
+    def find(self, rows: Columns, n: int, take: np.ndarray) -> np.ndarray:
+        """Return the ids of the records with the fields `rows[take, i]`, i < n; 0 for those that are not there."""
+        with self._lock:
+            return self.keys.find(rows, n, take) + 1
+
     def field(self, position: int, ids: np.ndarray) -> np.ndarray:
         """Return one field of each of the records `ids`, none of which is nil."""
         return self.columns[position].take(ids - 1)

@@ -8,8 +8,8 @@ import engine
 from engine.database import Database
 from engine.incremental.bounded_recursion import Bound, BoundedRecursion
 from engine.incremental.maintained_program import MaintainedProgram
-from engine.incremental.provenance import supports
 from engine.incremental.saved_state import State
+from engine.incremental.support_query import supports
 from engine.incremental.update_policy import Elastic, Maintainer
 
 PROGRAM = engine.compile(

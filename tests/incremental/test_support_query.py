@@ -8,7 +8,7 @@ from supports import atoms_first, instantiations, stored
 import engine
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.provenance import supports
+from engine.incremental.support_query import supports
 from engine.plan.rule import Absent
 
 PROGRAM = """

@@ -1,0 +1,1 @@
+"""Explanations: why something is found, and why something is not."""
