@@ -34,13 +34,21 @@ if TYPE_CHECKING:
     from engine.io import FactsError as FactsError
     from engine.io import load as load
     from engine.io import store as store
+    from engine.io.value_text import Printer as Printer
     from engine.language.checked_program import CheckedProgram as CheckedProgram
+    from engine.language.checked_program import Field as Field
+    from engine.language.checked_program import Relation as Relation
+    from engine.language.checked_program import Type as Type
     from engine.language.compilation_unit import Unit as Unit
     from engine.language.compiler import check_sources as check_sources
     from engine.language.compiler import compile as compile
     from engine.language.compiler import flatten as flatten
     from engine.language.diagnostics import Diagnostic as Diagnostic
     from engine.language.diagnostics import ProgramError as ProgramError
+    from engine.language.extension import ANSWERS as ANSWERS
+    from engine.language.extension import extend as extend
+    from engine.language.extension import question as question
+    from engine.language.extension import spelled as spelled
     from engine.language.program_codec import UNITS_CODEC as UNITS_CODEC
     from engine.language.source import Source as Source
     from engine.language.to_souffle import souffle_text as souffle_text
@@ -51,11 +59,14 @@ if TYPE_CHECKING:
     from engine.plan.outlined_program import outlined as outlined
     from engine.precompile import compile_kernels as compile_kernels
     from engine.precompile import compiling_kernels as compiling_kernels
+    from engine.queries import answering as answering
+    from engine.queries import ask as ask
     from engine.queries import query as query
     from engine.result import Result as Result
     from engine.result import RuleStatistics as RuleStatistics
     from engine.result import StratumStatistics as StratumStatistics
     from engine.run_program import answer as answer
+    from engine.run_program import compile_file as compile_file
     from engine.run_program import explain as explain
     from engine.run_program import run as run
     from engine.session import Session as Session
@@ -77,6 +88,9 @@ PUBLIC = {
     "Diagnostic": "engine.language.diagnostics",
     "ProgramError": "engine.language.diagnostics",
     "CheckedProgram": "engine.language.checked_program",
+    "Field": "engine.language.checked_program",
+    "Relation": "engine.language.checked_program",
+    "Type": "engine.language.checked_program",
     "UNITS_CODEC": "engine.language.program_codec",
     "Damaged": "engine.codec",
     "isolate_sources": "engine.plan.isolate_sources",
@@ -111,9 +125,17 @@ PUBLIC = {
     "Commit": "engine.view",
     "compile_kernels": "engine.precompile",
     "compiling_kernels": "engine.precompile",
+    "ask": "engine.queries",
+    "answering": "engine.queries",
     "query": "engine.queries",
+    "ANSWERS": "engine.language.extension",
+    "extend": "engine.language.extension",
+    "question": "engine.language.extension",
+    "spelled": "engine.language.extension",
+    "Printer": "engine.io.value_text",
     "run": "engine.run_program",
     "answer": "engine.run_program",
+    "compile_file": "engine.run_program",
     "explain": "engine.run_program",
     "FactsError": "engine.io",
     "load": "engine.io",

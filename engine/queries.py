@@ -1,8 +1,11 @@
-"""Queries: the rows of one relation that agree with some constants, without deriving the others."""
+"""Queries: the rows of one relation that agree with some constants, or the values for which a body holds.
+
+What they do not need is not derived.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
@@ -10,8 +13,11 @@ import numpy as np
 
 from engine.database import Columns, Database
 from engine.evaluation.evaluator import EvaluateOptions, SharedOptions, evaluate
+from engine.language.build_items import ANSWERS
 from engine.language.checked_program import CheckedProgram
+from engine.language.extension import question
 from engine.language.parse_query import read_query
+from engine.language.source import Source
 from engine.language.syntax import Atom, Constant, Variable
 from engine.plan.magic_sets import demand
 from engine.plan.value_encoding import encode
@@ -39,6 +45,27 @@ def query(
     earlier programs have built. Raises ProgramError for a query that does not fit the program, and EvaluationError.
     """
     return Question(program, text).ask(source, **options)
+
+
+def ask(
+    program: CheckedProgram,
+    text: str,
+    source: Database | Mapping[str, Table],
+    sources: Iterable[Source] = (),
+    **options: Unpack[EvaluateOptions],
+) -> Result:
+    """Answer a query such as `tc(x, y), !arc(x, y), y < 3`, which may read relations of further sources.
+
+    The answers are the relation ANSWERS of the result, with a column for each variable. `options` are those of
+    `evaluate`. Raises ProgramError and EvaluationError.
+    """
+    return evaluate(answering(program.extended(question(program, text, sources))), source, **options)
+
+
+def answering(program: CheckedProgram) -> CheckedProgram:
+    """Return the program that derives what the relation ANSWERS of a program needs, by magic sets."""
+    columns = program.relations[ANSWERS].columns
+    return demand(program, Atom(ANSWERS, tuple(Variable(column.name) for column in columns))).program
 
 
 class Question:

@@ -30,6 +30,7 @@ ROOMS = (
     "outputs",
     "graphs",
     "batch",
+    "queries",
 )
 """The packages of `analyzer`: each imports from those before it, and from what all share."""
 SHARED = {

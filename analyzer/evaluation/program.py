@@ -33,6 +33,7 @@ Made = TypeVar("Made")
 SHIPPED = Path(rules.__path__[0]) / "compiled"
 """The compiled programs in a wheel, for rules that nobody has changed; a checkout has nothing there."""
 
+EVERYTHING = ("*",)
 Tell = Callable[[str], None]
 
 
@@ -56,17 +57,19 @@ GIVEN = frozenset({*schema.relations(), INTO, IN_QUESTION})
 def compile_cached(
     sources: Sequence[engine.Source],
     directory: Path,
-    wanted: Sequence[str],
+    wanted: Sequence[str] | None,
     given: Collection[str] = GIVEN,
     tell: Tell = nobody,
 ) -> OutlinedProgram:
     """Return the program of all sources together, cut to what is given and what the wanted relations depend on.
 
+    Where `wanted` is None it is the whole program.
+
     Raises engine.ProgramError. Programs without errors are kept in `directory`, by the content of their sources and of
     the front end; `tell` is told of one that is damaged, and is made again. So are the units of bundled sources, so
     that rules beside them that change cost what they are.
     """
-    name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan"))
+    name = _fingerprint(sources, (*(EVERYTHING if wanted is None else wanted), *sorted(given)), ("language", "plan"))
     untrusted = {source.name for source in sources if not source.trusted}
 
     def make() -> OutlinedProgram:
@@ -154,6 +157,11 @@ def compile_rulebook(book: Rulebook, directory: Path) -> OutlinedProgram:
     Raises ProgramErrors where the bundled sources are wrong by themselves.
     """
     return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, READ, tell=book.warn))
+
+
+def compile_whole_rulebook(book: Rulebook, directory: Path) -> OutlinedProgram:
+    """Do the same, and return the program with all relations, whether reports read them or not."""
+    return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, None, tell=book.warn))
 
 
 def prepare_rulebook(book: Rulebook, directory: Path) -> PreparedProgram:

@@ -43,6 +43,23 @@ class Entities:
                 self._places[entity] = self.place(int(self._scopes[entity - 1]))
         return self._places[entity]
 
+    def is_located(self, entity: int) -> bool:
+        """Return True if an entity has a location of its own."""
+        return bool(self._rows[entity] != NOWHERE)
+
+    def place_keys(self, entities: np.ndarray) -> list[np.ndarray]:
+        """Return numbers that order entities by place: by file, line, column, and where they end."""
+        at, rows = entities, self._rows[entities]
+        while (is_lost := (rows == NOWHERE) & (at != NIL)).any():
+            at = np.where(is_lost, self._scopes[at - 1], at)
+            rows = np.where(is_lost, self._rows[at], rows)
+        located = np.where(rows == NOWHERE, -1, self._located[1:, rows])
+        files, positions = np.unique(located[0], return_inverse=True)
+        texts = ["" if file < 0 else self.text(file) for file in files.tolist()]
+        ranks = np.empty(len(files), np.int64)
+        ranks[sorted(range(len(files)), key=texts.__getitem__)] = np.arange(len(files))
+        return [ranks[positions], *located[1:]]
+
     def chain(self, entity: int) -> str:
         """Return the labels and ordinals from the module, whose path is left out, down to the entity: its content."""
         if entity not in self._chains:

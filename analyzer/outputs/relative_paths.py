@@ -20,12 +20,12 @@ Rename = Callable[[str], str]
 
 def from_here(report: Report) -> Report:
     """Return a report with paths from the working directory."""
-    return _report(report, _renaming(report.target))
+    return _report(report, renaming(report.target))
 
 
 def comparison_from_here(comparison: Comparison) -> Comparison:
     """Return a comparison with paths from the working directory."""
-    rename = _renaming(comparison.head.target)
+    rename = renaming(comparison.head.target)
     causes = comparison.causes.items()
     return replace(
         comparison,
@@ -39,7 +39,7 @@ def comparison_from_here(comparison: Comparison) -> Comparison:
     )
 
 
-def _renaming(target: str) -> Rename:
+def renaming(target: str) -> Rename:
     """Return what makes of a path of a report one from the working directory; see `shown_path`."""
     directory, here = scanned_directory(target), os.getcwd()
 

@@ -9,9 +9,14 @@ from cli.commands.explain import explain
 from cli.commands.facts import facts
 from cli.commands.hook import hook
 from cli.commands.models import models
+from cli.commands.query import query
+from cli.commands.relations import relations
 from cli.commands.rules import rules
 from cli.commands.run import run
 from cli.commands.scan import scan
 from cli.commands.update import update
 
-COMMANDS = (scan, ci, hook, batch, explain, facts, callgraph, cfl, run, update, rules, models, doctor)
+COMMANDS = (
+    *(scan, ci, hook, batch, query, relations, explain, facts),
+    *(callgraph, cfl, run, update, rules, models, doctor),
+)

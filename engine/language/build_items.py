@@ -25,6 +25,9 @@ from engine.language.syntax import (
 )
 from engine.language.traverse import literal_terms
 
+ANSWERS = "<answers>"
+"""The relation that a query derives."""
+
 # Soufflé's old way of writing `.input r` in the declaration of r.
 DIRECTIVE_TAGS = frozenset(("input", "output", "printsize"))
 
@@ -53,6 +56,13 @@ class Builder(TermBuilder):
 
     def start(self, *items: object) -> list[surface.Item]:
         return list(flatten(items))
+
+    def question(self, body: Body) -> list[surface.Item]:
+        """Return the rules that derive a row where a body holds."""
+        alternatives = [literal for literals in body for literal in literals]
+        first, last = alternatives[0].span, alternatives[-1].span
+        span = replace(first, end_line=last.end_line, end_column=last.end_column)
+        return list(self._clauses([Atom(ANSWERS, (), span=span)], body, ()))
 
     # ---- clauses
 

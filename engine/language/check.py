@@ -134,9 +134,7 @@ def _relation(declaration: Declaration, types: TypeSystem) -> Relation:
     names = [attribute.name for attribute in declaration.attributes]
     choice = tuple(tuple(names.index(key) for key in keys) for keys in declaration.choice)
     columns = types.fields(declaration.attributes)
-    return Relation(
-        declaration.name, columns, declaration.qualifiers, choice, doc=declaration.doc, span=declaration.span
-    )
+    return Relation(declaration.name, columns, declaration.qualifiers, choice, span=declaration.span)
 
 
 # ---- declarations

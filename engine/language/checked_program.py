@@ -17,7 +17,7 @@ Clauses are in the syntax of `syntax`, lowered to a core that an evaluator can t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from engine.language.syntax import Atom, Directive, Literal, Span, span_field
 from engine.language.traverse import all_atoms
@@ -92,7 +92,6 @@ class Relation:
     qualifiers: frozenset[str] = frozenset()
     choice: tuple[tuple[int, ...], ...] = ()
     aggregated: tuple[Aggregated, ...] = ()
-    doc: str = field(default="", compare=False)
     span: Span = span_field()
 
     @property
@@ -181,3 +180,16 @@ class CheckedProgram:
     @property
     def clauses(self) -> tuple[CheckedClause, ...]:
         return tuple(clause for stratum in self.strata for clause in stratum.clauses)
+
+    def extended(self, extension: CheckedProgram) -> CheckedProgram:
+        """Return the program with the rules of an extension of it (see `extension`)."""
+        new = {name: relation for name, relation in extension.relations.items() if name not in self.relations}
+        strata = tuple(stratum for stratum in extension.strata if not new.keys().isdisjoint(stratum.relations))
+        return replace(
+            self,
+            types={**extension.types, **self.types},
+            records={**extension.records, **self.records},
+            relations={**self.relations, **new},
+            strata=(*self.strata, *strata),
+            limitsizes=(*self.limitsizes, *extension.limitsizes),
+        )

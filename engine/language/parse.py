@@ -61,17 +61,20 @@ def _grammar() -> tuple[Lark, Builder]:
     names = [name for name in dir(builder) if callable(getattr(builder, name)) and not name.startswith("_")]
     callbacks = SimpleNamespace(**{name: _spread(getattr(builder, name)) for name in names})
     text = files("engine.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", transformer=callbacks, maybe_placeholders=True), builder
+    starts = ["start", "question"]
+    lark = Lark(text, start=starts, parser="lalr", lexer="contextual", transformer=callbacks, maybe_placeholders=True)
+    return lark, builder
 
 
 def _spread(method: Callable) -> Callable:
     return lambda children: method(*children)
 
 
-def parse(name: str, text: str, report: Report) -> list[Item]:
+def parse(name: str, text: str, report: Report, start: str = "start") -> list[Item]:
     """Return the items of one source in order. Syntax errors are reported, and the items around them still returned.
 
     After an error the item that holds it is blanked out and the text is read again, up to MAX_SYNTAX_ERRORS times.
+    With the `start` "question" the text is the body of a rule, and the first error ends it.
     """
     lark, builder = _grammar()
     for _ in range(MAX_SYNTAX_ERRORS):
@@ -80,12 +83,14 @@ def parse(name: str, text: str, report: Report) -> list[Item]:
             with _lock:
                 builder.source, builder.report = name, attempt
                 # The builder, which Lark calls as it parses, returns the items.
-                items: list[Item] = lark.parse(text)  # type: ignore[assignment]  # Lark says that it returns a tree.
+                items: list[Item] = lark.parse(text, start)  # type: ignore[assignment]  # Lark says it returns a tree.
             report.merge(attempt)
             return items
         except UnexpectedInput as error:
-            start = _report_syntax_error(error, name, text, report)
-            text = _blank_item(text, start)
+            offset = _report_syntax_error(error, name, text, report)
+            if start == "question":
+                break
+            text = _blank_item(text, offset)
     return []
 
 

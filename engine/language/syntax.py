@@ -199,7 +199,6 @@ class Declaration:
     attributes: tuple[Attribute, ...]
     qualifiers: frozenset[str] = frozenset()
     choice: tuple[tuple[str, ...], ...] = ()
-    doc: str = field(default="", compare=False)
     span: Span = span_field()
 
 

@@ -6,7 +6,7 @@ Most clauses of a program for several kinds of facts read relations that are emp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -99,6 +99,40 @@ class OutlinedProgram:
         relations = tuple(self.names[at] for at in stratum.relations)
         return Stratum(relations, stratum.recursive, tuple(clauses), stratum.premappable)
 
+    @cached_property
+    def declarations(self) -> CheckedProgram:
+        """The program without rules, for which its relations are declared; these are decoded when asked for."""
+        return replace(self.head, relations=Declarations(self))
+
+    def extended(self, extension: CheckedProgram) -> OutlinedProgram:
+        """Return the program with the rules of an extension of its declarations (see `engine.language.extension`)."""
+        n_clauses, n_names = sum(stratum.n for stratum in self.strata), len(self.names)
+        new = [relation for name, relation in extension.relations.items() if name not in self.declarations.relations]
+        added = [stratum for stratum in extension.strata if {*stratum.relations} <= {held.name for held in new}]
+        clauses = [clause for stratum in added for clause in stratum.clauses]
+        names = {name: at for at, name in enumerate((*self.names, *(relation.name for relation in new)))}
+        sources = {source: at for at, source in enumerate((*self.sources, *(c.span.source for c in clauses)))}
+        strata, at = [], n_clauses
+        for stratum in added:
+            outlines = [
+                numbered(outline(clause), at + position, names, sources[clause.span.source], clause.is_fact)
+                for position, clause in enumerate(stratum.clauses)
+            ]
+            members = tuple(names[name] for name in stratum.relations)
+            n = len(outlines)
+            strata.append(StratumOutline(members, stratum.recursive, stratum.premappable, at, n, tuple(outlines)))
+            at += n
+        return replace(
+            self,
+            head=self.head.extended(replace(extension, relations={}, strata=())),
+            names=tuple(names),
+            sources=(*self.sources, *(clause.span.source for clause in clauses)),
+            strata=(*self.strata, *strata),
+            relation_at=lambda at: self.relation_at(at) if at < n_names else new[at - n_names],
+            clause_at=lambda at: self.clause_at(at) if at < n_clauses else clauses[at - n_clauses],
+            kept=self.kept | {sources[clause.span.source] for clause in clauses},
+        )
+
     def is_kept(self, source: str) -> bool:
         return len(self.kept) == len(self.sources) or self.sources.index(source) in self.kept
 
@@ -158,6 +192,25 @@ class OutlinedProgram:
         )
         relations = {name: self.relation_at(at) for at, name in enumerate(self.names) if at in needed}
         return replace(with_directives_of(self.head, relations), relations=relations, strata=strata)
+
+
+class Declarations(Mapping[str, Relation]):
+    """The relations of an outlined program by name, each decoded when it is asked for."""
+
+    def __init__(self, program: OutlinedProgram) -> None:
+        self._program, self._number = program, {name: at for at, name in enumerate(program.names)}
+
+    def __getitem__(self, name: str) -> Relation:
+        return self._program.relation_at(self._number[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._number
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._number)
+
+    def __len__(self) -> int:
+        return len(self._number)
 
 
 class Tables:

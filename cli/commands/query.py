@@ -1,0 +1,109 @@
+"""`analyze query`: answers to a query in Datalog."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.options import JOBS
+from cli.terminal import say, warn
+
+if TYPE_CHECKING:
+    from analyzer.queries.answers import Answers
+    from analyzer.queries.tree_query import Query
+
+SHOWN = 100
+"""Answers shown as text, unless told."""
+
+
+@click.command()
+@click.argument("query", metavar="QUERY")
+@click.argument("path", type=click.Path(path_type=Path), default=Path("."), metavar="[PATH]")
+@click.option("--rev", metavar="REV", help="Ask this commit from git's objects; the working tree is not touched.")
+@click.option("-e", "--rules", multiple=True, metavar="TEXT", help="Rules of your own that the query may read.")
+@click.option("-f", "--file", "files", multiple=True, type=click.Path(path_type=Path), help="A file of such rules.")
+@click.option("--models", multiple=True, type=click.Path(path_type=Path), help="A model file, or a directory of them.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Exclude paths, in gitignore syntax.")
+@click.option("-p", "--program", type=click.Path(path_type=Path), metavar="FILE", help="Ask this Datalog program.")
+@click.option("-F", "--facts", type=click.Path(path_type=Path), metavar="DIR", help="Its facts (default: .).")
+@click.option("--number-width", type=click.Choice(["32", "64"]), help="Bits of the program's numbers (default: 32).")
+@click.option("--batch", type=click.Path(path_type=Path), metavar="DIR", help="Ask the results of 'analyze batch'.")
+@click.option("--format", type=click.Choice(["text", "json", "csv", "sarif"]), default="text", help="Default: text.")
+@click.option("--limit", type=click.IntRange(0), metavar="N", help=f"Show N answers, 0 for all (text: {SHOWN}).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the answers to FILE.")
+@JOBS
+def query(
+    query: str,
+    path: Path,
+    rev: str | None,
+    rules: tuple[str, ...],
+    files: tuple[Path, ...],
+    program: Path | None,
+    facts: Path | None,
+    number_width: str | None,
+    batch: Path | None,
+    format: str,
+    limit: int | None,
+    output: Path | None,
+    jobs: int | None,
+    **flags: Any,
+) -> None:
+    """Answer QUERY, the body of a Datalog rule, on the code in PATH (default: the current directory).
+
+    The relations are those of 'analyze relations'; one that is private to a module is module::relation. For example:
+    analyze query 'call_target(c, f), qualified_name(f, "os.system")'
+    """
+    if program is None and (facts is not None or number_width is not None):
+        raise click.UsageError("-F and --number-width go only with -p")
+    if program is not None and batch is not None:
+        raise click.UsageError("-p goes not with --batch")
+    if (program is not None or batch is not None) and (rev is not None or any(flags.values())):
+        raise click.UsageError("--rev, --models and --exclude go only with PATH")
+    if limit is None:
+        limit = SHOWN if format == "text" and output is None else 0
+    from analyzer.queries.program_query import ask_batch, ask_program
+    from analyzer.queries.tree_query import Query, ask_tree, own_rules
+    from analyzer.scan import ScanRequest
+    from cli.progress import Bars
+
+    asked = Query(query, own_rules(rules, files), limit or None)
+    if program is not None:
+        answers = ask_program(program, facts or Path("."), asked, int(number_width or 32), jobs)
+    elif batch is not None:
+        answers = ask_batch(batch, asked, jobs)
+    else:
+        with Bars() as bars:
+            answers = ask_tree(ScanRequest.from_flags(path, rev, flags | {"jobs": jobs}), asked, bars)
+    deliver(answers, asked, path, format, output)
+    raise SystemExit(3 if any(problem.level == "error" for problem in answers.problems) else 0)
+
+
+def deliver(answers: Answers, asked: Query, path: Path, format: str, output: Path | None) -> None:
+    """Show the answers, or write them to a file; what they lack is said on standard error."""
+    from analyzer import VERSION
+    from analyzer.queries.answer_files import as_csv, as_json, as_sarif, from_here
+    from cli.answer_table import print_answers, render
+    from cli.output import write_file
+
+    shown = from_here(answers, str(path))
+    for problem in shown.problems:
+        say(f"{problem.level}: {f'{problem.file}: ' * bool(problem.file)}{problem.message}", err=True)
+    match format:
+        case "sarif":
+            text = as_sarif(answers, asked.text, VERSION)
+        case "json":
+            text = as_json(shown, VERSION)
+        case "csv":
+            text = as_csv(shown)
+        case _ if output is not None:
+            text = render(shown)
+        case _:
+            return print_answers(shown)
+    if format != "text" and answers.n_left_out:
+        warn(f"{answers.n_left_out} more answers are left out (--limit)")
+    if output is not None:
+        write_file(output, text)
+    else:
+        say(text, nl=False)
