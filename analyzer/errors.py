@@ -9,8 +9,8 @@ INSTALL_SPARK = "pip install 'pyspark>=4,<5' pyarrow pandas"
 class AnalyzeError(Exception):
     """Ends a command with exit code 2 and `render()` on standard error, never with a traceback.
 
-    `code` is a letter and three digits: A arguments, B batches, C configuration, F facts, G git, R rules, S state
-    directory, V evaluation.
+    `code` is a letter and three digits: A arguments, B batches, C configuration, F facts, G git, L live processes,
+    R rules, S state directory, V evaluation.
     """
 
     def __init__(

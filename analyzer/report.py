@@ -199,7 +199,6 @@ class Report:
     files: tuple[SourceFile, ...] = ()
     problems: tuple[Problem, ...] = ()
     unused_suppressions: tuple[Suppression, ...] = ()
-    statistics: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:

@@ -56,6 +56,12 @@ MAX_STATE = click.option(
 )
 JOBS = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes and threads (default: all cores).")
 
+LIVE = click.option(
+    "--live",
+    type=click.Choice(["auto", "on", "off"]),
+    help="Ask a live process (analyze serve): if one runs (auto), started if there is none (on), or never (off). "
+    "Default: auto; off where CI is set.",
+)
 FORMAT = click.option("--format", type=click.Choice(["text", "json", "sarif"]), help="Format of the report.")
 
 SELECTION = (

@@ -18,6 +18,7 @@ from engine.lazy_import import load_on_use
 if TYPE_CHECKING:
     from engine.budget import Budget as Budget
     from engine.budget import BudgetExceeded as BudgetExceeded
+    from engine.codec import Codec as Codec
     from engine.codec import Damaged as Damaged
     from engine.database import Database as Database
     from engine.database import EvaluationError as EvaluationError
@@ -92,6 +93,7 @@ PUBLIC = {
     "Relation": "engine.language.checked_program",
     "Type": "engine.language.checked_program",
     "UNITS_CODEC": "engine.language.program_codec",
+    "Codec": "engine.codec",
     "Damaged": "engine.codec",
     "isolate_sources": "engine.plan.isolate_sources",
     "written_by": "engine.plan.isolate_sources",

@@ -93,7 +93,7 @@ class _Hook:
         with clock("rules"):
             settings = Settings.of(tree, self.request)
             config, book = settings.config, settings.book
-            told = self.taken_away(settings)
+            told = taken_away(self.repository, tree, self.request, settings)
             if book.policies(config.context) != [INSENSITIVE]:
                 return self.scanned(told)
         try:
@@ -126,20 +126,6 @@ class _Hook:
         report = replace(result.report, problems=(*result.report.problems, *told))
         return replace(result, report=report)
 
-    def taken_away(self, settings: Settings) -> list[Problem]:
-        """Return the weakenings of the staged settings against those of HEAD, as problems."""
-        head = self.head()
-        if head is None:
-            return []
-        with closing(head):
-            try:
-                old = Settings.of(head, self.request)
-            except AnalyzeError:
-                return []  # There was nothing to go by.
-            with closing(governed(self.tree, head, old.config)) as under_old:
-                found = [*weakenings(old, settings), *left_out(under_old, self.tree, old, settings)]
-        return [Problem(f"weaker staged settings: {item.message}", item.file, level=item.severity) for item in found]
-
     def follower(self, key: StateKey, program: PreparedProgram, reader: Reader) -> Follower:
         """Return the relations of the index: saved, updated from others, or evaluated. Raises CannotFollow."""
         with self.clock("state"):
@@ -162,7 +148,7 @@ class _Hook:
         self, key: StateKey, program: PreparedProgram, reader: Reader
     ) -> tuple[GitTree | None, Follower | None]:
         """Return relations to update from, and their tree: those of HEAD, or those used last."""
-        if head := self.head():
+        if head := tree_of_head(self.repository, self.tree.target):
             its_key = StateKey(head.content, key.scanned)
             follower = self.states.load(its_key, program, head, reader)
             if follower and follower.anew:
@@ -172,10 +158,26 @@ class _Hook:
             head.close()
         return self.states.nearest(key, program, self.tree, reader)
 
-    def head(self) -> GitTree | None:
-        """Return the tree of HEAD, or None without a commit."""
+
+def taken_away(repository: Repository, tree: GitTree, request: ScanRequest, settings: Settings) -> list[Problem]:
+    """Return the weakenings of the staged settings against those of HEAD, as problems."""
+    head = tree_of_head(repository, tree.target)
+    if head is None:
+        return []
+    with closing(head):
         try:
-            commit = self.repository.resolve("HEAD")
+            old = Settings.of(head, request)
         except AnalyzeError:
-            return None
-        return GitTree(self.repository, self.repository.tree(commit), self.tree.target, commit)
+            return []  # There was nothing to go by.
+        with closing(governed(tree, head, old.config)) as under_old:
+            found = [*weakenings(old, settings), *left_out(under_old, tree, old, settings)]
+    return [Problem(f"weaker staged settings: {item.message}", item.file, level=item.severity) for item in found]
+
+
+def tree_of_head(repository: Repository, target: str) -> GitTree | None:
+    """Return the tree of HEAD, or None without a commit."""
+    try:
+        commit = repository.resolve("HEAD")
+    except AnalyzeError:
+        return None
+    return GitTree(repository, repository.tree(commit), target, commit)

@@ -52,6 +52,7 @@ class LiveRepository:
 
     def __init__(self, path: Path, flags: Mapping[str, Any], max_state_bytes: int, progress: Progress = silent) -> None:
         """Raises AnalyzeError A001, A002. Nothing is evaluated yet."""
+        self.path = path
         self.request, self.progress = ScanRequest.from_flags(path, None, flags), progress
         self.working_tree = WorkingTree(path)
         self.state = StateDirectory(trees=[path])
@@ -141,6 +142,7 @@ class LiveRepository:
                     follower.move(at, tree, reader)
                 except CannotFollow:
                     follower = Follower.begin(program, tree, reader)
+                at.close()
         self._held = Held(follower, tree, made_by, reader)
         return follower
 

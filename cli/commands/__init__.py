@@ -14,9 +14,10 @@ from cli.commands.relations import relations
 from cli.commands.rules import rules
 from cli.commands.run import run
 from cli.commands.scan import scan
+from cli.commands.serve import serve
 from cli.commands.update import update
 
 COMMANDS = (
-    *(scan, ci, hook, batch, query, relations, explain, facts),
+    *(scan, ci, hook, serve, batch, query, relations, explain, facts),
     *(callgraph, cfl, run, update, rules, models, doctor),
 )

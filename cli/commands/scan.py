@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cli.options import CONF, OUTPUT, Size, report_options
+from cli.options import CONF, LIVE, OUTPUT, Size, report_options
 
 
 @click.command()
@@ -38,6 +38,7 @@ from cli.options import CONF, OUTPUT, Size, report_options
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where to scan.")
 @click.option("--master", metavar="URL", help="Spark's master: local[2] (default), spark://HOST:PORT, yarn, k8s://URL.")
 @CONF
+@LIVE
 def scan(
     paths: tuple[Path, ...],
     rev: str | None,
@@ -47,6 +48,7 @@ def scan(
     engine: str,
     master: str | None,
     conf: dict[str, str],
+    live: str | None,
     **flags: Any,
 ) -> None:
     """Report findings in each PATH, a directory or a file (default: the current directory), analyzed together."""
@@ -59,11 +61,18 @@ def scan(
         raise click.UsageError("--conf goes only with --engine spark")
     if engine == "spark":
         flags |= {"master": master or "local[2]", "conf": conf}
+    from analyzer.live.client import ask
     from analyzer.scan import ScanRequest, scan
     from cli.output import deliver
     from cli.progress import Bars
+    from cli.terminal import warn
 
-    with Bars() as bars:
-        result = scan(ScanRequest.from_flags(path, rev, flags | {"beside": tuple(beside)}), bars)
+    result = None
+    if rev is None and engine == "local" and not (beside or stats):
+        result, warning = ask(path, live, flags)
+        warn(*filter(None, [warning]))
+    if result is None:
+        with Bars() as bars:
+            result = scan(ScanRequest.from_flags(path, rev, flags | {"beside": tuple(beside)}), bars)
     deliver(result, output, stats, db)
     raise SystemExit(result.report.exit_code(result.config.fail_on))

@@ -1,0 +1,135 @@
+"""Commands as clients of a live process: they ask it, and do the work themselves where it does not answer."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from select import select
+from types import TracebackType
+from typing import Any
+
+from analyzer.errors import AnalyzeError
+from analyzer.live.messages import Disconnected, Message, receive, send, unpacked
+from analyzer.live.rendezvous import Rendezvous, run_time_directory
+from analyzer.scan import ScanResult
+
+START_S = 30.0
+"""Maximum seconds until a live process that was started listens."""
+SENT_FLAGS = frozenset({"context", "exclude", "fail_on", "format", "include_generated", "include_vendored", "jobs"})
+SENT_FLAGS |= {"max_file_kb", "own_suppressions_only", "rules", "tier"}
+"""The options of a report that a live process understands; with any other the command does the work itself."""
+
+
+class NoAnswer(Exception):
+    """The live process does not answer this; the message is the reason."""
+
+
+class Client:
+    """A connection to the live process of a directory."""
+
+    def __init__(self, address: Path) -> None:
+        """Raises OSError where nobody listens."""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.connect(str(address))
+        except OSError:
+            self._socket.close()
+            raise
+        self._stream = self._socket.makefile("rwb")
+        self._n_calls = 0
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.close()
+        self._socket.close()
+
+    def call(self, method: str, **params: Any) -> Message:
+        """Return the result of a method. Raises NoAnswer."""
+        self._n_calls += 1
+        try:
+            send(self._stream, {"id": self._n_calls, "method": method, "params": params})
+            while True:
+                answer = receive(self._stream)
+                if answer.get("id") == self._n_calls:
+                    break
+        except Disconnected as error:
+            raise NoAnswer(f"the live process has ended: {error}") from None
+        if "error" in answer:
+            raise NoAnswer(str(answer["error"].get("message")))
+        result = answer.get("result")
+        return result if isinstance(result, dict) else {}
+
+
+def connected(path: Path) -> Client | None:
+    """Return a connection to the live process of a directory, or None if there is none."""
+    if not (hasattr(socket, "AF_UNIX") and any(run_time_directory().glob("*.sock"))):
+        return None
+    try:
+        return Client(Rendezvous.of(path).socket)
+    except (OSError, AnalyzeError):
+        return None
+
+
+def started(path: Path, flags: Iterable[str] = ()) -> Client:
+    """Return a connection to the live process of a directory, started in the background. Raises AnalyzeError L002."""
+    place = Rendezvous.of(path)
+    # Without -P, Python would import modules of the current directory, which may be the scanned one.
+    command = [sys.executable, "-P", "-m", "cli", "serve", *flags, "--", os.path.realpath(path)]
+    with open(place.log, "wb") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True, cwd="/"
+        )
+    assert process.stdout is not None
+    with process.stdout as said:
+        select([said], [], [], START_S)  # It says a line when it listens, or ends.
+        client = connected(path)
+    if client is None:
+        raise AnalyzeError("L002", f"the live process of {path} did not start", help=f"see {place.log}")
+    return client
+
+
+def ask(
+    path: Path, mode: str | None, flags: Mapping[str, Any], wanted: Callable[[], Mapping[str, Any]] = dict
+) -> tuple[ScanResult | None, str]:
+    """Return the report of a directory's live process, and a warning where one was asked for and gives none.
+
+    `mode` is on, off, or auto: with auto, one is asked that runs and has evaluated the directory. `wanted` gives more
+    parameters of the request.
+    """
+    mode = mode or ("off" if os.environ.get("CI") else "auto")
+    if mode == "off":
+        return None, ""
+    try:
+        client = connected(path) or (started(path) if mode == "on" else None)
+        if client is None:
+            return None, ""
+        with client:
+            return result_from(client, str(path), flags, wait=mode == "on", **wanted()), ""
+    except (NoAnswer, AnalyzeError) as error:
+        return None, f"--live on: {error}" if mode == "on" else ""
+
+
+def result_from(client: Client, target: str, flags: Mapping[str, Any], **params: Any) -> ScanResult:
+    """Return the report that a live process gives, with the target as it was named here. Raises NoAnswer."""
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
+    if others := given.keys() - SENT_FLAGS:
+        raise NoAnswer(f"a live process does not know {', '.join(sorted(others))}")
+    try:
+        answer = unpacked(str(client.call("report", flags=given, **params).get("answer")))
+    except Disconnected as error:
+        raise NoAnswer(str(error)) from None
+    return ScanResult(replace(answer.report, target=target), answer.config, dict(answer.phases_s))

@@ -1,0 +1,88 @@
+"""Messages between a live process and its clients: JSON-RPC 2.0, a line each.
+
+Both ends belong to one user (`rendezvous.py`). A line has a maximum length, so that neither fills the other's memory.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from analyzer.configuration.config import Config
+from analyzer.report import Report
+from engine import Codec, Damaged
+
+MAX_BYTES = 1 << 30
+REFUSED, FAILED, SUPERSEDED = -32001, -32002, -32003
+"""Codes of errors: the process does not maintain what is asked for; a scan would fail, too; newer text has come."""
+
+Message = dict[str, Any]
+
+
+class Stream(Protocol):
+    """Both ends of a connection."""
+
+    def readline(self, size: int = -1, /) -> bytes: ...
+    def write(self, data: bytes, /) -> int: ...
+    def flush(self) -> None: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A report, the configuration that it was made by, and seconds by phase."""
+
+    report: Report
+    config: Config
+    phases_s: Mapping[str, float]
+
+
+ANSWER_CODEC: Codec[Answer] = Codec(Answer)
+
+
+class Disconnected(Exception):
+    """The other end is gone, or has sent something that is no message."""
+
+
+def send(stream: Stream, message: Message) -> None:
+    """Write a message. Raises Disconnected."""
+    try:
+        stream.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        stream.flush()
+    except (OSError, ValueError) as error:
+        raise Disconnected(str(error)) from None
+
+
+def receive(stream: Stream) -> Message:
+    """Return the next message. Raises Disconnected."""
+    try:
+        line = stream.readline(MAX_BYTES)
+        message = json.loads(line) if line.endswith(b"\n") else None
+    except (OSError, ValueError) as error:
+        raise Disconnected(str(error)) from None
+    if not isinstance(message, dict):
+        raise Disconnected("the connection was closed")
+    return message
+
+
+def packed(answer: Answer) -> str:
+    return b64encode(ANSWER_CODEC.pack(answer)).decode()
+
+
+def unpacked(text: str) -> Answer:
+    """Return the answer that `packed` was given. Raises Disconnected."""
+    try:
+        return ANSWER_CODEC.unpack(b64decode(text))
+    except (ValueError, Damaged) as error:
+        raise Disconnected(str(error)) from None
+
+
+def text_of(params: Mapping[str, Any], name: str) -> str:
+    """Return a parameter that is a text. Raises ValueError."""
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text")
+    return value

@@ -1,0 +1,294 @@
+"""The live process: one owner of the relations, and a thread for each client, which only reads and writes messages.
+
+Requests that need relations wait in a queue for the owner. What an editor has not saved is kept by connection, and gone
+with it. A process that is killed leaves a socket that nobody listens on; the next one takes its place.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import socket
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
+
+from analyzer.errors import AnalyzeError
+from analyzer.live.live_repository import LiveRepository, Refused
+from analyzer.live.messages import (
+    FAILED,
+    REFUSED,
+    SUPERSEDED,
+    Answer,
+    Disconnected,
+    Message,
+    Stream,
+    packed,
+    receive,
+    send,
+)
+from analyzer.live.rendezvous import Rendezvous
+from analyzer.live.staged_files import staged_report
+from analyzer.scan import ScanRequest
+from engine.incremental import lock
+from engine.operating_system import resident_bytes
+
+SAVE_AFTER_S = 20.0
+"""Seconds without a request after which the relations of HEAD are saved, if the files are HEAD's."""
+Log = Callable[[str], None]
+
+
+class TooLarge(Exception):
+    """The process has outgrown its memory limit."""
+
+
+@dataclass(eq=False, slots=True)
+class Connection:
+    """A client: its stream, and the texts that it has not saved, by path. `last` is its newest request for a report.
+
+    One that `follows` is told when files have changed and the relations with them.
+    """
+
+    stream: Stream
+    writing: Lock = field(default_factory=Lock)
+    unsaved: Mapping[str, bytes] = field(default_factory=dict)
+    last: int | str | None = None
+    follows: bool = False
+
+    def send(self, message: Message) -> None:
+        with suppress(Disconnected), self.writing:
+            send(self.stream, message)
+
+
+@dataclass(slots=True)
+class Job:
+    """A request of a client that the owner answers."""
+
+    connection: Connection
+    id: int | str | None
+    method: str
+    params: Mapping[str, Any]
+
+
+REFRESH = None
+"""Among jobs: files have changed."""
+
+
+class Server:
+    """Answers the clients of one directory until it is told to stop, is idle for too long, or becomes too large."""
+
+    def __init__(self, live: LiveRepository, path: Path, idle_s: float, memory_bytes: int, log: Log) -> None:
+        self.live, self.path, self.idle_s, self.memory_bytes, self.log = live, path, idle_s, memory_bytes, log
+        self.place = Rendezvous.of(path)
+        self.jobs: queue.Queue[Job | None] = queue.Queue()
+        self.ended = Event()
+        self.connections: set[Connection] = set()
+        self.is_ready, self.n_answered, self.last_s = False, 0, 0.0
+        self.since = time.time()
+
+    def run(self, listening: Callable[[], None]) -> None:
+        """Serve; call `listening` when clients can connect. Raises AnalyzeError L003 if another process serves."""
+        held = lock(self.place.lock, 0.0)
+        if held is None:
+            raise AnalyzeError("L003", f"a live process serves {self.path} already", help="analyze serve --stop")
+        try:
+            with self.listener() as listener:
+                Thread(target=self.accept, args=(listener,), daemon=True).start()
+                Thread(target=self.watch, daemon=True).start()
+                listening()
+                self.work()
+        except TooLarge as error:
+            self.log(str(error))
+        finally:
+            self.ended.set()
+            self.place.socket.unlink(missing_ok=True)
+            held.release()
+            self.live.close()
+
+    def listener(self) -> socket.socket:
+        """Return the socket, which only the user can reach. Raises AnalyzeError L001."""
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self.place.socket.unlink(missing_ok=True)
+            made.bind(str(self.place.socket))
+            os.chmod(self.place.socket, 0o600)
+            made.listen()
+        except OSError as error:
+            made.close()
+            help = "set XDG_RUNTIME_DIR to a directory with a short name"
+            raise AnalyzeError("L001", f"cannot listen at {self.place.socket}: {error}", help=help) from None
+        return made
+
+    def accept(self, listener: socket.socket) -> None:
+        """Begin a thread for each client until the listener is closed."""
+        with suppress(OSError):
+            while True:
+                peer, _ = listener.accept()
+                connection = Connection(peer.makefile("rwb"))
+                peer.close()  # It stays open as long as the stream.
+                self.connections.add(connection)
+                Thread(target=self.read, args=(connection,), daemon=True).start()
+
+    def watch(self) -> None:
+        """Let the owner look at the files whenever some have changed, if watchfiles is installed."""
+        try:
+            from watchfiles import watch
+        except ImportError:
+            self.log("watchfiles is not installed: files are looked at when somebody asks")
+            return
+        try:
+            for _ in watch(self.path, stop_event=self.ended, raise_interrupt=False):
+                self.jobs.put(REFRESH)
+        except OSError as error:
+            self.log(f"files are not watched: {error}")
+
+    def stop(self) -> None:
+        """Let the owner end after what it is at."""
+        self.ended.set()
+        self.jobs.put(REFRESH)
+
+    # ---- a client's thread
+
+    def read(self, connection: Connection) -> None:
+        """Take the messages of a client until it is gone."""
+        try:
+            while True:
+                self.take(connection, receive(connection.stream))
+        except Disconnected:
+            pass
+        finally:
+            self.connections.discard(connection)
+            with suppress(OSError, ValueError):
+                connection.stream.close()
+
+    def take(self, connection: Connection, message: Message) -> None:
+        """Answer a message that needs no relations; leave the others to the owner."""
+        method, params, id = message.get("method"), message.get("params", {}), message.get("id")
+        try:
+            if method == "status":
+                connection.send({"id": id, "result": self.status()})
+            elif method == "stop":
+                connection.send({"id": id, "result": {}})
+                self.stop()
+            elif method == "unsaved":
+                connection.unsaved = {path: text.encode("utf-8") for path, text in params["texts"].items()}
+                connection.send({"id": id, "result": {}})
+            elif method == "follow":
+                connection.follows = True
+                connection.send({"id": id, "result": {}})
+            elif method == "report":
+                if not (self.is_ready or params.get("wait")):
+                    raise Refused("it is still evaluating")
+                connection.last = id
+                self.jobs.put(Job(connection, id, method, params))
+            else:
+                raise Refused(f"there is no method {method}")
+        except Refused as error:
+            connection.send(failure(id, REFUSED, str(error)))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            connection.send(failure(id, FAILED, f"malformed: {error}"))
+
+    def status(self) -> dict[str, Any]:
+        """Return figures about this process."""
+        return {
+            "pid": os.getpid(),
+            "path": str(self.path),
+            "since": self.since,
+            "ready": self.is_ready,
+            "clients": len(self.connections),
+            "answered": self.n_answered,
+            "last_s": self.last_s,
+            "bytes": resident_bytes(),
+        }
+
+    # ---- the owner
+
+    def work(self) -> None:
+        """Evaluate the directory, then answer requests until it is time to end."""
+        self.refresh()
+        self.is_ready = True
+        idle_since, is_saved = time.monotonic(), False
+        while True:
+            try:
+                job = self.jobs.get(timeout=self.idle_s if is_saved else min(SAVE_AFTER_S, self.idle_s))
+            except queue.Empty:
+                if not is_saved:
+                    is_saved = True
+                    self.save()
+                if time.monotonic() - idle_since >= self.idle_s and len(self.connections) == 0:
+                    self.log("ended after idle time")
+                    return
+                continue
+            if self.ended.is_set():
+                return
+            if job is REFRESH:
+                self.refresh()
+            else:
+                self.answer(job)
+                idle_since = time.monotonic()
+            is_saved = False
+
+    def refresh(self) -> None:
+        """Bring the relations to the files as they are. What fails is told to whoever asks for a report."""
+        begin = time.monotonic()
+        try:
+            report = self.live.report(self.live.frozen()).report
+            self.log(f"{report.coverage.files} files in {time.monotonic() - begin:.1f} s")
+            for connection in [*self.connections]:
+                if connection.follows:
+                    connection.send({"method": "changed", "params": {}})
+        except (AnalyzeError, Refused) as error:
+            self.log(f"not evaluated: {error}")
+        self.check_memory()
+
+    def save(self) -> None:
+        try:
+            if self.live.save():
+                self.log("saved the relations of HEAD")
+        except OSError as error:
+            self.log(f"not saved: {error}")
+
+    def answer(self, job: Job) -> None:
+        """Answer a request with a report, or with the reason why there is none."""
+        begin = time.monotonic()
+        try:
+            if job.params.get("unsaved") and job.connection.last != job.id:
+                job.connection.send(failure(job.id, SUPERSEDED, "newer text has come"))
+                return
+            answer = self.report(job)
+        except Refused as error:
+            job.connection.send(failure(job.id, REFUSED, str(error)))
+        except (AnalyzeError, LookupError, TypeError, ValueError) as error:
+            job.connection.send(failure(job.id, FAILED, str(error)))
+        else:
+            job.connection.send({"id": job.id, "result": {"answer": packed(answer)}})
+        self.n_answered, self.last_s = self.n_answered + 1, time.monotonic() - begin
+        self.check_memory()
+
+    def report(self, job: Job) -> Answer:
+        params = job.params
+        request = ScanRequest.from_flags(self.path, None, as_flags(params.get("flags", {})))
+        if "staged" in params:
+            result = staged_report(self.live, params["staged"], request)
+        else:
+            unsaved = job.connection.unsaved if params.get("unsaved") else {}
+            result = self.live.report(self.live.frozen(unsaved), request)
+        return Answer(result.report, result.config, result.phases_s)
+
+    def check_memory(self) -> None:
+        """Raise TooLarge beyond the limit."""
+        if (n_bytes := resident_bytes()) > self.memory_bytes:
+            raise TooLarge(f"ended: {n_bytes >> 20} MB are more than the limit of {self.memory_bytes >> 20} MB")
+
+
+def failure(id: int | str | None, code: int, message: str) -> Message:
+    return {"id": id, "error": {"code": code, "message": message}}
+
+
+def as_flags(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as commands have them: lists are tuples there."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}

@@ -1,0 +1,42 @@
+"""The hook's report from relations that are maintained: on what is staged, as the client has read it from its index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from analyzer.history.compared_settings import Settings
+from analyzer.history.hook import taken_away
+from analyzer.live.client import ask
+from analyzer.live.live_repository import LiveRepository
+from analyzer.scan import ScanRequest, ScanResult
+from analyzer.sources.git import GitEntry, Repository
+from analyzer.sources.trees import GitTree
+
+
+def live_hook(mode: str | None, flags: Mapping[str, Any]) -> tuple[ScanResult | None, str]:
+    """Return the hook's report from the live process of the repository here, as `client.ask` does.
+
+    The index is read here: git's variables for hooks name it. Raises AnalyzeError G001 outside a repository.
+    """
+    here = Path.cwd()
+    repository = Repository(here, in_hook=True)
+    whole = Repository(repository.top or here, in_hook=True)
+
+    def staged() -> dict[str, Any]:
+        entries = [(entry.path, entry.kind, entry.blob) for entry in whole.index()]
+        return {"staged": {"entries": entries, "paths": sorted(whole.staged_paths())}}
+
+    return ask(repository.top or here, mode, flags, staged)
+
+
+def staged_report(live: LiveRepository, staged: Mapping[str, Any], request: ScanRequest) -> ScanResult:
+    """Return the report on an index as far as it concerns the paths that are staged, or on all of it without any."""
+    repository = Repository(live.path)
+    entries = [GitEntry(path, kind, blob) for path, kind, blob in staged["entries"]]
+    tree = GitTree(repository, entries, str(live.path), "")
+    result = live.report(tree, request, set(staged["paths"]) or None)
+    told = taken_away(repository, tree, request, Settings.of(tree, request))
+    return replace(result, report=replace(result.report, problems=(*result.report.problems, *told)))

@@ -1,0 +1,115 @@
+"""`analyze serve`: a process that keeps the results for one directory up to date, for editors and other commands."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.options import MAX_STATE, Size, report_options
+from cli.terminal import say
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--status", is_flag=True, help="Say what the live process of PATH does, and end.")
+@click.option("--stop", is_flag=True, help="End the live process of PATH.")
+@click.option("--background", is_flag=True, help="Start it in the background, unless it runs.")
+@click.option(
+    "--idle-minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    metavar="MIN",
+    help="End after MIN minutes without a request or a connected editor (default: 30).",
+)
+@click.option(
+    "--memory-limit",
+    "memory_bytes",
+    type=Size(),
+    metavar="SIZE",
+    help="End when the process takes more, such as 4G (default: half of the machine's memory).",
+)
+@report_options
+@MAX_STATE
+def serve(
+    path: Path,
+    status: bool,
+    stop: bool,
+    background: bool,
+    idle_minutes: float,
+    memory_bytes: int | None,
+    max_state_mb: int,
+    **flags: Any,
+) -> None:
+    """Keep the results for PATH up to date while its files change; scans, hooks and editors then answer at once.
+
+    Commands find the process through a socket that only you can reach. It reads files and runs nothing.
+    """
+    if status + stop + background > 1:
+        raise click.UsageError("--status, --stop and --background exclude each other")
+    if status or stop:
+        raise SystemExit(stopped(path) if stop else told(path))
+    if background:
+        from analyzer.live.client import connected, started
+
+        arguments = background_arguments(idle_minutes, memory_bytes, max_state_mb, flags)
+        with connected(path) or started(path, arguments) as client:
+            say(f"live process {client.call('status')['pid']}")
+        return
+    from analyzer.live.live_repository import LiveRepository
+    from analyzer.live.server import Server
+    from engine.operating_system import machine_bytes
+
+    live = LiveRepository(path.resolve(), flags, max_state_mb << 20)
+    server = Server(live, path.resolve(), 60 * idle_minutes, memory_bytes or machine_bytes() // 2, log)
+    server.run(lambda: say(f"listening on {server.place.socket}"))
+
+
+def log(message: str) -> None:
+    """Write a line with the time to standard error."""
+    say(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}", err=True)
+
+
+def told(path: Path) -> int:
+    """Print what a live process does; return the exit code."""
+    from analyzer.live.client import connected
+
+    if (client := connected(path)) is None:
+        say(f"no live process for {path}")
+        return 1
+    with client:
+        found = client.call("status")
+    say(f"process {found['pid']} for {found['path']}: {'ready' if found['ready'] else 'evaluating'}")
+    say(f"  since      {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(found['since']))}")
+    say(f"  memory     {found['bytes'] >> 20:,} MB")
+    say(f"  clients    {found['clients'] - 1}")
+    say(f"  answered   {found['answered']:,}, the last in {found['last_s']:.2f} s")
+    return 0
+
+
+def stopped(path: Path) -> int:
+    """End a live process; return the exit code."""
+    from analyzer.live.client import connected
+
+    if (client := connected(path)) is None:
+        say(f"no live process for {path}")
+        return 1
+    with client:
+        client.call("stop")
+    return 0
+
+
+def background_arguments(
+    idle_minutes: float, memory_bytes: int | None, max_state_mb: int, flags: dict[str, Any]
+) -> list[str]:
+    """Return the options of this command as arguments for another process."""
+    given = {"idle-minutes": idle_minutes, "memory-limit": memory_bytes, "max-state-mb": max_state_mb}
+    found = []
+    for name, value in (given | {name.replace("_", "-"): value for name, value in flags.items()}).items():
+        if value is True:
+            found.append(f"--{name}")
+        elif value not in (None, False):
+            found += [f"--{name}={each}" for each in (value if isinstance(value, tuple) else (value,))]
+    return found
