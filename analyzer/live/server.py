@@ -35,7 +35,7 @@ from analyzer.live.rendezvous import Rendezvous
 from analyzer.live.staged_files import staged_report
 from analyzer.scan import ScanRequest
 from engine.incremental import lock
-from engine.operating_system import resident_bytes
+from engine.operating_system import machine_bytes, resident_bytes
 
 SAVE_AFTER_S = 20.0
 """Seconds without a request after which the relations of HEAD are saved, if the files are HEAD's."""
@@ -81,8 +81,9 @@ REFRESH = None
 class Server:
     """Answers the clients of one directory until it is told to stop, is idle for too long, or becomes too large."""
 
-    def __init__(self, live: LiveRepository, path: Path, idle_s: float, memory_bytes: int, log: Log) -> None:
-        self.live, self.path, self.idle_s, self.memory_bytes, self.log = live, path, idle_s, memory_bytes, log
+    def __init__(self, live: LiveRepository, path: Path, idle_s: float, memory_bytes: int | None, log: Log) -> None:
+        self.live, self.path, self.idle_s, self.log = live, path, idle_s, log
+        self.memory_bytes = memory_bytes or machine_bytes() // 2
         self.place = Rendezvous.of(path)
         self.jobs: queue.Queue[Job | None] = queue.Queue()
         self.ended = Event()

@@ -60,10 +60,9 @@ def serve(
         return
     from analyzer.live.live_repository import LiveRepository
     from analyzer.live.server import Server
-    from engine.operating_system import machine_bytes
 
     live = LiveRepository(path.resolve(), flags, max_state_mb << 20)
-    server = Server(live, path.resolve(), 60 * idle_minutes, memory_bytes or machine_bytes() // 2, log)
+    server = Server(live, path.resolve(), 60 * idle_minutes, memory_bytes, log)
     server.run(lambda: say(f"listening on {server.place.socket}"))
 
 
