@@ -1,7 +1,8 @@
 """Suppression comments of other tools, as far as they name a rule that one of our checks stands beside.
 
-Each check says in its header under which names others report the same (`@also`). A comment without a rule, and one that
-names rules which no check knows, suppresses nothing here: what its author had in mind is not known.
+Each check says in its header under which names others report the same (`@also`). A comment that
+names rules which no check knows, and one without a rule, suppresses nothing here: what its author had in mind is not
+known. A `noqa` without a rule is of flake8, whose own rules are few: unused imports and variables.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from fnmatch import fnmatchcase
 from analyzer.report import Check, Suppression
 from facts.suppression_patterns import FOREIGN
 
-TOOLS = {"gosec": "g[0-9][0-9][0-9]"}
-"""Linters that `nolint` names instead of a rule, and what their rules are called."""
+TOOLS = {"gosec": "g[0-9][0-9][0-9]", "noqa": "f[0-9][0-9][0-9]"}
+"""What stands for all rules of a linter, and what these are called: `nolint:gosec`, and for flake8 a bare `noqa`."""
 
 
 class ForeignNames:

@@ -122,6 +122,8 @@ def _bind_type_parameter(unit: Unit, node: Node, definition: int, position: int)
     unit.emit("type_parameter", definition, position, unit.text(name), value)
     if field(node, "constraint") is not None:
         unit.emit("type_bound", value, unit.value(only_child(field(node, "constraint"))))
+    if field(node, "value") is not None:
+        unit.value(only_child(field(node, "value")))  # The default type.
 
 
 class Parameters:

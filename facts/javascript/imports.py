@@ -120,7 +120,7 @@ def export(unit: Unit, name: str, local: str, node: Node) -> None:
     """Export the variable `local` as `name`: of the namespace at hand now, of the module at its end."""
     if unit.namespace is None:
         unit.exported.append((name, local))
-    elif unit.namespace >= 0 and local in unit.scope.values:
+    elif unit.namespace >= 0 and unit.scope.resolve(local) is not None:
         store_attribute(unit, unit.namespace, name, unit.read(local), node)
 
 

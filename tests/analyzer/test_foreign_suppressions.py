@@ -28,6 +28,8 @@ NAMES = ForeignNames(
     ("comment", "checks"),
     [
         ("# noqa: S602", {"command"}),
+        ("# noqa", {"import"}),
+        ("# noqa needed by plugins", {"import"}),
         ("# noqa:S602,F401 needed by plugins", {"command", "import"}),
         ("# type: ignore # noqa: E501 F401", {"import"}),
         ("# nosec B602", {"command"}),
@@ -49,7 +51,6 @@ def test_a_comment_that_names_a_known_rule_suppresses_its_checks(comment, checks
 @pytest.mark.parametrize(
     "comment",
     [
-        "# noqa",
         "# nosec",
         "# nosec because",
         "# noqa: E501",

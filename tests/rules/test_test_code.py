@@ -9,7 +9,7 @@ app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-a
 src/__tests__/app.jsx src/__mocks__/fs.js src/__tests_dts__/a.ts cypress/support/commands.js e2e/login.ts
 src/test/java/p/A.java src/integrationTest/java/p/B.java src/testFixtures/java/p/C.java javatests/p/D.java
 test/sample/src/main/java/p/E.java
-list_test.c list_unittest.c tests/unit/list.c
+list_test.c list_unittest.c tests/unit/list.c t/unit/app.py t/basic.c
 """.split()
 PROGRAM = """
 app.py attest.py latest.py contest.py testament.py protests/app.py src/latest/a.py
