@@ -75,6 +75,11 @@ def line_question() -> DatalogFile:
     return _file(EXPORTS / "line_question.dl")
 
 
+def explanations() -> DatalogFile:
+    """Return the words in which explanations tell what was derived."""
+    return _file(EXPORTS / "explanations.dl")
+
+
 def pointer_graph() -> DatalogFile:
     """Return the program that makes a graph of C for CFL reachability, without the fact schema."""
     return _file(EXPORTS / "pointer_graph.dl")

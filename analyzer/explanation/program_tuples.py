@@ -8,7 +8,7 @@ from pathlib import Path
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
 from analyzer.escaping import json_text
-from engine.provenance import Document, as_dot, as_text, explainer_of_file
+from engine.provenance import Document, Explainer, as_dot, as_text, explainer_of_file
 
 FORMATS = ("text", "json", "dot")
 
@@ -54,15 +54,19 @@ def explain_atom(
     as `analyze run` does.
     """
     with coded_errors(program):
-        explainer = explainer_of_file(program, facts, number_bits=number_bits, threads=jobs)
-        pattern, found = explainer.matches(atom)
-        if not found:
-            return Explanations([explainer.why_not(pattern)])
-        documents = []
-        for fact in found[: extent.limit]:
-            document = explainer.why(fact, extent.number, extent.depth)
-            if document is None:
-                message = f"{explainer.content(fact)} has no derivation {extent.number}"
-                raise AnalyzeError("A009", message, help="give a smaller number; the lowest derivation is 1")
-            documents.append(document)
-        return Explanations(documents, len(found) - len(documents))
+        return explained(explainer_of_file(program, facts, number_bits=number_bits, threads=jobs), atom, extent)
+
+
+def explained(explainer: Explainer, atom: str, extent: Extent) -> Explanations:
+    """Explain the tuples that match an atom; if there is none, why not."""
+    pattern, found = explainer.matches(atom)
+    if not found:
+        return Explanations([explainer.why_not(pattern)])
+    documents = []
+    for fact in found[: extent.limit]:
+        document = explainer.why(fact, extent.number, extent.depth)
+        if document is None:
+            message = f"{explainer.content(fact)} has no derivation {extent.number}"
+            raise AnalyzeError("A009", message, help="give a smaller number; the lowest derivation is 1")
+        documents.append(document)
+    return Explanations(documents, len(found) - len(documents))

@@ -82,9 +82,15 @@ class Paths:
         return Steps(self._rows, 1, self._n_nodes)
 
     def find(self, check: int, place: int) -> list[Hop] | None:
-        """Return the hops from the nearest source to a sink of the check at `place`, [] where data flows to none there.
+        """Return the hops from the nearest source to a sink of the check at `place`, as `find_nodes` does."""
+        nodes = self.find_nodes(check, place)
+        return None if nodes is None else [Hop(self.value(node), way) for node, way in nodes]
 
-        None where the search was abandoned: it looks at MAX_STATES states, and at stacks of up to MAX_DEPTH calls.
+    def find_nodes(self, check: int, place: int) -> list[tuple[Node, str]] | None:
+        """Return the nodes from the nearest source to a sink of the check at `place`, and the way to each.
+
+        It is [] where data flows to none there, and None where the search was abandoned: it looks at MAX_STATES states,
+        and at stacks of up to MAX_DEPTH calls.
         """
         starts = {node for (node,) in self._sinks.get((check, place), ())}
         if not starts:
@@ -143,14 +149,14 @@ class Paths:
             elif way == "enter" and (not stack or stack[-1] == call):
                 yield (source, stack[:-1]), way
 
-    def _unwind(self, state: State, came_from: Mapping[State, tuple[State, str] | None]) -> list[Hop]:
-        hops = [Hop(self._value(state[0]), "source")]
+    def _unwind(self, state: State, came_from: Mapping[State, tuple[State, str] | None]) -> list[tuple[Node, str]]:
+        nodes = [(state[0], "source")]
         while (after := came_from[state]) is not None:
             state, way = after
-            hops.append(Hop(self._value(state[0]), way))
-        return hops
+            nodes.append((state[0], way))
+        return nodes
 
-    def _value(self, node: Node) -> int:
+    def value(self, node: Node) -> int:
         return int(self._records["Node"][0][node - 1])
 
     def _key(self, node: Node) -> tuple[object, ...]:

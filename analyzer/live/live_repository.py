@@ -29,7 +29,7 @@ from analyzer.sources.git import blob_hash
 from analyzer.sources.trees import NamedTree, WorkingTree
 from analyzer.state_directory import StateDirectory
 from engine import Source, compiling_kernels
-from engine.incremental import DamagedFile, PreparedProgram
+from engine.incremental import DamagedFile, MaintainedProgram, PreparedProgram
 from engine.operating_system import n_cores
 
 
@@ -118,6 +118,12 @@ class LiveRepository:
                 collected.problems.append(Problem(self.state.warning, level="warning"))
             report = assemble(tree, config, settings.book, collected, follower.view.result(), only)
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
+
+    @property
+    def view(self) -> MaintainedProgram:
+        """The relations that the last report was made from."""
+        assert self._held is not None, "there has been a report"
+        return self._held.follower.view
 
     def _settings_of(self, tree: NamedTree) -> Settings:
         """Return the settings of a tree: the last ones, of which it is known what does not compile, if they are."""

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from cli.options import JOBS
+from cli.options import JOBS, SELECTION
 from cli.terminal import say
 
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
 
+def selection(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that select files and checks."""
+    for option in reversed(SELECTION):
+        function = option(function)
+    return function
+
+
 @click.command()
 @click.argument("what")
-@click.option(
-    "-p", "--program", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Datalog program."
-)
-@click.option("-F", "--facts", type=DIRECTORY, default=".", metavar="DIRECTORY", help="Its NAME.facts (default: .).")
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--full", is_flag=True, help="Show the whole derivation of a finding, down to facts.")
+@click.option("-p", "--program", type=click.Path(path_type=Path), metavar="FILE", help="Explain a Datalog program.")
+@click.option("-F", "--facts", type=DIRECTORY, metavar="DIRECTORY", help="Its NAME.facts (default: .).")
 @click.option("--number-width", type=click.Choice(["32", "64"]), default="32", help="Bits of numbers (default: 32).")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Leave out what is more than N rules below.")
 @click.option("--derivation", type=click.IntRange(min=1), default=1, metavar="N", help="The N-th one, lowest first.")
 @click.option("--limit", type=click.IntRange(min=1), default=1, metavar="N", help="Tuples explained (default: 1).")
 @click.option("--format", type=click.Choice(["text", "json", "dot"]), default="text", help="Default: text.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE.")
+@selection
 @JOBS
 def explain(
     what: str,
-    program: Path,
-    facts: Path,
+    path: Path,
+    full: bool,
+    program: Path | None,
+    facts: Path | None,
     number_width: str,
     depth: int | None,
     derivation: int,
@@ -36,14 +48,31 @@ def explain(
     format: str,
     output: Path | None,
     jobs: int | None,
+    **flags: Any,
 ) -> None:
-    """Explain why the tuples that match the atom WHAT are there, or why none is: 'path(1, 3)', 'path(1, _)'."""
+    """Explain WHAT in the directory PATH (default: the current one): a finding, by its fingerprint or as FILE:LINE.
+
+    Or tuples, by an atom such as 'path(1, _)', of a scan's relations, or with -p of a Datalog program.
+    """
     from analyzer.explanation.program_tuples import Extent, explain_atom
     from cli.output import write_file
+    from cli.progress import Bars
 
     extent = Extent(limit, derivation, depth)
-    found = explain_atom(program, facts, what, extent, number_bits=int(number_width), jobs=jobs)
-    text = found.render(format)
+    if facts is not None and program is None:
+        raise click.UsageError("-F goes only with -p")
+    if program is not None:
+        found = explain_atom(program, facts or Path(), what, extent, number_bits=int(number_width), jobs=jobs)
+        text = found.render(format)
+    else:
+        from analyzer.explanation.tree_questions import explain_findings, explain_tuples, render_findings
+
+        with Bars() as bars:
+            if "(" in what:
+                text = explain_tuples(path, what, flags | {"jobs": jobs}, extent, bars).render(format)
+            else:
+                whole = full or format == "dot"
+                text = render_findings(explain_findings(path, what, flags | {"jobs": jobs}, whole, bars), format)
     if output:
         write_file(output, text)
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engine.lazy_import import load_on_use
 
 if TYPE_CHECKING:
+    from engine.language.checked_program import Type as Type
     from engine.provenance.atoms import AtomWriter as AtomWriter
     from engine.provenance.explainer import Document as Document
     from engine.provenance.explainer import Explainer as Explainer
@@ -25,6 +26,7 @@ PUBLIC = {
     "Explainer": "engine.provenance.explainer",
     "Document": "engine.provenance.explainer",
     "explainer_of_file": "engine.provenance.program_file",
+    "Type": "engine.language.checked_program",
     "AtomWriter": "engine.provenance.atoms",
     "Tuple": "engine.provenance.tuple_lookup",
     "as_text": "engine.provenance.formats",

@@ -116,9 +116,12 @@ class AtomWriter:
 
     def atom(self, relation: str, values: Sequence[int | str | None]) -> str:
         """Return an atom; None is written as a wildcard, a variable by its name."""
+        return f"{relation}({', '.join(self.values(relation, values))})"
+
+    def values(self, relation: str, values: Sequence[int | str | None]) -> list[str]:
+        """Return the terms of an atom, written as in `atom`."""
         columns = self.program.relations[relation].columns
-        terms = (self._term(value, column.type) for value, column in zip(values, columns, strict=True))
-        return f"{relation}({', '.join(terms)})"
+        return [self._term(value, column.type) for value, column in zip(values, columns, strict=True)]
 
     def _term(self, value: int | str | None, type: Type) -> str:
         if value is None or (isinstance(value, str) and not value.isidentifier()):

@@ -145,7 +145,8 @@ class Explainer:
         """Return why no tuple matches an atom: how many there are, and one that differs in one column."""
         bound = bound_columns(atom, bindings)
         n = self.derivations.tuples.rows(atom.relation).n
-        found: Document = {"tuples": n}
+        found: Document = {"relation": atom.relation, "tuples": n}
+        found["values"] = self.writer.values(atom.relation, instantiated(atom, bindings))
         if not n or len(bound) < 2:
             return found
         columns = self.program.relations[atom.relation].columns
@@ -178,7 +179,9 @@ class Unfolding:
         name, row = fact
         relation, step = name.removeprefix(LINKED), self.derivation.steps[fact]
         height = self.derivation.heights[fact]
-        found: Document = {"atom": self.writer.atom(relation, row), "relation": relation, "height": height}
+        values = self.writer.values(relation, row)
+        found: Document = {"atom": f"{relation}({', '.join(values)})", "relation": relation, "values": values}
+        found["height"] = height
         found["by"] = step.how
         if step.how == STATED:
             assert step.clause is not None
