@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from engine.run_program import explain as explain
     from engine.run_program import run as run
     from engine.session import Session as Session
+    from engine.standing_query import StandingQuery as StandingQuery
     from engine.storage.memory import memory_limited as memory_limited
     from engine.storage.record_table import RecordTable as RecordTable
     from engine.symbols import Symbols as Symbols
@@ -123,6 +124,7 @@ PUBLIC = {
     "facts": "engine.tables",
     "TableError": "engine.tables",
     "Session": "engine.session",
+    "StandingQuery": "engine.standing_query",
     "View": "engine.view",
     "Commit": "engine.view",
     "compile_kernels": "engine.precompile",

@@ -137,6 +137,16 @@ class Tables:
 
 
 @dataclass
+class TableSet(Tables):
+    """Some tuples of some relations, to be read as tables."""
+
+    program: CheckedProgram
+    symbols: Symbols
+    records: Mapping[str, Columns]
+    relations: Mapping[str, Columns]
+
+
+@dataclass
 class Result(Tables):
     """The relations of a program after evaluation, values as in the Database it was given (tables may have grown).
 

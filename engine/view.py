@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.database import Columns, Database
+from engine.database import Columns, Database, EvaluationError
 from engine.evaluation.execution import Options
 from engine.incremental.delta_files import KnownRecords
+from engine.incremental.installations import Installed
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import DEFAULT, POLICIES, Maintainer
-from engine.language.checked_program import CheckedProgram
-from engine.result import Tables
+from engine.language.checked_program import CheckedProgram, Relation
+from engine.language.source import Source
+from engine.result import Tables, TableSet
+from engine.standing_query import NUMBERED, StandingQuery
 from engine.symbols import Symbols
 from engine.tables import encode, facts
 
@@ -22,16 +25,6 @@ if TYPE_CHECKING:
     from engine.tables import Table
 
 NOTHING: Mapping[str, Table] = {}
-
-
-@dataclass
-class TableSet(Tables):
-    """Some tuples of some relations, to be read as tables."""
-
-    program: CheckedProgram
-    symbols: Symbols
-    records: Mapping[str, Columns]
-    relations: Mapping[str, Columns]
 
 
 @dataclass
@@ -49,12 +42,10 @@ class Commit:
 
     @property
     def changed(self) -> list[str]:
-        """The names of the relations in which tuples differ."""
-        return sorted(
-            name
-            for name in self.inserted.relations
-            if self.inserted.relations[name].shape[1] or self.deleted.relations[name].shape[1]
-        )
+        """The names of the relations in which tuples differ, but for those of queries."""
+        inserted, deleted = self.inserted.relations, self.deleted.relations
+        differ = (name for name in inserted if inserted[name].shape[1] or deleted[name].shape[1])
+        return sorted(name for name in differ if NUMBERED not in name)
 
 
 class View(Tables):
@@ -78,7 +69,7 @@ class View(Tables):
         held = facts(program, given) if isinstance(given, Mapping) else given
         empty = Database(held.symbols, held.records)
         kept = MaintainedProgram(program, empty, threads=threads, options=options)
-        self.program = program
+        self._own, self._installed = program, dict[Installed, CheckedProgram]()
         self._maintainer = Maintainer(kept, POLICIES[policy]())
         self._maintainer.bootstrap(held.relations)
         self._inserted: dict[str, Columns] = {}
@@ -94,16 +85,60 @@ class View(Tables):
         """End the threads of the view."""
         self._maintainer.view.close()
 
+    # ---- programs and queries beside its own
+
+    def install(self, program: CheckedProgram) -> Installed:
+        """Maintain a further program, too, from now on.
+
+        Relations that it has no rules for are those of the view, with their indexes; it brings the others. Raises
+        EvaluationError where it derives a relation that is there, or declares one with other columns.
+        """
+        for name, relation in program.relations.items():
+            held = self.program.relations.get(name)
+            if held is not None and kinds_of(held) != kinds_of(relation):
+                raise EvaluationError(f"{name}: there is a relation of that name, with other columns")
+        installed = self._maintainer.view.install(program)
+        self._installed[installed] = program
+        return installed
+
+    def uninstall(self, installed: Installed) -> None:
+        """Let a further program go, with all that no other one needs."""
+        self._maintainer.view.uninstall(installed)
+        del self._installed[installed]
+
+    def query(
+        self, text: str, sources: Iterable[Source] = (), parameters: Mapping[str, str] | None = None
+    ) -> StandingQuery:
+        """Return a query that is kept answered, such as `path(x, y), !arc(x, y)`.
+
+        It may read relations of further sources. `parameters` are variables and their types, whose values are given
+        when it is asked. Raises ProgramError and EvaluationError.
+        """
+        return StandingQuery(self, text, sources, parameters)
+
+    def ask(self, text: str, sources: Iterable[Source] = ()) -> TableSet:
+        """Return the answers to a query as things are now, in the relation ANSWERS. Raises as `query` does."""
+        with self.query(text, sources) as query:
+            return query.answers()
+
+    def bytes_of(self, installed: Installed) -> int:
+        """Return the memory that the relations of a further program take, without those that it shares."""
+        return self._maintainer.view.installations.n_bytes(installed)
+
+    def change_installed(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
+        """Change facts of relations that further programs have brought, beside the view's commits."""
+        self._maintainer.view.update(inserted, deleted)
+
     # ---- changes
 
     def insert(self, name: str, table: Table) -> None:
         """Insert facts with the next commit. Raises TableError."""
-        rows = self._encoded(name, table)
+        rows = self.encoded(name, table)
         self._inserted[name] = joined(self._inserted.get(name), rows)
 
     def delete(self, name: str, table: Table) -> None:
         """Delete facts with the next commit; what is not there is not deleted. Raises TableError."""
-        rows = self._encoded(name, table)
+        rows = self.encoded(name, table)
         self._deleted[name] = joined(self._deleted.get(name), rows)
         if name in self._inserted:
             self._inserted[name] = without(self._inserted[name], rows)
@@ -121,7 +156,8 @@ class View(Tables):
             outcome.reason,
         )
 
-    def _encoded(self, name: str, table: Table) -> Columns:
+    def encoded(self, name: str, table: Table) -> Columns:
+        """Return a table as columns of a relation. Raises TableError."""
         return encode(self.program, name, table, KnownRecords(self._maintainer.view))
 
     def _table_set(self, changed: Mapping[str, Columns]) -> TableSet:
@@ -129,6 +165,14 @@ class View(Tables):
         return TableSet(self.program, self.symbols, self.records, {**unchanged, **changed})
 
     # ---- what is there now
+
+    @property
+    def program(self) -> CheckedProgram:
+        """The view's program with those that are installed."""
+        found = self._own
+        for program in self._installed.values():
+            found = found.extended(program)
+        return found
 
     @property
     def symbols(self) -> Symbols:
@@ -141,6 +185,11 @@ class View(Tables):
     @property
     def relations(self) -> Mapping[str, Columns]:
         return self._maintainer.view.result().relations
+
+
+def kinds_of(relation: Relation) -> list[str]:
+    """Return the kinds of a relation's columns; for a record, its table."""
+    return [column.type.record or column.type.kind for column in relation.columns]
 
 
 def joined(before: Columns | None, rows: Columns) -> Columns:

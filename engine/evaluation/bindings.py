@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,7 @@ class Bindings:
     functors: Functors
     sizes: Sizes
     indexes: Indexes = field(default_factory=Indexes)
-    lock: Lock = field(default_factory=Lock)
+    lock: AbstractContextManager[Any, Any] = field(default_factory=Lock)
 
     def make(self, made: Auxiliary) -> Relation:
         """Add an auxiliary relation, empty."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -35,6 +35,12 @@ class Statistics:
     min_sampled: int
     estimates: dict[tuple[str, tuple[int, ...], int], float] = field(default_factory=dict)
     values: dict[tuple[str, int, int], float] = field(default_factory=dict)
+
+    def forget(self, relations: Collection[str]) -> None:
+        """Forget what is known of relations."""
+        for known in (self.estimates, self.values):
+            for key in [key for key in known if key[0] in relations]:
+                del known[key]
 
     def rows(self, relation: str) -> float:
         return self.relations[relation].n

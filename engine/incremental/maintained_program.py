@@ -5,51 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from threading import Lock
 from typing import TypedDict
 
 import numpy as np
 
-from engine.budget import Budget, Meter
+from engine.budget import Budget
 from engine.database import Columns, Database
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
-from engine.evaluation.evaluator import RelationColumns, record_table, shape_of
+from engine.evaluation.evaluator import RelationColumns, record_table
 from engine.evaluation.execution import Options
 from engine.evaluation.insert_facts import fitting_columns
-from engine.evaluation.value_order import Ranking
 from engine.evaluation.vectorized_functors import Functors
 from engine.incremental.bounded_recursion import Bound, BoundedRecursion
 from engine.incremental.changes import Change, change_of
-from engine.incremental.extremal_recursion import ExtremalRecursion, best_name, tight
-from engine.incremental.grouped_stratum import BodyAggregate, GroupedStratum, HeadAggregates, Surroundings
-from engine.incremental.maintained_relation import MaintainedEquivalence, MaintainedRelation
-from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.prepared_program import (
-    COUNTED,
-    EXTREMA,
-    Component,
-    Facts,
-    PreparedProgram,
-    Shape,
-    prepare_program,
-)
-from engine.incremental.recomputed_stratum import RecomputedStratum, given_name
+from engine.incremental.installations import Installations, Installed
+from engine.incremental.maintained_relation import MaintainedRelation
+from engine.incremental.make_strata import StrataMaker, Stratum, empty
+from engine.incremental.prepared_program import PreparedProgram, prepare_program
+from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
-from engine.language.checked_program import Relation as Declared
 from engine.operating_system import n_cores, release_free_memory
-from engine.plan.rule import Rule
 from engine.result import Result
 from engine.schedule.activation_graph import strata_of
 from engine.schedule.executor import DEFAULT, SCHEDULERS, run
-from engine.storage.aggregate_partition import Shape as AggregateShape
 from engine.storage.relation import Relation
 from engine.storage.stored_database import StoredDatabase
 
-Stratum = MaintainedStratum | RecomputedStratum | GroupedStratum | ExtremalRecursion | BoundedRecursion
+NO_FACTS: Mapping[str, Columns] = {}
 
 
 class Stopped(Exception):
@@ -85,7 +71,7 @@ class MaintainedProgram:
     `bounded_recursion`: that needs exact iterations, and an update may end with CannotUpdate. `budget` is for each
     stratum, each time anew: a view that raises BudgetExceeded is of no further use. With `by_demand` arrangements go as
     soon as a bootstrap has no more use for them, and updates arrange the keys that they ask for: that takes less
-    memory, and less time for few updates.
+    memory, and less time for few updates. Further programs may be maintained beside it, see `installations`.
     """
 
     def __init__(
@@ -111,102 +97,63 @@ class MaintainedProgram:
         self.relations = empty(self.prepared.shapes, self.prepared.equivalences)
         self.joined = {**self.relations, **empty(self.prepared.projections)}
         joined: dict[str, Relation] = {**self.joined}
-        sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
-        self.bindings = Bindings(joined, self.records, Functors(self.prepared.number_bits, self.symbols), sizes)
+        self.sizes = Statistics(joined, self.prepared.signatures, self.options.min_sampled)
+        self.bindings = Bindings(joined, self.records, Functors(self.prepared.number_bits, self.symbols), self.sizes)
         self.strata: list[Stratum] = []
+        self.installations = Installations(self)
+        maker = StrataMaker(self, self.prepared, self.installations.bindings(None))
         for component in self.prepared.components:
-            self.strata.append(self.stratum(component))
-        self.graph = strata_of(
-            [[relation.name for relation in stratum.relations] for stratum in self.strata],
-            [[relation.name for relation in stratum.inputs] for stratum in self.strata],
-        )
+            self.strata.append(maker.stratum(component))
+        self.n_own = len(self.strata)
+        self.order_strata()
 
     @property
     def program(self) -> CheckedProgram:
         return self.prepared.program
 
-    # ---- strata
+    @property
+    def own_strata(self) -> Sequence[Stratum]:
+        """The strata of its own program, without those of programs that are installed beside it."""
+        return self.strata[: self.n_own]
 
-    def held(self, names: Iterable[str]) -> list[MaintainedRelation]:
-        return [self.joined[name] for name in names]
+    def order_strata(self) -> None:
+        """Find out which strata read what others write."""
+        self.graph = strata_of(
+            [[relation.name for relation in stratum.relations] for stratum in self.strata],
+            [[relation.name for relation in stratum.inputs] for stratum in self.strata],
+        )
 
-    def stratum(self, component: Component) -> Stratum:
-        """Return what holds the relations of a component."""
-        if component.reason:
-            return self.recomputed(component)
-        if component.kind == COUNTED:
-            return self.maintained(component)
-        return self.extremal(component) if component.kind == EXTREMA else self.grouped(component)
+    def add_relations(self, made: Mapping[str, MaintainedRelation]) -> None:
+        self.joined.update(made)
+        self.bindings.relations.update(made)
 
-    def recomputed(self, component: Component) -> RecomputedStratum:
-        shared = (self.symbols, self.records, self.threads, self.options, component.reason, self.budget)
-        return RecomputedStratum(self.held(component.relations), self.held(component.reads), component.program, *shared)
+    def remove_relations(self, names: Collection[str]) -> None:
+        """Forget relations that no stratum writes or reads, and what the planner knows of them."""
+        for held in (self.relations, self.joined, self.bindings.relations):
+            for name in names:
+                held.pop(name, None)
+        self.sizes.forget(names)
 
-    def grouped(self, component: Component) -> GroupedStratum:
-        """Return what aggregates by group, in the heads of rules or in a body."""
-        (relation,), inputs = self.held(component.relations), self.held(component.reads)
-        rules, around = partial(component.rules, self.symbols), self.surroundings()
-        if not component.declared:
-            return BodyAggregate(relation, inputs, range(relation.width - 1), rules, around)
-        given, (declared,) = self.declare(given_name(relation.name), relation), component.declared
-        return HeadAggregates(relation, inputs, given, self.shape_of(declared), rules, around)
+    # ---- programs beside its own
 
-    def extremal(self, component: Component) -> ExtremalRecursion:
-        """Return what keeps the least or greatest values of a recursion up to date."""
-        anew = self.recomputed(component)
-        self.joined.update(given := {given.name: given for given in anew.given.values()})
-        self.bindings.relations.update(given)
-        best = [self.declare(best_name(relation.name), relation) for relation in anew.relations]
-        rules = partial(component.rules, self.symbols)
-        inputs = [*anew.inputs, *anew.given.values(), *best]
-        kept = self.keeping(anew.relations, inputs, lambda: [tight(rule) for rule in rules()])
-        shapes = {declared.name: self.shape_of(declared) for declared in component.declared}
-        return ExtremalRecursion(anew, kept, best, shapes, rules, self.surroundings())
+    def install(self, program: CheckedProgram | PreparedProgram, facts: Mapping[str, Columns] = NO_FACTS) -> Installed:
+        """Maintain a further program, too, from now on; what it derives is evaluated, and nothing else.
 
-    def shape_of(self, declared: Declared) -> AggregateShape:
-        ranking = Ranking(self.prepared, self.symbols, self.records)
-        return shape_of(declared, self.prepared.number_bits, ranking.order)
+        Relations that it has no rules for are those that are there, with their arrangements; others are its own, of
+        which it may be given facts. Raises EvaluationError where there is a relation of a name that it derives, or one
+        with other columns.
+        """
+        installed = self.installations.add(prepare_program(program))
+        try:
+            self.bootstrap_nodes(self.installations.nodes_of(installed), self.fitting(facts))
+        except BaseException:
+            self.uninstall(installed)
+            raise
+        return installed
 
-    def maintained(self, component: Component) -> MaintainedStratum | BoundedRecursion:
-        """Return what keeps a component up to date, within its bound if it has one."""
-        stored = (partial(component.rules, self.symbols), partial(component.facts, self.symbols))
-        kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored)
-        if self.bound is not None and self.bound.relation in kept.names:
-            return self.bounded(kept, self.bound)
-        return kept
-
-    def bounded(self, kept: MaintainedStratum, bound: Bound) -> BoundedRecursion:
-        """Let what keeps a stratum up to date keep it within a bound, too; the facts chosen become part of it."""
-        (source,) = [s for s in self.strata if isinstance(s, MaintainedStratum) and bound.into in s.names]
-        self.strata.remove(source)
-        return BoundedRecursion(kept, source, bound, self.declare, self.keeping)
-
-    def declare(self, name: str, like: MaintainedRelation) -> MaintainedRelation:
-        """Make a relation beside those of the program."""
-        made = MaintainedRelation(name, like.width, like.dtype)
-        self.joined[name] = self.bindings.relations[name] = made
-        return made
-
-    def keeping(
-        self,
-        relations: list[MaintainedRelation],
-        inputs: list[MaintainedRelation],
-        rules: Callable[[], Sequence[Rule]],
-        own: Callable[[], Facts] = dict,
-    ) -> MaintainedStratum:
-        """Return what maintains relations by rules that read inputs, and by facts of their own."""
-        bindings, pool, watch, meter = self.surroundings()
-        return MaintainedStratum(relations, inputs, rules, own, bindings, pool, self.exact, watch, meter)
-
-    def surroundings(self) -> Surroundings:
-        """Return what a stratum shares with others, and a meter of its own."""
-        meter = Meter(self.budget, self.symbols)
-
-        def watch() -> None:
-            self.watch()
-            meter.watch()
-
-        return Surroundings(self.bindings, self.pool, watch, meter)
+    def uninstall(self, installed: Installed) -> None:
+        """Let a further program go, with all that no other one needs."""
+        self.installations.remove(installed)
 
     # ---- evaluation
 
@@ -218,25 +165,35 @@ class MaintainedProgram:
     def bootstrap(self, facts: Mapping[str, Columns], nodes: Sequence[int] | None = None) -> None:
         """Evaluate all strata, or some that are empty, from scratch. Raises EvaluationError for invalid facts."""
         facts = self.fitting(facts)
-
         chosen = range(len(self.strata)) if nodes is None else nodes
+        if not self.by_demand:
+            self.bootstrap_nodes(chosen, facts)
+            return
         reading = Counter(relation for node in chosen for relation in self.strata[node].inputs)
         lock = Lock()
 
+        def forget(node: int) -> None:
+            with lock:
+                reading.subtract(self.strata[node].inputs)
+                self.forget_arrangements(node, reading)
+
+        self.bootstrap_nodes(chosen, facts, forget)
+        release_free_memory()
+
+    def bootstrap_nodes(
+        self, nodes: Iterable[int], facts: Mapping[str, Columns], done: Callable[[int], None] = lambda node: None
+    ) -> None:
+        """Evaluate strata that are empty; call `done` when one is."""
+
         def work(node: int) -> list[int]:
             self.strata[node].bootstrap(facts)
-            if self.by_demand:
-                with lock:
-                    reading.subtract(self.strata[node].inputs)
-                    self.forget_arrangements(node, reading)
+            done(node)
             return []
 
         def rows_read(node: int) -> int:
             return sum(relation.n for relation in self.strata[node].inputs)
 
-        self.run(chosen, work, rows_read, facts)
-        if self.by_demand:
-            release_free_memory()
+        self.run(nodes, work, rows_read, facts)
 
     def forget_arrangements(self, node: int, reading: Mapping[MaintainedRelation, int]) -> None:
         """Give back the arrangements around a stratum that has been bootstrapped, if no other is `reading` them."""
@@ -318,8 +275,8 @@ class MaintainedProgram:
             self.watch = nothing
 
     def empty(self) -> MaintainedProgram:
-        """Return a view of the same program, symbols and records, without tuples."""
-        return MaintainedProgram(
+        """Return a view of the same programs, symbols and records, without tuples."""
+        made = MaintainedProgram(
             self.prepared,
             StoredDatabase(self.symbols, self.records),
             threads=self.threads,
@@ -330,6 +287,8 @@ class MaintainedProgram:
             budget=self.budget,
             by_demand=self.by_demand,
         )
+        made.installations.follow(self.installations)
+        return made
 
     def next_facts(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Columns]:
         """The facts of the last state, and those inserted and deleted since."""
@@ -373,13 +332,6 @@ class MaintainedProgram:
 
     def close(self) -> None:
         self.pool.close()
-
-
-def empty(shapes: Mapping[str, Shape], equivalences: Collection[str] = ()) -> dict[str, MaintainedRelation]:
-    return {
-        name: (MaintainedEquivalence if name in equivalences else MaintainedRelation)(name, width, np.dtype(dtype))
-        for name, (width, dtype) in shapes.items()
-    }
 
 
 def rows_touched(inputs: Sequence[Relation], relations: Sequence[Relation], n_first: int) -> float:

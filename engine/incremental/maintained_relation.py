@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from threading import Lock, RLock
 from typing import NamedTuple, Protocol
 
@@ -20,6 +21,10 @@ from engine.storage.memory import RowsReached
 from engine.storage.partition import Partition
 from engine.storage.relation import Relation
 
+Arranged = tuple[str, tuple[int, ...]]
+"""A relation, and the columns that it is arranged by."""
+ASKED_FOR: ContextVar[set[Arranged] | None] = ContextVar("asked for", default=None)
+"""Takes down the arrangements that a thread asks for while it plans."""
 NONE = np.empty(0, np.int32)
 FIRST_IDS = 64
 GROWTH = 0.25
@@ -139,6 +144,8 @@ class MaintainedRelation(Relation):
     def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> Arrangement:
         """Return the arrangement by the columns `key`: of a large relation, where few are asked for, of these alone."""
         key = tuple(key)
+        if (asked := ASKED_FOR.get()) is not None:
+            asked.add((self.name, key))
         if key and key not in self.arrangements and self.n_by_demand >= SMALL_ROWS and not old:
             self.arrangements[key] = DemandedArrangement(key, self)
         return super().arrangement(key, payload=payload, old=old)

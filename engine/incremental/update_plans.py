@@ -34,12 +34,12 @@ class Feed(Relation):
     """The input of a variant: the rows that it begins with.
 
     Of a relation these are tuples, their ids, and the iterations to begin from in both states; if `negated` those in
-    which the tuples are not there.
+    which the tuples are not there. `reader` is one of the relations whose rules begin with it.
     """
 
-    def __init__(self, name: str, arity: int, dtype: np.dtype, *, negated: bool = False) -> None:
+    def __init__(self, name: str, arity: int, dtype: np.dtype, *, negated: bool = False, reader: str = "") -> None:
         super().__init__(name, arity, dtype)
-        self.negated = negated
+        self.negated, self.reader = negated, reader
 
     def fill(self, rows: np.ndarray) -> None:
         """Let these rows be all there is."""
@@ -62,9 +62,10 @@ class Context:
         return self.feed_of(f"{relation.name}{suffix}", relation.width + 3, relation.dtype, suffix == NEGATED)
 
     def feed_of(self, name: str, arity: int, dtype: np.dtype, negated: bool = False) -> Feed:
-        name = f"{name}{min(self.epoch.own)}"
+        reader = min(self.epoch.own)
+        name = f"{name}{reader}"
         if name not in self.bindings.relations:
-            self.bindings.relations[name] = Feed(name, arity, dtype, negated=negated)
+            self.bindings.relations[name] = Feed(name, arity, dtype, negated=negated, reader=reader)
         return self.bindings.relations[name]
 
 

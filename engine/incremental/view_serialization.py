@@ -21,9 +21,10 @@ from engine.incremental.block_file import Block, BlockFile, decode_rows, encode,
 from engine.incremental.bounded_recursion import BoundedRecursion
 from engine.incremental.extremal_recursion import ExtremalRecursion
 from engine.incremental.grouped_stratum import GroupedStratum, HeadAggregates
-from engine.incremental.maintained_program import MaintainedProgram, Stratum
+from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
+from engine.incremental.make_strata import Stratum
 from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.kernels.delta_codes import sort_by
 from engine.symbols import Symbols
@@ -36,7 +37,7 @@ TEXTS, LENGTHS = "symbol texts", "symbol lengths"
 
 def held_by(view: MaintainedProgram) -> Iterator[MaintainedRelation]:
     """All that holds tuples: relations, projections, and the facts of strata that are evaluated anew."""
-    for stratum in view.strata:
+    for stratum in view.own_strata:
         yield from held_in(stratum)
 
 
@@ -168,8 +169,8 @@ def records_of(name: str) -> str:
 
 def described(view: MaintainedProgram) -> Description:
     """Return what is saved of a view beside blocks, with ids as they are."""
-    kept = [each for stratum in view.strata for each in maintained_in(stratum)]
-    bounded = [stratum for stratum in view.strata if isinstance(stratum, BoundedRecursion)]
+    kept = [each for stratum in view.own_strata for each in maintained_in(stratum)]
+    bounded = [stratum for stratum in view.own_strata if isinstance(stratum, BoundedRecursion)]
     return {
         "relations": [relation.name for relation in held_by(view)],
         "permanent": {relation.name: ids.tolist() for each in kept for relation, ids in each.permanent.items()},

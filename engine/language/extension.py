@@ -8,8 +8,10 @@ one relation: the values of its variables for which its body holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import TypeGuard
 
 from engine.language.build_items import ANSWERS
 from engine.language.check import Checked, check, link, of
@@ -20,11 +22,15 @@ from engine.language.components import expand
 from engine.language.diagnostics import Report, did_you_mean
 from engine.language.modules import CHANGES
 from engine.language.parse import parse
+from engine.language.rename_items import Renaming, rename_atom, rename_literal
 from engine.language.source import Source
 from engine.language.surface_syntax import Include, Item, Use
 from engine.language.syntax import Atom, Attribute, Clause, Declaration, Directive, Span, TypeDeclaration, Variable
 from engine.language.traverse import all_atoms, literal_terms, variables_of
 
+DEMAND = "<demand>"
+"""The relation of the values that a query's parameters have."""
+NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
 QUERY = "<query>"
 """The source of a query's text."""
 END = re.compile(r"[\s.?]*\Z")
@@ -40,18 +46,31 @@ def extend(program: CheckedProgram, sources: Iterable[Source]) -> CheckedProgram
     return linked(program, checked(program, items, report))
 
 
-def question(program: CheckedProgram, text: str, sources: Iterable[Source] = ()) -> CheckedProgram:
+def question(
+    program: CheckedProgram, text: str, sources: Iterable[Source] = (), parameters: Mapping[str, str] = NO_PARAMETERS
+) -> CheckedProgram:
     """Return the program that derives in ANSWERS what a query asks for; it may read relations of further sources.
 
     The columns are the variables of the query, in order, that stand in all of its alternatives, but those with a name
-    that begins with `_`. Raises ProgramError.
+    that begins with `_`. `parameters` are variables with their types: their values are facts of the relation DEMAND,
+    and they are the first columns. Raises ProgramError.
     """
     report = Report({QUERY: text})
     items = [*read(sources, report), *parse(QUERY, END.sub("", text), report, "question")]
     report.raise_if_errors()
-    head = Declaration(ANSWERS, (), span=Span(QUERY, 1, 1, 1, 1))
-    alternatives = [clause for clause in of(Clause, items) if clause.head.relation == ANSWERS]
-    return linked(program, answering(checked(program, [head, *items], report), alternatives))
+    place = Span(QUERY, 1, 1, 1, 1)
+    declared: list[Item] = [Declaration(ANSWERS, (), span=place)]
+    if parameters:
+        attributes = tuple(Attribute(name, type, span=place) for name, type in parameters.items())
+        declared.append(Declaration(DEMAND, attributes, span=place))
+        demand = Atom(DEMAND, tuple(Variable(name) for name in parameters))
+        items = [replace(item, body=(demand, *item.body)) if is_answer(item) else item for item in items]
+    alternatives = [item for item in items if is_answer(item)]
+    return linked(program, answering(checked(program, [*declared, *items], report), alternatives))
+
+
+def is_answer(item: Item) -> TypeGuard[Clause]:
+    return isinstance(item, Clause) and item.head.relation == ANSWERS
 
 
 def read(sources: Iterable[Source], report: Report) -> Iterator[Item]:
@@ -170,4 +189,28 @@ def linked(program: CheckedProgram, extension: Checked) -> CheckedProgram:
     """Return the program of an extension, with the relations that it reads as the program declares them."""
     made = link(extension)
     relations = {name: program.relations.get(name, relation) for name, relation in made.relations.items()}
-    return replace(made, relations=relations)
+    records = {name: program.records.get(name, record) for name, record in made.records.items()}
+    return replace(made, relations=relations, records=records)
+
+
+def renamed(extension: CheckedProgram, names: Mapping[str, str]) -> CheckedProgram:
+    """Return an extension with other names for some of its relations."""
+    new = Renaming(names)
+
+    def clause(held: CheckedClause) -> CheckedClause:
+        body = tuple(rename_literal(literal, new) for literal in held.body)
+        return replace(held, head=rename_atom(held.head, new), body=body)
+
+    return replace(
+        extension,
+        relations={new.relation(n): replace(held, name=new.relation(n)) for n, held in extension.relations.items()},
+        strata=tuple(
+            replace(
+                stratum,
+                relations=tuple(map(new.relation, stratum.relations)),
+                clauses=tuple(map(clause, stratum.clauses)),
+            )
+            for stratum in extension.strata
+        ),
+        limitsizes=tuple(replace(each, relation=new.relation(each.relation)) for each in extension.limitsizes),
+    )

@@ -59,3 +59,88 @@ def test_facts_come_in_any_form_and_are_checked():
             view.delete("arc", [("a", 2)])
         view.commit()
         assert view.pandas("path").to_dict("list") == {"x": ["a"], "y": ["b"]}
+
+
+# ---- programs and queries beside its own
+
+RULES = engine.Source(
+    "own.dl",
+    ".decl back(x: symbol, y: symbol)\nback(y, x) :- arc(x, y).\nback(x, z) :- back(x, y), back(y, z).\n",
+)
+TEXTS = [
+    "path(x, y), !arc(x, y)",
+    'path("a", y), y != "b"',
+    "degree(x, n), n > 1",
+    "back(x, y), !arc(y, x)",
+    "joined(x, y), x < y",
+    'arc(x, y), !arc(y, _); path(y, x), x = "c", y = "a"',
+    "n = count : { path(_, _) }",
+]
+
+
+def answers(facts, text):
+    return engine.ask(PROGRAM, text, facts, [RULES]).tuples(engine.ANSWERS)
+
+
+@pytest.mark.parametrize("policy", ["predicted", "update", "bootstrap"])
+@given(ARCS, st.lists(st.tuples(st.sampled_from(["insert", "delete"]), ARCS), max_size=4), st.data())
+def test_queries_are_answered_as_from_scratch_and_say_what_is_new(policy, arcs, commits, data):
+    texts = data.draw(st.lists(st.sampled_from(TEXTS), unique=True, max_size=4))
+    arcs = set(arcs)
+    with engine.View(PROGRAM, {"arc": arcs}, policy=policy, threads=1) as view:
+        names = {*view.relations}
+        standing = {text: view.query(text, [RULES]) for text in texts}
+        found = view.query("back(x, y), !arc(y, x)", [RULES], {"x": "symbol"})
+        before = {text: answers({"arc": arcs}, text) for text in texts}
+        for change, rows in commits:
+            getattr(view, change)("arc", rows)
+            arcs = arcs | rows if change == "insert" else arcs - rows
+            done = view.commit()
+            for text, query in standing.items():
+                after = answers({"arc": arcs}, text)
+                assert query.answers().tuples(engine.ANSWERS) == after
+                assert query.inserted(done).tuples(engine.ANSWERS) == after - before[text]
+                assert query.deleted(done).tuples(engine.ANSWERS) == before[text] - after
+                before[text] = after
+            node = data.draw(NODES)
+            expected = {row[1:] for row in answers({"arc": arcs}, "back(x, y), !arc(y, x)") if row[0] == node}
+            assert found.answers(node).tuples(engine.ANSWERS) == expected
+            text = data.draw(st.sampled_from(TEXTS))
+            assert view.ask(text, [RULES]).tuples(engine.ANSWERS) == answers({"arc": arcs}, text)
+            assert all("#" not in name for name in done.changed)
+        for query in (*standing.values(), found):
+            query.close()
+        assert {*view.relations} == names
+
+
+def test_programs_are_installed_beside_the_own_one_and_take_facts():
+    further = engine.compile(
+        ".decl path(x: symbol, y: symbol)\n.decl wanted(x: symbol)\n.decl met(x: symbol, y: symbol)\n"
+        "met(x, y) :- wanted(x), path(x, y).\n"
+    )
+    with engine.View(PROGRAM, {"arc": [("a", "b"), ("b", "c")]}, threads=1) as view:
+        installed = view.install(further)
+        view.insert("wanted", [("a",)])
+        assert view.commit().inserted.tuples("met") == {("a", "b"), ("a", "c")}
+        assert view.bytes_of(installed) > 0
+        view.uninstall(installed)
+        with pytest.raises(engine.TableError, match="no relation of that name"):
+            view.tuples("met")
+        wrong = ".decl path(x: symbol, y: number)\n.decl q(y: number)\nq(y) :- path(_, y)."
+        with pytest.raises(engine.EvaluationError, match="path: there is a relation of that name, with other columns"):
+            view.install(engine.compile(wrong))
+
+
+def test_values_of_parameters_are_checked():
+    with engine.View(PROGRAM, threads=1) as view:
+        query = view.query("path(x, y), strlen(t) > 1", parameters={"x": "symbol", "t": "symbol"})
+        assert [column.name for column in query.columns] == ["y"]
+        with pytest.raises(TypeError, match="the query has 2 parameters, 1 values are given"):
+            query.answers("a")
+        with pytest.raises(engine.TableError, match="3 is not a valid symbol"):
+            query.answers("a", 3)
+        assert query.answers("a", "long").tuples(engine.ANSWERS) == set() and query.n_bytes > 0
+        with pytest.raises(engine.ProgramError, match="E020"):
+            view.query("path(x, y)", parameters={"x": "text"})
+        with pytest.raises(engine.ProgramError, match="E010"):
+            view.query("paht(x, y)")
