@@ -21,6 +21,18 @@ test-list.c latest.c
 IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(m, _, _, f).\n"
 
 
+def test_examples_beside_a_program_are_no_part_of_it(rows):
+    beside = {"examples/a.py", "docs/conf.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java"}
+    program = {"shop/app.py", "org/p/examples/D.java", "src/main/java/p/docs/E.java"}
+    found = {path for (path,) in rows("in_tests", dict.fromkeys(beside | program, ""), IN_TESTS)}
+    assert {path for path in found if not path.endswith("/")} == beside
+
+
+def test_examples_alone_are_a_program(rows):
+    files = dict.fromkeys(("examples/a.py", "examples/b/c.py", "tests/test_app.py"), "")
+    assert {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")} == {"tests/test_app.py"}
+
+
 @pytest.mark.slow
 def test_files_of_tests_are_told_by_their_paths(rows):
     found = rows("in_tests", dict.fromkeys(TESTS + PROGRAM, ""), IN_TESTS)
