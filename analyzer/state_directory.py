@@ -45,6 +45,11 @@ class StateDirectory:
             place = f"the disk of {self.path} has {int(left) >> 20} MB left"
             self.warning = f"{place}; what does not fit is recomputed in each run: free some, or set {CACHE_HOME}"
 
+    @property
+    def is_kept(self) -> bool:
+        """Return True if it is the user's, and there for the next run."""
+        return self._temporary is None
+
     def close(self) -> None:
         if not self._temporary:
             return

@@ -21,26 +21,26 @@ UNBOUNDED = 10_000
 MAX_SHOWN = 60
 
 
-def print_answers(answers: Answers) -> None:
-    """Print the answers: in colours on a terminal, else a line each."""
+def print_answers(answers: Answers, unlimited: str = "--limit 0") -> None:
+    """Print the answers: in colours on a terminal, else a line each. `unlimited` says how to see all."""
     shown = console()
     if shown.is_terminal:
-        show(answers, shown)
+        show(answers, shown, unlimited)
     else:
-        say(render(answers), nl=False)
+        say(render(answers, unlimited), nl=False)
 
 
-def render(answers: Answers) -> str:
+def render(answers: Answers, unlimited: str = "--limit 0") -> str:
     """Return the answers as text, a line each."""
     buffer = io.StringIO()
-    show(answers, console(file=buffer, width=UNBOUNDED, color_system=None))
+    show(answers, console(file=buffer, width=UNBOUNDED, color_system=None), unlimited)
     return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
 
 
-def show(answers: Answers, shown: Console) -> None:
+def show(answers: Answers, shown: Console, unlimited: str) -> None:
     if answers.columns:
         shown.print(table(answers))
-        shown.print(Text(summary(answers), style="dim"))
+        shown.print(Text(summary(answers, unlimited), style="dim"))
     else:
         shown.print("yes" if answers.total else "no")
 
@@ -62,7 +62,7 @@ def cell(value: Value) -> Text:
     return Text.assemble((place, "bold"), (printable(text), "cyan"))
 
 
-def summary(answers: Answers) -> str:
+def summary(answers: Answers, unlimited: str) -> str:
     if answers.n_left_out:
-        return f"{len(answers.rows)} of {plural(answers.total, 'answer')}; --limit 0 shows all"
+        return f"{len(answers.rows)} of {plural(answers.total, 'answer')}; {unlimited} shows all"
     return plural(answers.total, "answer")

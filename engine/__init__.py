@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from engine.run_program import run as run
     from engine.session import Session as Session
     from engine.standing_query import StandingQuery as StandingQuery
+    from engine.standing_query import answered as answered
     from engine.storage.memory import memory_limited as memory_limited
     from engine.storage.record_table import RecordTable as RecordTable
     from engine.symbols import Symbols as Symbols
@@ -125,6 +126,7 @@ PUBLIC = {
     "TableError": "engine.tables",
     "Session": "engine.session",
     "StandingQuery": "engine.standing_query",
+    "answered": "engine.standing_query",
     "View": "engine.view",
     "Commit": "engine.view",
     "compile_kernels": "engine.precompile",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,31 @@ from engine.result import TableSet
 
 if TYPE_CHECKING:
     from engine.incremental.installations import Installed
+    from engine.incremental.maintained_program import MaintainedProgram
     from engine.view import Commit, View
 
 NUMBERS = count(1)
 """Numbers for the relations of queries, by which no two of them share a name."""
 NUMBERED = "#"
 """Stands before the number, and in no name that a program declares."""
+
+
+def numbered(program: CheckedProgram, held: Container[str]) -> tuple[CheckedProgram, Mapping[str, str]]:
+    """Return a program with names of its own for relations that are not held, and these names."""
+    number = next(NUMBERS)
+    names = {name: f"{name}{NUMBERED}{number}" for name in program.relations if name not in held}
+    return renamed(program, names), names
+
+
+@contextmanager
+def answered(view: MaintainedProgram, program: CheckedProgram) -> Iterator[str]:
+    """Give the name of the relation that holds the answers of a query, while its program is installed on a view."""
+    program, names = numbered(answering(program), view.relations)
+    installed = view.install(program)
+    try:
+        yield names[ANSWERS]
+    finally:
+        view.uninstall(installed)
 
 
 class StandingQuery:
@@ -39,11 +59,10 @@ class StandingQuery:
     ) -> None:
         """Raises ProgramError and EvaluationError."""
         self._view, self.parameters = view, tuple(parameters or ())
-        asked = question(view.program, text, sources, parameters or {})
-        needed, number = answering(asked), next(NUMBERS)
-        names = {name: f"{name}{NUMBERED}{number}" for name in needed.relations if name not in view.program.relations}
+        held = view.program
+        asked = answering(question(held, text, sources, parameters or {}))
+        self.program, names = numbered(asked, held.relations)
         self.name, self._demand = names[ANSWERS], names.get(DEMAND, "")
-        self.program = renamed(needed, names)
         self.columns = self.program.relations[self.name].columns[len(self.parameters) :]
         self._declared = declaring(self.program, Relation(ANSWERS, self.columns))
         self._given: Columns | None = None

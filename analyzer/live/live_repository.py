@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from analyzer.configuration.config import Config
 from analyzer.context_policies import INSENSITIVE
 from analyzer.evaluation.program import evaluation_errors, prepare_rulebook
+from analyzer.evaluation.rulebook import Rulebook
 from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.findings.assemble_report import assemble
@@ -104,14 +106,8 @@ class LiveRepository:
                 if not asked.find_as(settings):
                     raise Refused("other settings are maintained")
                 config = asked.config
-            if settings.book.policies(config.context) != [INSENSITIVE]:
-                raise Refused("contexts are not maintained")
         with clock("update"):
-            try:
-                follower = leaving_out(settings.book, lambda: self._moved_to(tree, settings))
-            except DamagedFile:  # What was saved is read when it is first used.
-                self.head = None
-                follower = leaving_out(settings.book, lambda: self._moved_to(tree, settings))
+            follower = self._following(tree, settings, config)
         with clock("report"):
             collected = follower.collected()
             if self.state.warning:
@@ -119,10 +115,26 @@ class LiveRepository:
             report = assemble(tree, config, settings.book, collected, follower.view.result(), only)
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
 
+    def follow(self, tree: NamedTree) -> Rulebook:
+        """Move the relations to a tree; return the rules that they are derived by. Raises AnalyzeError and Refused."""
+        settings = self._settings_of(tree)
+        self._following(tree, settings, settings.config)
+        return settings.book
+
+    def _following(self, tree: NamedTree, settings: Settings, config: Config) -> Follower:
+        """Return the relations of a tree."""
+        if settings.book.policies(config.context) != [INSENSITIVE]:
+            raise Refused("contexts are not maintained")
+        try:
+            return leaving_out(settings.book, lambda: self._moved_to(tree, settings))
+        except DamagedFile:  # What was saved is read when it is first used.
+            self.head = None
+            return leaving_out(settings.book, lambda: self._moved_to(tree, settings))
+
     @property
     def view(self) -> MaintainedProgram:
-        """The relations that the last report was made from."""
-        assert self._held is not None, "there has been a report"
+        """The relations of the tree that they were last moved to."""
+        assert self._held is not None, "they have been moved to a tree"
         return self._held.follower.view
 
     def _settings_of(self, tree: NamedTree) -> Settings:

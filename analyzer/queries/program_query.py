@@ -29,6 +29,24 @@ def ask_program(program: Path, facts: Path, query: Query, number_bits: int = 32,
     return read(result, extension).answers(query.limit)
 
 
+def load_program(path: Path, facts: Path, number_bits: int = 32) -> tuple[engine.CheckedProgram, engine.Database]:
+    """Return the program of a file, and all of its facts. Raises AnalyzeError."""
+    with coded_errors(path):
+        program = engine.compile_file(path, number_bits)
+        return program, engine.load(program, facts)
+
+
+def ask_loaded(
+    path: Path, program: engine.CheckedProgram, database: engine.Database, query: Query, threads: int | None = None
+) -> Answers:
+    """Answer a query on a program, from a file at `path`, and its facts. Raises AnalyzeError."""
+    extension = extension_of(program, query)
+    with coded_errors(path):
+        needed = engine.answering(program.extended(extension))
+        result = engine.evaluate(needed, database, threads=threads, asked=[engine.ANSWERS])
+    return read(result, extension).answers(query.limit)
+
+
 def ask_batch(directory: Path, query: Query, threads: int | None = None) -> Answers:
     """Answer a query on the repositories, findings and files of a batch. Raises AnalyzeError."""
     import sqlite3

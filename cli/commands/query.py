@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ SHOWN = 100
 
 
 @click.command()
-@click.argument("query", metavar="QUERY")
+@click.argument("query", metavar="[QUERY]", required=False)
 @click.argument("path", type=click.Path(path_type=Path), default=Path("."), metavar="[PATH]")
 @click.option("--rev", metavar="REV", help="Ask this commit from git's objects; the working tree is not touched.")
 @click.option("-e", "--rules", multiple=True, metavar="TEXT", help="Rules of your own that the query may read.")
@@ -35,7 +36,7 @@ SHOWN = 100
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the answers to FILE.")
 @JOBS
 def query(
-    query: str,
+    query: str | None,
     path: Path,
     rev: str | None,
     rules: tuple[str, ...],
@@ -51,6 +52,8 @@ def query(
     **flags: Any,
 ) -> None:
     """Answer QUERY, the body of a Datalog rule, on the code in PATH (default: the current directory).
+
+    Without QUERY, a shell answers one query after the other ('analyze query "" PATH' for another PATH).
 
     The relations are those of 'analyze relations'; one that is private to a module is module::relation. For example:
     analyze query 'call_target(c, f), qualified_name(f, "os.system")'
@@ -68,7 +71,14 @@ def query(
     from analyzer.scan import ScanRequest
     from cli.progress import Bars
 
-    asked = Query(query, own_rules(rules, files), limit or None)
+    asked = Query(query or "", own_rules(rules, files), limit or None)
+    if not query:
+        if rev is not None or batch is not None or output is not None or format != "text":
+            raise click.UsageError("a shell goes not with --rev, --batch, --format and -o: give QUERY")
+        if not sys.stdin.isatty():
+            raise click.UsageError("a shell needs a terminal: give QUERY")
+        start_shell(asked, path, flags | {"jobs": jobs}, program, facts or Path("."), int(number_width or 32))
+        return
     if program is not None:
         answers = ask_program(program, facts or Path("."), asked, int(number_width or 32), jobs)
     elif batch is not None:
@@ -78,6 +88,31 @@ def query(
             answers = ask_tree(ScanRequest.from_flags(path, rev, flags | {"jobs": jobs}), asked, bars)
     deliver(answers, asked, path, format, output)
     raise SystemExit(3 if any(problem.level == "error" for problem in answers.problems) else 0)
+
+
+def start_shell(
+    asked: Query, path: Path, flags: dict[str, Any], program: Path | None, facts: Path, number_bits: int
+) -> None:
+    """Answer queries that are typed. Raises AnalyzeError A004 where prompt_toolkit is missing."""
+    from analyzer.errors import AnalyzeError
+    from analyzer.queries.live_queries import ProgramQueries, TreeQueries, history_file
+    from cli.progress import Bars
+
+    try:
+        from cli.query_shell import Shell
+    except ImportError as error:
+        help = "pip install 'prompt_toolkit>=3,<4', or give QUERY"
+        raise AnalyzeError("A004", f"the shell needs {error.name}", help=help) from None
+    if program is not None:
+        Shell(ProgramQueries(program, facts, number_bits, flags["jobs"]), asked).run(history_file(path))
+        return
+    with Bars() as bars:
+        queries = TreeQueries(path, flags, bars)
+        queries.relations()
+    try:
+        Shell(queries, asked).run(history_file(path))
+    finally:
+        queries.close()
 
 
 def deliver(answers: Answers, asked: Query, path: Path, format: str, output: Path | None) -> None:

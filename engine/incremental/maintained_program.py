@@ -232,8 +232,9 @@ class MaintainedProgram:
             return sum(len(relation.changed) for relation in self.strata[node].inputs)
 
         given = {self.graph.writer[name] for name in (*inserted, *deleted)}
-        # A bound may be another one now.
-        given.update(node for node, stratum in enumerate(self.strata) if isinstance(stratum, BoundedRecursion))
+        if not given or min(given) < self.n_own:
+            # A bound may be another one now.
+            given.update(node for node, stratum in enumerate(self.strata) if isinstance(stratum, BoundedRecursion))
         return len(self.run(sorted(given), work, rows_read, inserted, deleted))
 
     def run(

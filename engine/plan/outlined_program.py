@@ -19,6 +19,7 @@ from engine.database import Columns, Database
 from engine.language.checked_program import CheckedClause, CheckedProgram, Relation, Stratum
 from engine.language.program_codec import PROGRAM_CODEC, is_kept
 from engine.language.syntax import Constant
+from engine.language.traverse import all_atoms
 from engine.plan.isolate_sources import BUILT
 from engine.plan.program_slice import (
     Asked,
@@ -132,6 +133,24 @@ class OutlinedProgram:
             clause_at=lambda at: self.clause_at(at) if at < n_clauses else clauses[at - n_clauses],
             kept=self.kept | {sources[clause.span.source] for clause in clauses},
         )
+
+    def beyond(self, extension: CheckedProgram, held: Collection[str]) -> CheckedProgram:
+        """Return an extension with all rules that derive what it reads, but for relations that are held elsewhere.
+
+        Those stand without rules, as what an extension reads does.
+        """
+        whole, needed = self.extended(extension), set(extension.relations)
+        strata: list[Stratum] = []
+        for stratum in reversed(whole.strata):
+            names = [whole.names[at] for at in stratum.relations]
+            if needed.isdisjoint(names):
+                continue
+            every = () if all(name in held for name in names) else range(stratum.first, stratum.first + stratum.n)
+            clauses = (each for each in map(whole.clause_at, every) if whole.is_kept(each.span.source))
+            strata.append(whole._stratum(stratum, clauses))
+            needed.update(names, (atom.relation for clause in strata[-1].clauses for atom in all_atoms(clause)))
+        relations = {name: relation for name, relation in whole.declarations.relations.items() if name in needed}
+        return replace(with_directives_of(whole.head, needed), relations=relations, strata=tuple(reversed(strata)))
 
     def is_kept(self, source: str) -> bool:
         return len(self.kept) == len(self.sources) or self.sources.index(source) in self.kept

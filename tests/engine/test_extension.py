@@ -160,3 +160,15 @@ def test_a_query_with_a_constant_derives_less():
     assert narrow.tuples(ANSWERS) == {("a30",)}
     derived = sum(stratum.rows for stratum in narrow.statistics if "arc" not in stratum.relations)
     assert derived < 30 * 31 / 2
+
+
+@given(ARCS, st.sets(st.sampled_from(["arc", "tc", "pair"])), st.sampled_from(["size(x, n), tc(x, y)", "pair([x, y])"]))
+def test_what_lies_beyond_held_relations_derives_the_rest(arcs, held, text):
+    """Whatever relations are held: the rules of the others are there, and theirs are not."""
+    outlined, extension = engine.outlined(PROGRAM), engine.question(PROGRAM, text)
+    beyond = outlined.beyond(extension, held)
+    assert held.isdisjoint(clause.head.relation for clause in beyond.clauses)
+    whole = engine.evaluate(PROGRAM, {"arc": arcs})
+    facts = {name: whole.relation(name) for name in {"arc", *held} if name in beyond.relations}
+    database = engine.Database(whole.symbols, whole.records, facts)
+    assert engine.evaluate(beyond, database).tuples(ANSWERS) == engine.ask(PROGRAM, text, {"arc": arcs}).tuples(ANSWERS)
