@@ -80,6 +80,11 @@ def explanations() -> DatalogFile:
     return _file(EXPORTS / "explanations.dl")
 
 
+def why_not() -> DatalogFile:
+    """Return what asks taint analysis why nothing is reported at a place."""
+    return _file(EXPORTS / "why_not.dl")
+
+
 def pointer_graph() -> DatalogFile:
     """Return the program that makes a graph of C for CFL reachability, without the fact schema."""
     return _file(EXPORTS / "pointer_graph.dl")

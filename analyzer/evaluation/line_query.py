@@ -59,9 +59,9 @@ class Question:
         if self.file not in files:
             help = "give its path relative to the working directory"
             raise AnalyzeError("A007", f"{self.file} is not among the scanned files", help=help)
-        return replace(mounted, relations={**mounted.relations, IN_QUESTION: self._entities(mounted)})
+        return replace(mounted, relations={**mounted.relations, IN_QUESTION: self.entities(mounted)})
 
-    def _entities(self, mounted: Mounted) -> np.ndarray:
+    def entities(self, mounted: Mounted) -> np.ndarray:
         """Return the entities on the line, [1, n]; one without a location has that of its scope."""
         location, scopes = mounted.relations["location"], mounted.entities[0]
         place = np.zeros(len(scopes) + 1, np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -114,18 +115,34 @@ def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tel
     return units
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the relations beside a report: by these sources, which read and write these relations."""
+
+    sources: tuple[engine.Source, ...] = ()
+    wanted: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
+
+
+NOTHING_ASKED = Asked()
+
+
 def prepare_cached(
-    sources: Sequence[engine.Source], directory: Path, wanted: Sequence[str], tell: Tell = nobody
+    sources: Sequence[engine.Source],
+    directory: Path,
+    wanted: Sequence[str],
+    given: Collection[str] = GIVEN,
+    tell: Tell = nobody,
 ) -> PreparedProgram:
     """Return the program of all sources as a view needs it, kept and failing as `compile_cached` does."""
     from engine.incremental import PREPARED_CODEC, prepare_program
 
-    name = _fingerprint(sources, wanted, ("language", "plan", "evaluation", "incremental"))
+    name = _fingerprint(sources, (*wanted, *sorted(given)), ("language", "plan", "evaluation", "incremental"))
     return _cached(
         directory,
         name,
         PREPARED_CODEC,
-        lambda: prepare_program(compile_cached(sources, directory, wanted, tell=tell).whole),
+        lambda: prepare_program(compile_cached(sources, directory, wanted, given, tell).whole),
         tell,
     )
 
@@ -164,9 +181,12 @@ def compile_whole_rulebook(book: Rulebook, directory: Path) -> OutlinedProgram:
     return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, None, tell=book.warn))
 
 
-def prepare_rulebook(book: Rulebook, directory: Path) -> PreparedProgram:
-    """Do the same, and return the program as a view needs it."""
-    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory, READ, book.warn))
+def prepare_rulebook(book: Rulebook, directory: Path, asked: Asked = NOTHING_ASKED) -> PreparedProgram:
+    """Do the same, and return the program as a view needs it, with what is asked beside reports."""
+    wanted, given = (*READ, *asked.wanted), GIVEN | asked.given
+    return _without_wrong_sources(
+        book, lambda: prepare_cached([*book.sources, *asked.sources], directory, wanted, given, book.warn)
+    )
 
 
 def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:

@@ -13,6 +13,7 @@ from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
 from analyzer.escaping import json_text
 from analyzer.evaluation.line_query import Question
+from analyzer.evaluation.program import NOTHING_ASKED, Asked
 from analyzer.explanation.finding_steps import ExplainedStep, FindingSteps
 from analyzer.explanation.folded import Reason
 from analyzer.explanation.program_tuples import Explanations, Extent, explained
@@ -79,9 +80,11 @@ class Scanned:
 
 
 @contextmanager
-def scanned(path: Path, flags: Mapping[str, Any], progress: Progress = silent) -> Iterator[Scanned]:
+def scanned(
+    path: Path, flags: Mapping[str, Any], progress: Progress = silent, asked: Asked = NOTHING_ASKED
+) -> Iterator[Scanned]:
     """Give the report on a working tree with its relations. Raises AnalyzeError A010 where these are not maintained."""
-    repository = LiveRepository(path, flags, MAX_STATE_BYTES, progress)
+    repository = LiveRepository(path, flags, MAX_STATE_BYTES, progress, asked)
     try:
         tree = repository.frozen()
         try:

@@ -14,7 +14,7 @@ from typing import Any
 
 from analyzer.configuration.config import Config
 from analyzer.context_policies import INSENSITIVE
-from analyzer.evaluation.program import evaluation_errors, prepare_rulebook
+from analyzer.evaluation.program import NOTHING_ASKED, Asked, evaluation_errors, prepare_rulebook
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, silent
@@ -52,8 +52,16 @@ class Held:
 class LiveRepository:
     """The maintained relations of a directory. It has one owner: calls do not overlap."""
 
-    def __init__(self, path: Path, flags: Mapping[str, Any], max_state_bytes: int, progress: Progress = silent) -> None:
-        """Raises AnalyzeError A001, A002. Nothing is evaluated yet."""
+    def __init__(
+        self,
+        path: Path,
+        flags: Mapping[str, Any],
+        max_state_bytes: int,
+        progress: Progress = silent,
+        asked: Asked = NOTHING_ASKED,
+    ) -> None:
+        """Raises AnalyzeError A001, A002. Nothing is evaluated yet. What is `asked` is maintained beside reports."""
+        self.asked = asked
         self.path = path
         self.request, self.progress = ScanRequest.from_flags(path, None, flags), progress
         self.working_tree = WorkingTree(path)
@@ -134,8 +142,13 @@ class LiveRepository:
     @property
     def view(self) -> MaintainedProgram:
         """The relations of the tree that they were last moved to."""
+        return self.follower.view
+
+    @property
+    def follower(self) -> Follower:
+        """The same, with the files that they are of."""
         assert self._held is not None, "they have been moved to a tree"
-        return self._held.follower.view
+        return self._held.follower
 
     def _settings_of(self, tree: NamedTree) -> Settings:
         """Return the settings of a tree: the last ones, of which it is known what does not compile, if they are."""
@@ -180,7 +193,7 @@ class LiveRepository:
         """Return the program of a rulebook: the last one, if its sources are the same."""
         book = settings.book
         if self._program is None or self._program[0] != book.sources:
-            program = prepare_rulebook(book, self.state.path)
+            program = prepare_rulebook(book, self.state.path, self.asked)
             self._program = list(book.sources), program
         return self._program[1]
 

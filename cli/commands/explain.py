@@ -24,6 +24,8 @@ def selection(function: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @click.argument("what")
 @click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--why-not", metavar="CHECK", help="Explain why CHECK reports nothing at WHAT, a FILE:LINE.")
+@click.option("--from", "begin", metavar="FILE:LINE", help="With --why-not: of data that comes from there.")
 @click.option("--full", is_flag=True, help="Show the whole derivation of a finding, down to facts.")
 @click.option("-p", "--program", type=click.Path(path_type=Path), metavar="FILE", help="Explain a Datalog program.")
 @click.option("-F", "--facts", type=DIRECTORY, metavar="DIRECTORY", help="Its NAME.facts (default: .).")
@@ -38,6 +40,8 @@ def selection(function: Callable[..., None]) -> Callable[..., None]:
 def explain(
     what: str,
     path: Path,
+    why_not: str | None,
+    begin: str | None,
     full: bool,
     program: Path | None,
     facts: Path | None,
@@ -52,7 +56,8 @@ def explain(
 ) -> None:
     """Explain WHAT in the directory PATH (default: the current one): a finding, by its fingerprint or as FILE:LINE.
 
-    Or tuples, by an atom such as 'path(1, _)', of a scan's relations, or with -p of a Datalog program.
+    Or tuples, by an atom such as 'path(1, _)', of a scan's relations, or with -p of a Datalog program; or, with
+    --why-not, why a check does not report a line.
     """
     from analyzer.explanation.program_tuples import Extent, explain_atom
     from cli.output import write_file
@@ -61,9 +66,18 @@ def explain(
     extent = Extent(limit, derivation, depth)
     if facts is not None and program is None:
         raise click.UsageError("-F goes only with -p")
+    if begin is not None and why_not is None:
+        raise click.UsageError("--from goes only with --why-not")
+    if why_not is not None and (program is not None or full or format == "dot"):
+        raise click.UsageError("--why-not goes without -p, --full and --format dot")
     if program is not None:
         found = explain_atom(program, facts or Path(), what, extent, number_bits=int(number_width), jobs=jobs)
         text = found.render(format)
+    elif why_not is not None:
+        from analyzer.explanation.why_not import why_not as ask
+
+        with Bars() as bars:
+            text = ask(path, why_not, what, begin, flags | {"jobs": jobs}, bars).render(format)
     else:
         from analyzer.explanation.tree_questions import explain_findings, explain_tuples, render_findings
 

@@ -33,6 +33,7 @@ from engine.provenance.failures import Failure, Failures, instantiated
 from engine.provenance.tuple_lookup import Tuple
 
 Document = dict[str, Any]
+ANY_SYMBOL = "…"
 SHOWN = 5
 """Tuples shown of those that an aggregate counts."""
 
@@ -91,6 +92,25 @@ class Explainer:
             **near,
             "rules": [self._failure(failure) for failure in self.failures.of(pattern)],
         }
+
+    def missing(self, relation: str, values: tuple[int | None, ...]) -> list[tuple[str, Tuple]]:
+        """Return tuples of which each alone keeps a rule from deriving a row (None: any value), with the rule's place.
+
+        Where any symbol would do, one stands that says so.
+        """
+        found = []
+        (any_symbol,) = self.failures.solver.tuples.view.symbols.intern([ANY_SYMBOL]).tolist()
+        for failure in self.failures.of(Pattern(relation, values)):
+            atom = None if failure.missing is None else failure.rule.body[failure.missing]
+            if failure.n_missing == 1 and isinstance(atom, Match):
+                kinds = (column.type.kind for column in self.program.relations[atom.relation].columns)
+                row = zip(instantiated(atom, failure.bindings), kinds, strict=True)
+                filled = [any_symbol if not isinstance(v, int) and kind == "symbol" else v for v, kind in row]
+                known = tuple(value for value in filled if isinstance(value, int))
+                if len(known) == len(filled):
+                    span = failure.rule.clause.span
+                    found.append((f"{span.source}:{span.line}", (atom.relation, known)))
+        return found
 
     def _failure(self, failure: Failure) -> Document:
         rule, bindings = failure.rule, failure.bindings
