@@ -69,6 +69,10 @@ class TreeQueries:
         self.repository.close()
 
     def ask(self, query: Query) -> Answers:
+        return from_here(self.answers(query), str(self.path))
+
+    def answers(self, query: Query) -> Answers:
+        """Return the answers, with paths from the directory. Raises AnalyzeError."""
         tree, extension, program = self._begin(query)
         view = self.repository.view
         with evaluation_errors(), engine.answered(view, program) as name:
@@ -76,7 +80,7 @@ class TreeQueries:
             printer = engine.Printer(program.records, result.records, result.symbols)
             fields = extension.relations[engine.ANSWERS].columns
             found = Reader(result, name, fields, printer, Texts(tree)).answers(query.limit)
-        return from_here(replace(found, prefix=tree.prefix), str(self.path))
+        return replace(found, prefix=tree.prefix)
 
     def relations(self) -> list[ListedRelation]:
         book = self._followed()[1]

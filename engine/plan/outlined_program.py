@@ -112,7 +112,8 @@ class OutlinedProgram:
         added = [stratum for stratum in extension.strata if {*stratum.relations} <= {held.name for held in new}]
         clauses = [clause for stratum in added for clause in stratum.clauses]
         names = {name: at for at, name in enumerate((*self.names, *(relation.name for relation in new)))}
-        sources = {source: at for at, source in enumerate((*self.sources, *(c.span.source for c in clauses)))}
+        every_source = dict.fromkeys((*self.sources, *(clause.span.source for clause in clauses)))
+        sources = {source: at for at, source in enumerate(every_source)}
         strata, at = [], n_clauses
         for stratum in added:
             outlines = [
@@ -127,7 +128,7 @@ class OutlinedProgram:
             self,
             head=self.head.extended(replace(extension, relations={}, strata=())),
             names=tuple(names),
-            sources=(*self.sources, *(clause.span.source for clause in clauses)),
+            sources=tuple(sources),
             strata=(*self.strata, *strata),
             relation_at=lambda at: self.relation_at(at) if at < n_names else new[at - n_names],
             clause_at=lambda at: self.clause_at(at) if at < n_clauses else clauses[at - n_clauses],

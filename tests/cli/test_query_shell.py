@@ -147,6 +147,7 @@ def test_live_answers_are_those_without_a_process_in_memory(analyze, tree):
             "instance_of(v, name)",
             "calls_library(c, name), place_in(c, f), !call_target(c, _)",
             "points_to(v, o)",
+            "calls_library(c, n); call_target(c, f), qualified_name(f, n)",
             "finding(c, e, d)",
         ):
             query = Query(text)
