@@ -18,6 +18,7 @@ from analyzer.errors import AnalyzeError
 from analyzer.evaluation.line_query import Question
 from analyzer.explanation.finding_steps import FindingSteps
 from analyzer.explanation.tree_questions import Scanned, chosen
+from analyzer.explanation.why_not import why_not
 from analyzer.findings.source_texts import Texts
 from analyzer.live.live_repository import Refused
 from analyzer.outputs.sarif import coverage_as_dict
@@ -29,6 +30,7 @@ from analyzer.report import Finding, Report
 from analyzer.sources.frozen_tree import NO_TEXTS
 
 MAX_ITEMS = 50
+MAX_EXPLAINED = 3
 MAX_TEXT = 8_000
 """Characters of an explanation."""
 MAX_EDIT = 1 << 20
@@ -41,7 +43,7 @@ class Assistant:
 
     def __init__(self, path: Path, flags: Mapping[str, Any]) -> None:
         """Raises AnalyzeError A001."""
-        self.path, self.queries, self._lock = path, TreeQueries(path, flags), Lock()
+        self.path, self.flags, self.queries, self._lock = path, flags, TreeQueries(path, flags), Lock()
         self.repository = self.queries.repository
 
     def close(self) -> None:
@@ -82,24 +84,33 @@ class Assistant:
         ]
         return cut("findings", found, offset)
 
-    def explain(self, finding: str) -> Answer:
-        """Return the steps of a finding, given by its fingerprint or as FILE:LINE, each with what it rests on."""
+    def explain(self, what: str) -> Answer:
+        """Return the steps of a finding, given by its fingerprint or as FILE:LINE, each with what it rests on.
+
+        Of an atom, such as call_target(_, _), the derivation of a tuple that matches it; if none does, why not.
+        """
         with self._lock:
+            if "(" in what:
+                return {"explanations": [shortened(self.queries.why(what), MAX_TEXT)], "total": 1}
             report = self._report()
-            question = Question.parse(str(self.path / finding), self.path) if ":" in finding else None
-            held = list(chosen(report.findings, finding, question))
+            question = Question.parse(self._place(*split_place(what)), self.path) if ":" in what else None
+            held = list(chosen(report.findings, what, question))
             if not held:
-                raise AnalyzeError("A010", f"no finding is {finding}", help="'findings' lists them")
-            tree = self.repository.frozen()
-            steps = FindingSteps(self.repository.view, Texts(tree))
+                raise AnalyzeError("A010", f"no finding is {what}", help="'findings' lists them")
+            steps = FindingSteps(self.repository.view, Texts(self.repository.frozen()))
             scanned = Scanned(report, steps, self.repository)
-            texts = ["\n".join(scanned.explained(each, False).lines()) for each in held[:3]]
+            texts = ["\n".join(scanned.explained(each, False).lines()) for each in held[:MAX_EXPLAINED]]
         return {"explanations": [shortened(text, MAX_TEXT // len(texts)) for text in texts], "total": len(held)}
 
-    def why_not(self, atom: str) -> Answer:
-        """Return why no tuple matches an atom of a relation, or if one does, why it is there."""
+    def why_not(self, check: str, file: str, line: int, from_file: str = "", from_line: int = 0) -> Answer:
+        """Return why a check reports nothing on a line, of data from another line if that is given.
+
+        Each reason by itself keeps the check from reporting; the tuple or model in it would make the finding appear.
+        """
+        begin = self._place(from_file, from_line) if from_file else None
         with self._lock:
-            return {"explanation": shortened(self.queries.why(atom), MAX_TEXT)}
+            found = why_not(self.path, check, self._place(file, line), begin, self.flags).document()
+        return {**found, "at": f"{self._inside(file)}:{line}", "reasons": found["reasons"][:MAX_EXPLAINED]}
 
     def check_edit(self, file: str, text: str) -> Answer:
         """Return the findings that a file's text would bring and fix if it were saved; nothing is saved."""
@@ -188,12 +199,24 @@ class Assistant:
         ends = [name for name in known if name.rpartition(".")[2] == function.rpartition(".")[2]]
         return {"no_such_function": function, "similar": (ends or get_close_matches(function, known))[:5]}
 
+    def _place(self, file: str, line: int) -> str:
+        """Return a line of a file as `analyze explain` is given it, from the working directory."""
+        return f"{self.path / self._inside(file)}:{line}"
+
     def _inside(self, file: str) -> str:
         """Return a path relative to the directory. Raises AnalyzeError A007 for one that leads out of it."""
         name = posixpath.normpath(file.replace("\\", "/"))
         if not file or name.startswith(("/", "..")) or ":" in name.split("/")[0] or "\0" in name:
             raise AnalyzeError("A007", f"{file!r} is not a path inside the directory", help="give it relative to that")
         return name
+
+
+def split_place(text: str) -> tuple[str, int]:
+    """Return the file and line of FILE:LINE. Raises AnalyzeError A007."""
+    file, _, line = text.rpartition(":")
+    if not line.isascii() or not line.isdigit():
+        raise AnalyzeError("A007", f"'{text}' is not FILE:LINE", help="write FILE:LINE, such as app/views.py:12")
+    return file, int(line)
 
 
 def cut(name: str, items: Sequence[Any], offset: int = 0) -> Answer:

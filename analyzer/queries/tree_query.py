@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from analyzer.extraction.machine import Machine
 from analyzer.findings.assemble_report import from_scanned
 from analyzer.findings.source_texts import Texts
 from analyzer.queries.answers import Answers, Reader
+from analyzer.report import Problem
 from analyzer.scan import ScanRequest, configured, load_rulebook, machine_for, open_tree
 from analyzer.sources.trees import Tree
 from analyzer.state_directory import StateDirectory
@@ -68,9 +70,20 @@ class TreeQuery:
 
             with evaluation_errors(), engine.memory_limited(self.request.limits.memory_bytes):
                 result = leaving_out(book, evaluated)
-        problems = (*from_scanned(book.problems, self.tree), *collected.problems)
+        problems = (*from_scanned(book.problems, self.tree), *collected.problems, *unparsed(collected.mounted))
         found = read(result, extension, Texts(self.tree)).answers(self.query.limit)
         return replace(found, problems=problems, prefix=self.tree.prefix)
+
+
+def unparsed(mounted: facts.Mounted) -> Iterator[Problem]:
+    """Yield the files of which lines have no facts: answers may lack what stands there."""
+    lines = defaultdict(list)
+    for file, line in mounted.relations["unparsed"].T.tolist():
+        lines[mounted.symbols[file]].append(line)
+    for name in sorted(lines):
+        first, *others = sorted(lines[name])
+        more = f" and {len(others)} more" if others else ""
+        yield Problem(f"syntax errors left line {first}{more} without facts", name, first)
 
 
 def evaluate(

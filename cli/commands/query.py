@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from analyzer.queries.answers import Answers
     from analyzer.queries.tree_query import Query
 
+QUIET_MS = 5000
 SHOWN = 100
 """Answers shown as text, unless told."""
 
@@ -33,6 +34,7 @@ SHOWN = 100
 @click.option("--batch", type=click.Path(path_type=Path), metavar="DIR", help="Ask the results of 'analyze batch'.")
 @click.option("--format", type=click.Choice(["text", "json", "csv", "sarif"]), default="text", help="Default: text.")
 @click.option("--limit", type=click.IntRange(0), metavar="N", help=f"Show N answers, 0 for all (text: {SHOWN}).")
+@click.option("--watch", is_flag=True, help="Answer again when files have changed, until Ctrl-C.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the answers to FILE.")
 @JOBS
 def query(
@@ -47,6 +49,7 @@ def query(
     batch: Path | None,
     format: str,
     limit: int | None,
+    watch: bool,
     output: Path | None,
     jobs: int | None,
     **flags: Any,
@@ -64,6 +67,9 @@ def query(
         raise click.UsageError("-p goes not with --batch")
     if (program is not None or batch is not None) and (rev is not None or any(flags.values())):
         raise click.UsageError("--rev, --models and --exclude go only with PATH")
+    elsewhere = program is not None or batch is not None or rev is not None
+    if watch and (not query or elsewhere or output is not None or format != "text"):
+        raise click.UsageError("--watch goes with a QUERY on a working tree, answered as text")
     if limit is None:
         limit = SHOWN if format == "text" and output is None else 0
     from analyzer.queries.program_query import ask_batch, ask_program
@@ -79,6 +85,9 @@ def query(
             raise click.UsageError("a shell needs a terminal: give QUERY")
         start_shell(asked, path, flags | {"jobs": jobs}, program, facts or Path("."), int(number_width or 32))
         return
+    if watch:
+        watch_answers(asked, path, flags | {"jobs": jobs})
+        return
     if program is not None:
         answers = ask_program(program, facts or Path("."), asked, int(number_width or 32), jobs)
     elif batch is not None:
@@ -88,6 +97,30 @@ def query(
             answers = ask_tree(ScanRequest.from_flags(path, rev, flags | {"jobs": jobs}), asked, bars)
     deliver(answers, asked, path, format, output)
     raise SystemExit(3 if any(problem.level == "error" for problem in answers.problems) else 0)
+
+
+def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
+    """Show answers, and again when they are others. Raises AnalyzeError A004 where watchfiles is missing."""
+    from itertools import chain
+
+    from analyzer.errors import AnalyzeError
+    from analyzer.queries.live_queries import TreeQueries
+    from cli.answer_table import print_answers
+
+    try:
+        from watchfiles import watch
+    except ImportError as error:
+        raise AnalyzeError("A004", f"--watch needs {error.name}", help="pip install 'watchfiles>=1'") from None
+    queries, shown = TreeQueries(path, flags), None
+    try:
+        # What changes before files are watched is seen when nothing has for a while.
+        for _ in chain([None], watch(path, yield_on_timeout=True, rust_timeout=QUIET_MS)):
+            answers = queries.ask(asked)
+            if answers != shown:
+                print_answers(answers)
+            shown = answers
+    finally:
+        queries.close()
 
 
 def start_shell(

@@ -12,7 +12,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from analyzer.errors import AnalyzeError
-from analyzer.queries.assistant import MAX_ITEMS, Assistant
+from analyzer.queries.assistant import MAX_ITEMS, MAX_TEXT, Assistant
 
 TOP = Path(__file__).resolve().parents[2]
 APP = """\
@@ -82,9 +82,9 @@ def test_an_assistant_works_through_a_repository(tree):
             found = await told(client, "findings", check="command-injection")
             (finding,) = found["findings"]
             assert finding["place"].startswith("app.py:10:") and finding["source"].startswith("app.py:15:")
-            steps = await told(client, "explain", finding=finding["fingerprint"])
+            steps = await told(client, "explain", what=finding["fingerprint"])
             assert "os.system" in steps["explanations"][0]
-            assert steps == await told(client, "explain", finding="app.py:10")
+            assert steps == await told(client, "explain", what="app.py:10")
             callers = await told(client, "callers", function="app.listed")
             assert [row["caller"] for row in callers["answers"]] == ["app.login"]
             tainted = await told(client, "tainted_at", file="app.py", line=15)
@@ -117,8 +117,18 @@ def test_answers_are_cut_and_say_so(assistant, tree):
     first = assistant.relations("call")
     second = assistant.relations("call", first["next_offset"])
     names = [row["relation"] for row in (*first["relations"], *second["relations"])]
-    assert len({*names}) == len(names) == 2 * MAX_ITEMS or first["total"] < 2 * MAX_ITEMS
-    assert len(assistant.why_not("call_target(_, _)")["explanation"]) <= 8000
+    assert len({*names}) == len(names) == min(first["total"], 2 * MAX_ITEMS) > MAX_ITEMS
+    assert len(assistant.explain("call_target(_, _)")["explanations"][0]) <= MAX_TEXT
+
+
+def test_what_is_not_found_is_explained(assistant, tree):
+    (tree / "app.py").write_text(APP.replace("listed(request", "listed(int(request").replace('["name"])', '["name"]))'))
+    found = assistant.why_not("command-injection", "app.py", 10)
+    assert (found["reported"], found["at"]) == (False, "app.py:10") and found["reasons"]
+    assert "qualified_name" in assistant.explain('qualified_name(_, "nowhere")')["explanations"][0]
+    for wrong in ("app.py:x", "../app.py:3", "0000000"):
+        with pytest.raises(AnalyzeError):
+            assistant.explain(wrong)
 
 
 def test_rules_of_ones_own_are_read(assistant):

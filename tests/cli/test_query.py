@@ -190,6 +190,13 @@ def test_a_broken_file_is_a_problem_and_the_rest_is_answered(query, tree):
     assert len(rows(query(CALLS, "--format", "json", code=None))) == 3
 
 
+def test_lines_without_facts_are_told(query, tree):
+    (tree / "zoo.py").write_text(OTHER + "x = = 1\n")
+    found = query(CALLS, "--format", "json", code=3)
+    assert len(rows(found)) == 3
+    assert "error: zoo.py: syntax errors left line 4 without facts" in found.stderr
+
+
 def test_hostile_names_and_texts_are_escaped(query, tree):
     (tree / "evil\x1b[31m.py").write_text("f('\x1b]0;owned\x07', '\u202e', \"[bold]x[/]\")\n")
     text = 'call(c, m, _), module(m, _, _, file), contains("evil", file)'

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 import pytest
+import watchfiles
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
@@ -158,6 +159,19 @@ def test_live_answers_are_those_without_a_process_in_memory(analyze, tree):
 
 def test_history_is_kept_with_the_users_state(state_directory, tree):
     assert history_file(tree) == state_directory / "query_history"
+
+
+def test_watched_answers_are_shown_when_they_change(analyze, tree, monkeypatch):
+    def edits(path, **options):
+        (tree / "zoo.py").write_text("import app\n")  # It calls nothing: the answers are the same.
+        yield {("added", "zoo.py")}
+        (tree / "zoo.py").write_text("from app import clean\n\nclean('x')\n")
+        yield {("modified", "zoo.py")}
+
+    monkeypatch.setattr(watchfiles, "watch", edits)
+    shown = analyze("query", 'call_target(c, f), qualified_name(f, "app.clean")', "--watch").stdout
+    assert [line for line in shown.splitlines() if "answer" in line] == ["1 answer", "2 answers"]
+    assert "--watch goes with a QUERY" in analyze("query", "call(c, f, _)", "--watch", "--rev", "HEAD", code=2).output
 
 
 def test_a_shell_goes_not_with_files(analyze, tree):
