@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from analyzer.explanation.folded import Folder, Reason
 from analyzer.explanation.source_writer import SourceWriter
@@ -40,14 +41,16 @@ class FindingSteps:
     """The explanations of findings by the relations of a view."""
 
     def __init__(self, view: MaintainedProgram, texts: Texts) -> None:
-        result = view.result()
-        self.view, self.entities = view, Entities(result)
-        self.paths = Paths(result, self.entities)
+        self.view, self.entities = view, Entities(view.result())
         self.writer = SourceWriter(view.program, view, self.entities, texts)
         self.explainer = Explainer(view, writer=self.writer, most_tuples=0)
         relations = view.program.relations
         columns = {name: tuple(column.name for column in held.columns) for name, held in relations.items()}
         self.folder = Folder(columns)
+
+    @cached_property
+    def paths(self) -> Paths:
+        return Paths(self.view.result(), self.entities)
 
     def tuple_of(self, finding: Finding) -> tuple[int, int, int] | None:
         """Return the row of `finding` that a finding was made from, if it is there."""
@@ -85,7 +88,7 @@ class FindingSteps:
         return tuple(dict.fromkeys(reason for fact in facts for reason in self._told(fact)))
 
     def _told(self, fact: Tuple) -> Iterator[Reason]:
-        document = self.explainer.why(fact)
+        document = self.explainer.why(fact, closed=self.folder.words.closed)
         if document is not None:
             yield from self.folder.fold(document)
 

@@ -14,8 +14,9 @@ from analyzer.evaluation.line_query import Question
 from analyzer.evaluation.program import Asked
 from analyzer.evaluation.rule_sources import bundled
 from analyzer.explanation.folded import COLUMN
-from analyzer.explanation.obstacles import FLOW, GIVEN, SINK, WANTED, Obstacle, Search, Trial
+from analyzer.explanation.obstacles import Search
 from analyzer.explanation.tree_questions import Scanned, scanned
+from analyzer.explanation.trial import FLOW, GIVEN, SINK, WANTED, Obstacle, Trial
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.findings.entities import NIL
 from analyzer.history.compared_settings import Settings

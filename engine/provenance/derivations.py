@@ -12,7 +12,7 @@ counts are derived from tuples of earlier iterations: the height is then the lea
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import islice
@@ -203,10 +203,14 @@ class Derivations:
 
     # ---- derivations
 
-    def derivation(self, fact: Tuple) -> Derivation:
-        """Return the derivation of a tuple that is there: of least height, ties broken by content."""
-        heights = self._heights(fact)
-        steps = self._collected([fact], self._picking(heights))
+    def derivation(self, fact: Tuple, closed: Collection[str] = ()) -> Derivation:
+        """Return the derivation of a tuple that is there: of least height, ties broken by content.
+
+        It is not looked into how tuples of `closed` relations below it follow.
+        """
+        heights = self._heights(fact) if not closed else None
+        pick = self._picking(heights)
+        steps = self._collected([fact], lambda each: Step(CUT) if each[0] in closed and each != fact else pick(each))
         return self._derivation(fact, steps, heights)
 
     def alternatives(self, fact: Tuple) -> list[Derivation]:

@@ -6,7 +6,7 @@ as a graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from engine.incremental.maintained_program import MaintainedProgram
@@ -69,13 +69,15 @@ class Explainer:
         pattern = self.reader.read(text)
         return pattern, sorted(tuples_of(pattern, self.derivations.tuples), key=self.content)
 
-    def why(self, fact: Tuple, number: int = 1, depth: int | None = None) -> Document | None:
+    def why(
+        self, fact: Tuple, number: int = 1, depth: int | None = None, closed: Collection[str] = ()
+    ) -> Document | None:
         """Return the n-th derivation of a tuple that is there, the lowest first; None if there are fewer.
 
-        What is `depth` steps below the tuple is left out.
+        What is `depth` steps below the tuple is left out. The lowest does not go below tuples of `closed` relations.
         """
         if number == 1:
-            return self.tree(self.derivations.derivation(fact), depth)
+            return self.tree(self.derivations.derivation(fact, closed), depth)
         others = self.derivations.alternatives(fact)
         return self.tree(others[number - 1], depth) if number <= len(others) else None
 

@@ -10,8 +10,9 @@ from contextlib import chdir
 import pytest
 
 from analyzer.evaluation.line_query import Question
-from analyzer.explanation.obstacles import Search, Trial
-from analyzer.explanation.why_not import asking, obstacles
+from analyzer.explanation.obstacles import Search
+from analyzer.explanation.trial import Trial
+from analyzer.explanation.why_not import asking, obstacles, told
 from analyzer.scan import ScanRequest, scan
 
 CHECK = "command-injection"
@@ -178,15 +179,7 @@ def entities(scanned, file, line):
 
 
 @pytest.mark.parametrize(("file", "line", "words"), CASES)
-def test_the_reason_is_told_in_words_of_the_domain(held, file, line, words):
-    _, scanned = held
-    found = list(obstacles(scanned, CHECK, Question(file, line), None))
-    told = [re.sub(r" \([^() ]*:\d+\)", "", each[-1].words) for each in found]
-    assert any(part in text for text in told for part in words.split("|")), told
-
-
-@pytest.mark.parametrize(("file", "line", "words"), CASES)
-def test_a_reason_names_a_tuple_that_makes_the_finding_appear(held, file, line, words):
+def test_a_reason_in_words_names_a_tuple_that_makes_the_finding_appear(held, file, line, words):
     """What was tried is gone in the end."""
     _, scanned = held
     view = scanned.repository.view
@@ -194,7 +187,9 @@ def test_a_reason_names_a_tuple_that_makes_the_finding_appear(held, file, line, 
     (symbol,) = view.symbols.intern([CHECK]).tolist()
     with Trial(view, symbol, entities(scanned, file, line)) as trial:
         found = Search(trial, []).obstacles()
-        assert found and not trial.is_found()
+        texts = [re.sub(r" \([^() ]*:\d+\)", "", told(scanned, trial, each).words) for each in found]
+        assert any(part in text for text in texts for part in words.split("|")), texts
+        assert not trial.is_found()
         for obstacle in found:
             assert trial.would_find(obstacle.all)
             assert not trial.is_found()
@@ -222,6 +217,15 @@ def test_data_from_a_line_is_followed_whether_it_is_a_source_or_not(held):
     question = Question("app.py", number)
     (reason, *_) = obstacles(scanned, CHECK, question, question)
     assert reason[-1].kind == "source"
+
+
+def test_data_from_a_line_that_does_not_come_is_followed_as_far_as_it_goes(held):
+    _, scanned = held
+    codes = PYTHON.splitlines()
+    begin = codes.index('    name = request.args["n"]') + 1
+    sink = next(at for at, code in enumerate(codes, 1) if "unknownlib.fetch(" in code)
+    (reason,) = obstacles(scanned, CHECK, Question("app.py", sink), Question("app.py", begin))
+    assert reason[-1].kind == "flow" and "data comes as far as" in reason[-1].words
 
 
 # ---- the command
