@@ -17,7 +17,7 @@ FOREIGN = (
 
 Group 1 names their rules.
 """
-_WORDS = re.compile(rb"analyze:|noqa|nosec|nosem|NOLINT|nolint|eslint-disable-|pylint:")
+_WORDS = re.compile(rb"analyze:|(?i:noqa)|nosec|nosem|NOLINT|nolint|eslint-disable-|pylint:")
 
 
 def may_suppress(source: bytes) -> bool:

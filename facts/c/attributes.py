@@ -73,7 +73,13 @@ _CALL_BEFORE_NAME = re.compile(
 _CALL_BEFORE_TYPE = re.compile(rb"(?<=[A-Z])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s+" + _START + rb")")
 # int f() API;   int f() API(1, 2);   A = 1 API(1),
 _BEHIND = re.compile(rb"\)\s*(" + _CAPITALS + rb"(?:\s*" + _PARENTHESES + rb")?)(?=\s*(?:;|\{|" + _CAPITALS + rb"))")
-_BEHIND_NAME = re.compile(rb"(?<=\w)\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*[,=};])")
+_BEHIND_NAME = re.compile(
+    rb"(?<=\w)(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+("
+    + _CAPITALS
+    + rb"\s*"
+    + _PARENTHESES
+    + rb")(?=\s*[,=};])"
+)
 # ONLY_SOMETIMES(int x = 1);
 _WRAPPED = re.compile(
     rb"(?<![\w.>])("

@@ -56,7 +56,7 @@ class Parsed:
 
 def parse(text: bytes) -> Parsed:
     """Return a file's text as it can be parsed best, with its tree."""
-    source = settled(text)
+    source = settled(_without_remarks_in_macros(text))
     types = attributes.type_arguments(source, [])
     best = Parsed(attributes.named(source, types), types).parsed()
     if not best.root.has_error:
@@ -77,6 +77,21 @@ def parse(text: bytes) -> Parsed:
     return best
 
 
+def _without_remarks_in_macros(text: bytes) -> bytes:
+    """Return the text with comments blanked in macros of several lines: to tree-sitter-c, they end at a comment."""
+    return _MACRO.sub(_without_remarks, text) if b"\\\n" in text or b"\\\r\n" in text else text
+
+
+def _without_remarks(macro: re.Match) -> bytes:
+    return _TEXT_OR_REMARK.sub(_blank_remark, macro[0]) if b"/*" in macro[0] else macro[0]
+
+
+def _blank_remark(found: re.Match) -> bytes:
+    return re.sub(rb"[^\r\n\\]", b" ", found[0]) if found[0][:1] == b"/" else found[0]
+
+
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*\\\r?\n(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_TEXT_OR_REMARK = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|/\*.*?\*/", re.DOTALL)
 # A directive that may stand within a statement.
 _REMARK = re.compile(rb"^[ \t]*#[ \t]*(?:pragma|error|warning)\b[^\n]*", re.MULTILINE)
 

@@ -29,6 +29,7 @@ NAMES = ForeignNames(
     [
         ("# noqa: S602", {"command"}),
         ("# noqa", {"import"}),
+        ("# NoQA: F401", {"import"}),
         ("# noqa needed by plugins", {"import"}),
         ("# noqa:S602,F401 needed by plugins", {"command", "import"}),
         ("# type: ignore # noqa: E501 F401", {"import"}),
