@@ -23,13 +23,21 @@ def main():
     chdir(HERE.parent)
     result = scan(ScanRequest(Path("docs/demo")))
     result = replace(result, report=from_here(result.report))
-    console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True, highlight=False)
+    console = recorder(96)
     console.print("[bold]$ analyze scan docs/demo[/bold]")
     render_text(result, console)
-    svg = console.export_svg(title="analyze scan", theme=THEME)
-    # Fonts are taken from the reader's machine: the picture loads nothing.
+    save("scan.svg", "analyze scan", console)
+
+
+def recorder(width):
+    return Console(record=True, width=width, file=io.StringIO(), force_terminal=True, highlight=False)
+
+
+def save(name, title, console):
+    """Write what a console has recorded. Fonts are taken from the reader's machine: the picture loads nothing."""
+    svg = console.export_svg(title=title, theme=THEME)
     svg = re.sub(r"@font-face \{.*?\}\s*|<!--.*?-->\s*", "", svg, flags=re.S)
-    (HERE / "scan.svg").write_text(svg, encoding="utf-8")
+    (HERE / name).write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from analyzer.errors import AnalyzeError
-from analyzer.live.messages import Disconnected, Message, receive, send, unpacked
+from analyzer.live.messages import ANSWER_CODEC, CODE_CODEC, CodeAnswer, Disconnected, Message, receive, send, unpacked
 from analyzer.live.rendezvous import Rendezvous, run_time_directory
 from analyzer.scan import ScanResult
 
@@ -28,6 +28,10 @@ SENT_FLAGS |= {"max_file_kb", "own_suppressions_only", "rules", "tier"}
 
 class NoAnswer(Exception):
     """The live process does not answer this; the message is the reason."""
+
+
+class LostProcess(NoAnswer):
+    """The live process has ended."""
 
 
 class Client:
@@ -67,11 +71,21 @@ class Client:
                 if answer.get("id") == self._n_calls:
                     break
         except Disconnected as error:
-            raise NoAnswer(f"the live process has ended: {error}") from None
+            raise LostProcess(f"the live process has ended: {error}") from None
         if "error" in answer:
             raise NoAnswer(str(answer["error"].get("message")))
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
+
+    def changes(self) -> Iterator[None]:
+        """Yield whenever files have changed and the relations with them. Raises LostProcess at its end."""
+        self.call("follow")
+        while True:
+            try:
+                if receive(self._stream).get("method") == "changed":
+                    yield
+            except Disconnected as error:
+                raise LostProcess(str(error)) from None
 
 
 def connected(path: Path) -> Client | None:
@@ -129,7 +143,15 @@ def result_from(client: Client, target: str, flags: Mapping[str, Any], **params:
     if others := given.keys() - SENT_FLAGS:
         raise NoAnswer(f"a live process does not know {', '.join(sorted(others))}")
     try:
-        answer = unpacked(str(client.call("report", flags=given, **params).get("answer")))
+        answer = unpacked(ANSWER_CODEC, str(client.call("report", flags=given, **params).get("answer")))
     except Disconnected as error:
         raise NoAnswer(str(error)) from None
     return ScanResult(replace(answer.report, target=target), answer.config, dict(answer.phases_s))
+
+
+def code_from(client: Client, method: str, **params: Any) -> CodeAnswer:
+    """Return what a live process knows of a place in the text. Raises NoAnswer."""
+    try:
+        return unpacked(CODE_CODEC, str(client.call(method, **params).get("answer")))
+    except Disconnected as error:
+        raise NoAnswer(str(error)) from None

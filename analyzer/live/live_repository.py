@@ -22,6 +22,7 @@ from analyzer.findings.assemble_report import assemble
 from analyzer.history.commit_update import CannotFollow, Follower, Reader
 from analyzer.history.compared_settings import Settings
 from analyzer.history.states import scanned_digest
+from analyzer.live.code_facts import CodeFacts
 from analyzer.live.head_state import HeadState
 from analyzer.live.warm_extraction import RecentFacts, WarmMachine
 from analyzer.report import Problem
@@ -122,6 +123,11 @@ class LiveRepository:
                 collected.problems.append(Problem(self.state.warning, level="warning"))
             report = assemble(tree, config, settings.book, collected, follower.view.result(), only)
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
+
+    def code_facts(self, tree: NamedTree) -> CodeFacts:
+        """Return what the relations of a tree say of places in its files. Raises AnalyzeError and Refused."""
+        self.follow(tree)
+        return CodeFacts(self.view)
 
     def follow(self, tree: NamedTree) -> Rulebook:
         """Move the relations to a tree; return the rules that they are derived by. Raises AnalyzeError and Refused."""

@@ -9,9 +9,10 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from analyzer.configuration.config import Config
+from analyzer.live.code_facts import Described, Function
 from analyzer.report import Report
 from engine import Codec, Damaged
 
@@ -40,7 +41,17 @@ class Answer:
     phases_s: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class CodeAnswer:
+    """What is known of a place in the text: of its expression, or the functions that it has to do with."""
+
+    described: Described | None = None
+    functions: tuple[Function, ...] = ()
+
+
 ANSWER_CODEC: Codec[Answer] = Codec(Answer)
+CODE_CODEC: Codec[CodeAnswer] = Codec(CodeAnswer)
+Content = TypeVar("Content")
 
 
 class Disconnected(Exception):
@@ -68,21 +79,13 @@ def receive(stream: Stream) -> Message:
     return message
 
 
-def packed(answer: Answer) -> str:
-    return b64encode(ANSWER_CODEC.pack(answer)).decode()
+def packed(codec: Codec[Content], content: Content) -> str:
+    return b64encode(codec.pack(content)).decode()
 
 
-def unpacked(text: str) -> Answer:
-    """Return the answer that `packed` was given. Raises Disconnected."""
+def unpacked(codec: Codec[Content], text: str) -> Content:
+    """Return what `packed` was given. Raises Disconnected."""
     try:
-        return ANSWER_CODEC.unpack(b64decode(text))
+        return codec.unpack(b64decode(text))
     except (ValueError, Damaged) as error:
         raise Disconnected(str(error)) from None
-
-
-def text_of(params: Mapping[str, Any], name: str) -> str:
-    """Return a parameter that is a text. Raises ValueError."""
-    value = params.get(name)
-    if not isinstance(value, str):
-        raise ValueError(f"{name} must be a text")
-    return value

@@ -20,10 +20,13 @@ from typing import Any
 from analyzer.errors import AnalyzeError
 from analyzer.live.live_repository import LiveRepository, Refused
 from analyzer.live.messages import (
+    ANSWER_CODEC,
+    CODE_CODEC,
     FAILED,
     REFUSED,
     SUPERSEDED,
     Answer,
+    CodeAnswer,
     Disconnected,
     Message,
     Stream,
@@ -33,7 +36,9 @@ from analyzer.live.messages import (
 )
 from analyzer.live.rendezvous import Rendezvous
 from analyzer.live.staged_files import staged_report
+from analyzer.report import Place
 from analyzer.scan import ScanRequest
+from analyzer.sources.frozen_tree import NO_TEXTS, FrozenTree
 from engine.incremental import lock
 from engine.operating_system import machine_bytes, resident_bytes
 
@@ -74,6 +79,8 @@ class Job:
     params: Mapping[str, Any]
 
 
+ABOUT_CODE = ("described", "function", "callers", "callees")
+"""The methods that ask about a place in the text: a position, or the region of a function."""
 REFRESH = None
 """Among jobs: files have changed."""
 
@@ -181,10 +188,11 @@ class Server:
             elif method == "follow":
                 connection.follows = True
                 connection.send({"id": id, "result": {}})
-            elif method == "report":
+            elif method in ("report", *ABOUT_CODE):
                 if not (self.is_ready or params.get("wait")):
                     raise Refused("it is still evaluating")
-                connection.last = id
+                if method == "report":
+                    connection.last = id
                 self.jobs.put(Job(connection, id, method, params))
             else:
                 raise Refused(f"there is no method {method}")
@@ -257,18 +265,23 @@ class Server:
         """Answer a request with a report, or with the reason why there is none."""
         begin = time.monotonic()
         try:
-            if job.params.get("unsaved") and job.connection.last != job.id:
+            if job.method == "report" and job.params.get("unsaved") and job.connection.last != job.id:
                 job.connection.send(failure(job.id, SUPERSEDED, "newer text has come"))
                 return
-            answer = self.report(job)
+            answer = self.answered(job)
         except Refused as error:
             job.connection.send(failure(job.id, REFUSED, str(error)))
         except (AnalyzeError, LookupError, TypeError, ValueError) as error:
             job.connection.send(failure(job.id, FAILED, str(error)))
         else:
-            job.connection.send({"id": job.id, "result": {"answer": packed(answer)}})
+            job.connection.send({"id": job.id, "result": {"answer": answer}})
         self.n_answered, self.last_s = self.n_answered + 1, time.monotonic() - begin
         self.check_memory()
+
+    def answered(self, job: Job) -> str:
+        if job.method == "report":
+            return packed(ANSWER_CODEC, self.report(job))
+        return packed(CODE_CODEC, self.code(job))
 
     def report(self, job: Job) -> Answer:
         params = job.params
@@ -276,9 +289,24 @@ class Server:
         if "staged" in params:
             result = staged_report(self.live, params["staged"], request)
         else:
-            unsaved = job.connection.unsaved if params.get("unsaved") else {}
-            result = self.live.report(self.live.frozen(unsaved), request)
+            result = self.live.report(self.tree(job), request)
         return Answer(result.report, result.config, result.phases_s)
+
+    def tree(self, job: Job) -> FrozenTree:
+        """Return the files that a request is about: as they are, with the client's texts over them if it says so."""
+        return self.live.frozen(job.connection.unsaved if job.params.get("unsaved") else NO_TEXTS)
+
+    def code(self, job: Job) -> CodeAnswer:
+        """Return what is known of a place."""
+        known, params = self.live.code_facts(self.tree(job)), job.params
+        file, numbers = str(params["file"]), [int(number) for number in params["numbers"]]
+        if job.method == "described":
+            return CodeAnswer(known.described(file, *numbers))
+        if job.method == "function":
+            function = known.function_at(file, *numbers)
+            return CodeAnswer(functions=(function,) if function else ())
+        find = known.callers if job.method == "callers" else known.callees
+        return CodeAnswer(functions=tuple(find(Place(file, *numbers))))
 
     def check_memory(self) -> None:
         """Raise TooLarge beyond the limit."""

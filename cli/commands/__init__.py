@@ -8,6 +8,7 @@ from cli.commands.doctor import doctor
 from cli.commands.explain import explain
 from cli.commands.facts import facts
 from cli.commands.hook import hook
+from cli.commands.lsp import lsp
 from cli.commands.mcp import mcp
 from cli.commands.models import models
 from cli.commands.query import query
@@ -19,6 +20,6 @@ from cli.commands.serve import serve
 from cli.commands.update import update
 
 COMMANDS = (
-    *(scan, ci, hook, serve, batch, query, relations, explain, mcp, facts),
+    *(scan, ci, hook, serve, lsp, mcp, batch, query, relations, explain, facts),
     *(callgraph, cfl, run, update, rules, models, doctor),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ def serve(
     if background:
         from analyzer.live.client import connected, started
 
-        arguments = background_arguments(idle_minutes, memory_bytes, max_state_mb, flags)
+        own = {"idle_minutes": idle_minutes, "memory_limit": memory_bytes, "max_state_mb": max_state_mb}
+        arguments = as_arguments(own | flags)
         with connected(path) or started(path, arguments) as client:
             say(f"live process {client.call('status')['pid']}")
         return
@@ -100,15 +102,13 @@ def stopped(path: Path) -> int:
     return 0
 
 
-def background_arguments(
-    idle_minutes: float, memory_bytes: int | None, max_state_mb: int, flags: dict[str, Any]
-) -> list[str]:
-    """Return the options of this command as arguments for another process."""
-    given = {"idle-minutes": idle_minutes, "memory-limit": memory_bytes, "max-state-mb": max_state_mb}
+def as_arguments(options: Mapping[str, Any]) -> list[str]:
+    """Return options as arguments for another process."""
     found = []
-    for name, value in (given | {name.replace("_", "-"): value for name, value in flags.items()}).items():
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
         if value is True:
-            found.append(f"--{name}")
+            found.append(option)
         elif value not in (None, False):
-            found += [f"--{name}={each}" for each in (value if isinstance(value, tuple) else (value,))]
+            found += [f"{option}={each}" for each in (value if isinstance(value, tuple) else (value,))]
     return found

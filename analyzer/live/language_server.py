@@ -1,0 +1,334 @@
+"""`analyze lsp`: findings in an editor while one types, from the live process of the directory that it has open.
+
+The editor's texts are laid over the files on the disk; one request is on its way at a time, and when it is answered the
+newest texts are asked about. A text that does not parse keeps the findings of the last one that did, moved to the lines
+where they stand now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+import analyzer
+from analyzer.errors import AnalyzeError
+from analyzer.live.client import Client, LostProcess, NoAnswer, code_from, connected, result_from, started
+from analyzer.live.code_facts import Described, Function
+from analyzer.live.diagnostics import Positions, diagnostics_of, moved, quick_fixes
+from analyzer.live.messages import CodeAnswer
+from analyzer.report import Place, Report
+from engine.operating_system import interrupts_blocked
+
+DEBOUNCE_S = 0.05
+"""Seconds without a change before findings are asked for."""
+Texts = dict[str, str]
+
+
+class Session:
+    """One editor on one directory: what it shows, and the connection to the live process."""
+
+    def __init__(self, server: LanguageServer, root: Path, flags: Mapping[str, Any], arguments: Sequence[str]) -> None:
+        self.server, self.root, self.flags, self.arguments = server, root, flags, arguments
+        self.changed = asyncio.Event()
+        self.turn = asyncio.Lock()
+        self.saved: Texts = {}
+        self.parsed: Texts = {}
+        self.shown: set[str] = set()
+        self.report: Report | None = None
+        self.client: Client | None = None
+        self.loop = asyncio.get_running_loop()
+        self.task = asyncio.create_task(self.keep_reporting())
+
+    # ---- texts
+
+    def path_of(self, uri: str) -> str | None:
+        """Return the path of a file below the root, or None for any other."""
+        with suppress(ValueError):
+            return Path(to_fs_path(uri) or "").resolve().relative_to(self.root).as_posix()
+        return None
+
+    def uri_of(self, file: str) -> str:
+        return from_fs_path(str(self.root / file)) or ""
+
+    def lines(self, file: str) -> Sequence[str]:
+        """Return the lines of a file as the editor has them, or as they are on the disk."""
+        with suppress(OSError, UnicodeDecodeError):
+            return self.server.workspace.get_text_document(self.uri_of(file)).lines
+        return []
+
+    @property
+    def positions(self) -> Positions:
+        return Positions(self.server.workspace.position_codec, self.lines)
+
+    def open_texts(self) -> Texts:
+        """Return the texts of the open files by path."""
+        documents = [*self.server.workspace.text_documents.values()]
+        return {path: document.source for document in documents if (path := self.path_of(document.uri))}
+
+    def unsaved(self) -> Texts:
+        """Return the texts that differ from what was opened or saved last."""
+        return {path: text for path, text in self.open_texts().items() if self.saved.get(path) != text}
+
+    # ---- the live process
+
+    async def asked(self, ask: Callable[[Client], Any]) -> Any:
+        """Return what a function gets from the live process, which is started if there is none, or if it has ended.
+
+        Raises NoAnswer.
+        """
+        async with self.turn:
+            if self.client is not None:
+                try:
+                    return await asyncio.to_thread(ask, self.client)
+                except LostProcess:
+                    self.client.close()
+            self.client = await asyncio.to_thread(self.connect)
+            return await asyncio.to_thread(ask, self.client)
+
+    def connect(self) -> Client:
+        """Return a connection; another one tells of changes on the disk. Raises NoAnswer."""
+        try:
+            with interrupts_blocked():
+                client = connected(self.root) or started(self.root, self.arguments)
+        except AnalyzeError as error:
+            raise NoAnswer(error.render()) from None
+        if follower := connected(self.root):
+            Thread(target=self.follow, args=(follower,), daemon=True).start()
+        return client
+
+    def follow(self, client: Client) -> None:
+        """Ask for findings whenever files on the disk have changed, until the live process ends."""
+        with client, suppress(NoAnswer, RuntimeError):
+            for _ in client.changes():
+                self.loop.call_soon_threadsafe(self.changed.set)
+
+    # ---- findings
+
+    async def keep_reporting(self) -> None:
+        """Publish findings whenever something has changed and nothing more for a moment."""
+        while True:
+            await self.changed.wait()
+            while self.changed.is_set():
+                self.changed.clear()
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self.changed.wait(), DEBOUNCE_S)
+            try:
+                await self.publish()
+            except NoAnswer as error:
+                self.log(types.MessageType.Warning, f"no findings: {error}")
+            except Exception as error:  # The next change is looked at all the same.
+                self.log(types.MessageType.Error, f"internal error: {type(error).__name__}: {error}")
+
+    def log(self, level: types.MessageType, message: str) -> None:
+        self.server.window_log_message(types.LogMessageParams(level, message))
+
+    async def publish(self) -> None:
+        """Publish the findings of the present texts, unless newer ones have come meanwhile."""
+        texts = self.unsaved()
+        report = await self.reported(texts)
+        unparsed = report.coverage.unparsed.keys() & texts.keys() & self.parsed.keys()
+        if unparsed:
+            earlier = {file: self.parsed[file] for file in unparsed}
+            report = await self.reported(texts | earlier)
+            both = {file: (earlier[file].splitlines(), texts[file].splitlines()) for file in unparsed}
+            report = moved(report, both)
+        if self.unsaved() != texts:
+            return
+        self.parsed |= {file: text for file, text in self.open_texts().items() if file not in unparsed}
+        self.report = report
+        found = diagnostics_of(report, self.root, self.positions)
+        for file in sorted({*found, *self.shown}):
+            params = types.PublishDiagnosticsParams(self.uri_of(file), found.get(file, []))
+            self.server.text_document_publish_diagnostics(params)
+        self.shown = {*found}
+
+    async def reported(self, texts: Texts) -> Report:
+        """Return the report on the files with some texts over them. Raises NoAnswer."""
+
+        def ask(client: Client) -> Report:
+            client.call("unsaved", texts=texts)
+            return result_from(client, str(self.root), self.flags, unsaved=True, wait=True).report
+
+        return await self.asked(ask)
+
+    # ---- what is known of a place
+
+    async def code(self, method: str, file: str, *numbers: int) -> CodeAnswer:
+        """Return what the relations say of a place. Raises NoAnswer."""
+        return await self.asked(
+            lambda client: code_from(client, method, file=file, numbers=numbers, unsaved=True, wait=True)
+        )
+
+    async def hover(self, params: types.HoverParams) -> types.Hover | None:
+        """Return why something is reported at a position, and what the expression there may be."""
+        file = self.path_of(params.text_document.uri)
+        if file is None or self.report is None:
+            return None
+        line, column = self.positions.character(file, params.position)
+        parts = [self.reason(self.report, finding.check) for finding in self.report.open_findings
+                 if finding.place.file == file and covers(finding.place, line, column)]  # fmt: skip
+        described = (await self.code("described", file, line, column)).described
+        if described and (text := told(described)):
+            parts.append(text)
+        if not parts:
+            return None
+        at = self.positions.range(described.place) if described and described.place else None
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)), at)
+
+    @staticmethod
+    def reason(report: Report, check_id: str) -> str:
+        check = report.check(check_id)
+        cwe = ", ".join(f"CWE-{number}" for number in check.cwe)
+        return f"**{check.name}** (`{check.id}`{', ' + cwe if cwe else ''})\n\n{check.summary}"
+
+    async def prepared(self, params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem]:
+        """Return the function that is called or defined at a position."""
+        file = self.path_of(params.text_document.uri)
+        if file is None:
+            return []
+        answer = await self.code("function", file, *self.positions.character(file, params.position))
+        return [self.item(function) for function in answer.functions if function.place]
+
+    async def callers(self, item: types.CallHierarchyItem) -> list[types.CallHierarchyIncomingCall]:
+        functions = await self.around(item, "callers")
+        return [
+            types.CallHierarchyIncomingCall(self.item(each), [self.positions.range(at) for at in each.calls])
+            for each in functions
+        ]
+
+    async def callees(self, item: types.CallHierarchyItem) -> list[types.CallHierarchyOutgoingCall]:
+        functions = await self.around(item, "callees")
+        return [
+            types.CallHierarchyOutgoingCall(self.item(each), [self.positions.range(at) for at in each.calls])
+            for each in functions
+        ]
+
+    async def around(self, item: types.CallHierarchyItem, method: str) -> list[Function]:
+        """Return the functions of the program that call, or are called by, one."""
+        region = item.data or {}
+        if not isinstance(region, dict) or not region.get("file"):
+            return []
+        answer = await self.code(method, str(region["file"]), *map(int, region["region"]))
+        return [function for function in answer.functions if function.place]
+
+    def item(self, function: Function) -> types.CallHierarchyItem:
+        place = function.place
+        assert place is not None
+        at = self.positions.range(place)
+        region = (place.line, place.column, place.end_line, place.end_column)
+        return types.CallHierarchyItem(
+            name=function.name.rpartition(".")[2] or function.name,
+            kind=types.SymbolKind.Function,
+            uri=self.uri_of(place.file),
+            range=at,
+            selection_range=types.Range(at.start, at.start),
+            detail=function.name,
+            data={"file": place.file, "region": region},
+        )
+
+
+def covers(place: Place, line: int, column: int) -> bool:
+    """Return True if a position lies in a place or at its end."""
+    return (place.line, place.column) <= (line, column) <= (place.end_line, place.end_column)
+
+
+def told(described: Described) -> str:
+    """Return what is known of an expression as Markdown."""
+    parts = ["**Tainted**: someone else may choose this value"] if described.tainted else []
+    if described.runs:
+        parts.append("**Runs** " + ", ".join(f"`{function.name}`" for function in described.runs))
+    if described.objects:
+        parts.append("**May be** " + ", ".join(f"`{text}`" for text in described.objects))
+    return "\n\n".join(parts)
+
+
+def language_server(flags: Mapping[str, Any], arguments: Sequence[str]) -> LanguageServer:
+    """Return a server whose live process takes options: as parsed, and as command-line arguments."""
+    server = LanguageServer("analyze", analyzer.VERSION)
+    sessions: list[Session] = []
+
+    def session() -> Session | None:
+        return sessions[0] if sessions else None
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(params: types.InitializedParams) -> None:
+        if root := server.workspace.root_path:
+            sessions.append(Session(server, Path(root).resolve(), flags, arguments))
+            sessions[0].changed.set()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(params: types.DidOpenTextDocumentParams) -> None:
+        keep(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: types.DidSaveTextDocumentParams) -> None:
+        keep(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(params: types.DidCloseTextDocumentParams) -> None:
+        if (here := session()) and (path := here.path_of(params.text_document.uri)):
+            here.saved.pop(path, None)
+            here.changed.set()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(params: types.DidChangeTextDocumentParams) -> None:
+        if here := session():
+            here.changed.set()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def watched(params: types.DidChangeWatchedFilesParams) -> None:
+        if here := session():
+            here.changed.set()
+
+    def keep(uri: str) -> None:
+        """Take the text of a file for what is on the disk."""
+        if (here := session()) and (path := here.path_of(uri)):
+            with suppress(OSError):
+                here.saved[path] = (here.root / path).read_bytes().decode("utf-8", "replace")
+            here.changed.set()
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))
+    async def fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
+        here = session()
+        path = here and here.path_of(params.text_document.uri)
+        if not here or not path:
+            return []
+        return quick_fixes(params.text_document.uri, here.lines(path), params.context.diagnostics)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        here = session()
+        return await answered(here.hover(params), None) if here else None
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def hierarchy(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem]:
+        here = session()
+        return await answered(here.prepared(params), []) if here else []
+
+    @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
+    async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall]:
+        here = session()
+        return await answered(here.callers(params.item), []) if here else []
+
+    @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall]:
+        here = session()
+        return await answered(here.callees(params.item), []) if here else []
+
+    return server
+
+
+async def answered(work: Awaitable[Any], otherwise: Any) -> Any:
+    """Return the result of a request to the live process, or something else where it does not answer."""
+    try:
+        return await work
+    except NoAnswer:
+        return otherwise

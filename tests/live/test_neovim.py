@@ -1,0 +1,65 @@
+"""A session in Neovim, as Debian has it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from analyzer.live.client import connected
+from tests.live.edits import FILES
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def neovim():
+    """The editor, installed where it is missing."""
+    if not shutil.which("nvim"):
+        subprocess.run(["apt-get", "install", "-qq", "--no-install-recommends", "neovim"], check=True)
+    return shutil.which("nvim")
+
+
+@pytest.mark.slow
+def test_findings_follow_what_is_typed(neovim, tmp_path, state_directory, monkeypatch):
+    run_time = tempfile.mkdtemp(prefix="a-")  # Paths of sockets must be short.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", run_time)
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(HERE.parents[1]),
+        "COMMAND": json.dumps([sys.executable, "-P", "-m", "cli", "lsp"]),
+    }
+    command = [
+        neovim,
+        "--headless",
+        "-n",
+        "-u",
+        "NONE",
+        "-i",
+        "NONE",
+        "app/views.py",
+        "-c",
+        f"luafile {HERE}/session.lua",
+        "-c",
+        "cquit",
+    ]
+    try:
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+        steps = json.loads(done.stdout.splitlines()[-1])
+    finally:
+        if client := connected(tmp_path):
+            with client:
+                client.call("stop")
+        shutil.rmtree(run_time, ignore_errors=True)
+    assert [(step["name"], step["came"]) for step in steps] == [
+        *(("opened", True), ("typed", True), ("taken back", True), ("suppressed", True))
+    ]
+    assert [found["code"] for found in steps[0]["shown"]] == ["command-injection"]
+    assert steps[0]["shown"] == steps[2]["shown"]
