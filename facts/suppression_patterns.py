@@ -17,6 +17,8 @@ FOREIGN = (
 
 Group 1 names their rules.
 """
+OF_STATEMENTS = FOREIGN[:3]
+"""Those of tools that report where a statement begins: flake8, Ruff, Bandit and gosec."""
 _WORDS = re.compile(rb"analyze:|(?i:noqa)|nosec|nosem|NOLINT|nolint|eslint-disable-|pylint:")
 
 

@@ -8,11 +8,11 @@ known. A `noqa` without a rule is of flake8, whose own rules are few: unused imp
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from analyzer.report import Check, Suppression
-from facts.suppression_patterns import FOREIGN
+from facts.suppression_patterns import FOREIGN, OF_STATEMENTS
 
 TOOLS = {"gosec": "g[0-9][0-9][0-9]", "noqa": "f[0-9][0-9][0-9]"}
 """What stands for all rules of a linter, and what these are called: `nolint:gosec`, and for flake8 a bare `noqa`."""
@@ -31,10 +31,28 @@ class ForeignNames:
             if fnmatchcase(name, TOOLS[rule]) if rule in TOOLS else fnmatchcase(rule, name):
                 yield check
 
-    def suppressions(self, file: str, line: int, comment: str) -> Iterator[Suppression]:
-        """Yield what a comment suppresses. The reason is the part of the comment that says so."""
+    def suppressions(self, file: str, line: int, comment: str, lines: Sequence[str]) -> Iterator[Suppression]:
+        """Yield what a comment suppresses, given the lines of its file, one for each line that it covers.
+
+        The reason is the part of the comment that says so.
+        """
         for pattern in FOREIGN:
             if found := pattern.search(comment):
                 checks = {check for rule in re.split(r"[\s,]+", found[1]) for check in self.checks(rule)}
-                if checks:
-                    yield Suppression(file, line, tuple(sorted(checks)), found[0].strip(), foreign=True)
+                covered = bracketed(line, comment, lines) if pattern in OF_STATEMENTS else (line,)
+                for each in covered if checks else ():
+                    yield Suppression(file, each, tuple(sorted(checks)), found[0].strip(), foreign=True)
+
+
+def bracketed(line: int, comment: str, lines: Sequence[str]) -> range:
+    """Return the lines, from 1 on, that a comment behind an opening bracket covers: up to the closing one."""
+    text = lines[line - 1]
+    if not text[: text.find(comment)].rstrip().endswith(("(", "[", "{")):
+        return range(line, line + 1)
+    margin = _indentation(text)
+    behind = (at for at in range(line, len(lines)) if lines[at].strip() and _indentation(lines[at]) <= margin)
+    return range(line, next(behind, line - 1) + 2)
+
+
+def _indentation(text: str) -> int:
+    return len(text) - len(text.lstrip())

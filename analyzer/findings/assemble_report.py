@@ -58,7 +58,8 @@ def assemble(
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
     if not config.own_suppressions_only:
         names = ForeignNames(book.checks)
-        suppressions += (found for comment in comments for found in names.suppressions(*comment))
+        for comment in comments:
+            suppressions += names.suppressions(*comment, texts.lines(comment[0]))
     presented = present(findings, suppressions, texts, Statements(collected.mounted))
     shown = presented.findings
     left_out: tuple[Finding, ...] = ()

@@ -45,7 +45,7 @@ NAMES = ForeignNames(
     ],
 )
 def test_a_comment_that_names_a_known_rule_suppresses_its_checks(comment, checks):
-    (found,) = NAMES.suppressions("a", 3, comment)
+    (found,) = NAMES.suppressions("a", 3, comment, ["", "", comment])
     assert set(found.rules) == checks and found.foreign and found.line == 3 and found.reason in comment
 
 
@@ -62,7 +62,23 @@ def test_a_comment_that_names_a_known_rule_suppresses_its_checks(comment, checks
     ],
 )
 def test_a_comment_without_a_known_rule_suppresses_nothing(comment):
-    assert not list(NAMES.suppressions("a", 3, comment))
+    assert not list(NAMES.suppressions("a", 3, comment, ["", "", comment]))
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ("from a import (  # noqa: F401\n    b,\n\n    c,\n)\nd()", [1, 2, 3, 4, 5]),
+        ("x = {  # noqa: F401\n    1: 2\n}", [1, 2, 3]),
+        ("f(  # noqa: F401\n    1", [1]),
+        ("f(1)  # noqa: F401\ng(\n)", [1]),
+        ("f(  # pylint: disable=eval-used\n    1)\ng()", [1]),
+    ],
+)
+def test_a_comment_of_a_statement_covers_what_its_bracket_holds(text, covered):
+    lines = text.split("\n")
+    comment = lines[0][lines[0].index("#") :]
+    assert [found.line for found in NAMES.suppressions("a", 1, comment, lines)] == covered
 
 
 FILES = {
