@@ -105,7 +105,7 @@ class MaintainedProgram:
         for component in self.prepared.components:
             self.strata.append(maker.stratum(component))
         self.n_own = len(self.strata)
-        self.order_strata()
+        self.graph = self.own_graph = strata_of(*names_of(self.strata))
 
     @property
     def program(self) -> CheckedProgram:
@@ -117,11 +117,9 @@ class MaintainedProgram:
         return self.strata[: self.n_own]
 
     def order_strata(self) -> None:
-        """Find out which strata read what others write."""
-        self.graph = strata_of(
-            [[relation.name for relation in stratum.relations] for stratum in self.strata],
-            [[relation.name for relation in stratum.inputs] for stratum in self.strata],
-        )
+        """Find out which strata read what others write; of the program's own ones that is known already."""
+        further = self.strata[self.n_own :]
+        self.graph = self.own_graph.extended(*names_of(further)) if further else self.own_graph
 
     def add_relations(self, made: Mapping[str, MaintainedRelation]) -> None:
         self.joined.update(made)
@@ -216,8 +214,10 @@ class MaintainedProgram:
             for relation in self.tracked():
                 relation.close_stratum()
             raise
-        changes = {name: change_of(relation) for name, relation in self.relations.items() if len(relation.changed)}
-        self.close_update()
+        moved = [relation for relation in self.tracked() if relation.moves]
+        changes = {each.name: change_of(each) for each in moved if each.name in self.relations and len(each.changed)}
+        for relation in moved:
+            relation.close_update()
         return changes
 
     def propagate(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> int:
@@ -303,10 +303,6 @@ class MaintainedProgram:
             facts[name] = held.columns()
         return facts
 
-    def close_update(self) -> None:
-        for relation in self.tracked():
-            relation.close_update()
-
     def tracked(self) -> list[MaintainedRelation]:
         """All relations, projections included."""
         return [*self.joined.values()]
@@ -333,6 +329,12 @@ class MaintainedProgram:
 
     def close(self) -> None:
         self.pool.close()
+
+
+def names_of(strata: Sequence[Stratum]) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the relations that strata write, and those that they read."""
+    written = [[relation.name for relation in stratum.relations] for stratum in strata]
+    return written, [[relation.name for relation in stratum.inputs] for stratum in strata]
 
 
 def rows_touched(inputs: Sequence[Relation], relations: Sequence[Relation], n_first: int) -> float:

@@ -317,6 +317,11 @@ class MaintainedRelation(Relation):
         return self.partitions[0].rows[: self.width, np.setdiff1d(given, but) if len(but) else given]
 
     @property
+    def moves(self) -> bool:
+        """True if two states are compared that differ."""
+        return self.moving is not STILL
+
+    @property
     def changed(self) -> np.ndarray:
         """The ids of the tuples whose iteration is another than in the state before, once the stratum is done."""
         return self.moving.ids

@@ -23,6 +23,19 @@ class Strata:
         """Return the nodes that a change of relations activates."""
         return sorted({reader for relation in changed for reader in self.readers[relation]})
 
+    def extended(self, written: Sequence[Iterable[str]], read: Sequence[Iterable[str]]) -> Strata:
+        """Return the graph with further strata behind these, which write relations of their own."""
+        writer, readers = dict(self.writer), dict(self.readers)
+        above: list[set[int]] = []
+        for node, (own, inputs) in enumerate(zip(written, read, strict=True), self.dag.n):
+            for relation in own:
+                writer[relation], readers[relation] = node, ()
+            foreign = [relation for relation in dict.fromkeys(inputs) if writer[relation] != node]
+            for relation in foreign:
+                readers[relation] = (*readers[relation], node)
+            above.append({writer[relation] for relation in foreign})
+        return Strata(self.dag.extended(above), writer, readers)
+
 
 def strata_of(written: Sequence[Iterable[str]], read: Sequence[Iterable[str]]) -> Strata:
     """Return the graph of strata, given in an order of evaluation by the relations that each writes and reads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from engine.schedule.ancestors import Ancestors
@@ -28,6 +28,20 @@ class Dag:
         self.children, self.parents = children, parents
         self.levels = self._levels()
         self.n_levels = max(self.levels, default=-1) + 1
+
+    def extended(self, parents: Sequence[Collection[int]]) -> Dag:
+        """Return the graph with further nodes, given by their parents: nodes of this graph, and further ones before."""
+        made = Dag(0, ())
+        made.n = self.n + len(parents)
+        made.children, made.parents, made.levels = [*self.children], [*self.parents], [*self.levels]
+        for node, above in enumerate(parents, self.n):
+            for parent in above:
+                made.children[parent] = [*made.children[parent], node]
+            made.children.append([])
+            made.parents.append(sorted(above))
+            made.levels.append(max((made.levels[parent] + 1 for parent in above), default=0))
+        made.n_levels = max(made.levels, default=-1) + 1
+        return made
 
     @property
     def n_edges(self) -> int:
