@@ -73,6 +73,11 @@ class Session:
         documents = [*self.server.workspace.text_documents.values()]
         return {path: document.source for document in documents if (path := self.path_of(document.uri))}
 
+    def versions(self) -> dict[str, int | None]:
+        """Return the versions of the open files by path."""
+        documents = [*self.server.workspace.text_documents.values()]
+        return {path: document.version for document in documents if (path := self.path_of(document.uri))}
+
     def unsaved(self) -> Texts:
         """Return the texts that differ from what was opened or saved last."""
         return {path: text for path, text in self.open_texts().items() if self.saved.get(path) != text}
@@ -144,9 +149,9 @@ class Session:
             return
         self.parsed |= {file: text for file, text in self.open_texts().items() if file not in unparsed}
         self.report = report
-        found = diagnostics_of(report, self.root, self.positions)
-        for file in sorted({*found, *self.shown}):
-            params = types.PublishDiagnosticsParams(self.uri_of(file), found.get(file, []))
+        found, versions = diagnostics_of(report, self.root, self.positions), self.versions()
+        for file in sorted({*found, *self.shown, *versions}):
+            params = types.PublishDiagnosticsParams(self.uri_of(file), found.get(file, []), versions.get(file))
             self.server.text_document_publish_diagnostics(params)
         self.shown = {*found}
 

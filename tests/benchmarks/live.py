@@ -1,0 +1,142 @@
+"""Seconds from an edit to its diagnostics in an editor, and of the hook, with a live process.
+
+    python tests/benchmarks/live.py REPO [--edits 200] [--compare 0]
+
+REPO is a git directory with history. The last edits of its history are typed, a file at a time: a clone stands at an
+earlier commit, the language server has it open, and each text that a commit gives a file is sent as a change. What is
+timed lies between the change and the diagnostics of that version, the debounce of 50 ms included. Then the hook runs on
+up to five staged files. With --compare N the findings after each N-th edit must be those of a scan from scratch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median, quantiles
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP)]
+
+from analyzer.live.client import connected, result_from  # noqa: E402
+from analyzer.scan import ScanRequest, scan  # noqa: E402
+
+COMMAND = [sys.executable, "-P", "-m", "cli"]
+SUFFIXES = (".py", ".js", ".ts", ".java", ".go", ".c", ".h")
+
+
+def git(path, *arguments):
+    done = subprocess.run(["git", "-C", str(path), *arguments], check=True, capture_output=True)
+    return done.stdout
+
+
+def history(repository, n_edits):
+    """Return a commit, and the edits after it as (path, bytes), oldest first."""
+    edits, at = [], ""
+    for commit in git(repository, "rev-list", "--first-parent", "HEAD").decode().split():
+        at = commit
+        if len(edits) >= n_edits:
+            break
+        rows = git(repository, "diff-tree", "-r", "--no-commit-id", "--diff-filter=M", "-m", "--first-parent", "-z",
+                   "--name-only", commit)  # fmt: skip
+        names = [os.fsdecode(name) for name in rows.split(b"\0") if name.endswith(tuple(map(str.encode, SUFFIXES)))]
+        edits += [(name, git(repository, "show", f"{commit}:{name}")) for name in names]
+    return at, edits[:n_edits][::-1]
+
+
+async def typed(root, edits, compare):
+    """Type the edits into an editor; return seconds to diagnostics, one an edit."""
+    client, seen, news = LanguageClient("benchmark", "1"), {}, asyncio.Event()
+
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    def told(params):
+        seen[params.uri] = params.version
+        news.set()
+
+    async def until(uri, version):
+        while seen.get(uri) != version:
+            news.clear()
+            await news.wait()
+
+    await client.start_io(*COMMAND, "lsp", env=os.environ | {"PYTHONPATH": str(TOP)})
+    await client.initialize_async(types.InitializeParams(types.ClientCapabilities(), root_uri=root.as_uri()))
+    client.initialized(types.InitializedParams())
+    versions, taken = {}, []
+    for number, (name, data) in enumerate(edits, 1):
+        path = root / name
+        text = data.decode("utf-8", "replace")
+        if not path.is_file():
+            continue
+        uri = path.as_uri()
+        if uri not in versions:
+            versions[uri] = 1
+            item = types.TextDocumentItem(uri, "text", 1, path.read_text(errors="replace"))
+            client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+            await until(uri, 1)
+        versions[uri] += 1
+        document = types.VersionedTextDocumentIdentifier(version=versions[uri], uri=uri)
+        change = types.TextDocumentContentChangeWholeDocument(text)
+        begin = time.perf_counter()
+        client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+        await until(uri, versions[uri])
+        taken.append(time.perf_counter() - begin)
+        path.write_bytes(data)
+        client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        if compare and number % compare == 0:
+            compared(root)
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()
+    return taken
+
+
+def compared(root):
+    """End unless the live process gives the report of a scan."""
+    with connected(root) as client:
+        live = result_from(client, str(root), {}, wait=True).report
+    if live != scan(ScanRequest(root)).report:
+        sys.exit("the reports differ")
+
+
+def hook_s(root, names):
+    """Return the seconds of the hook on staged files."""
+    git(root, "add", *names)
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | {"PYTHONPATH": str(TOP)}
+    begin = time.perf_counter()
+    done = subprocess.run([*COMMAND, "hook", "--live", "auto"], cwd=root, capture_output=True, env=environment)
+    assert done.returncode in (0, 1, 3), done.stderr
+    return time.perf_counter() - begin
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("repository", type=Path)
+    parser.add_argument("--edits", type=int, default=200)
+    parser.add_argument("--compare", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place).resolve() / "repository"
+        at, edits = history(options.repository.resolve(), options.edits)
+        git(place, "clone", "-q", "--no-checkout", str(options.repository.resolve()), str(root))
+        git(root, "checkout", "-q", at)
+        taken = asyncio.run(typed(root, edits, options.compare))
+        with connected(root) as client:
+            status = client.call("status")
+        hooks = [hook_s(root, sorted({name for name, _ in edits if (root / name).is_file()})[:5]) for _ in range(3)]
+        with connected(root) as client:
+            client.call("stop")
+    print(f"{len(taken)} edits: median {1000 * median(taken):.0f} ms, 95 % {1000 * quantiles(taken, n=20)[-1]:.0f} ms, "
+          f"largest {1000 * max(taken):.0f} ms")  # fmt: skip
+    print(f"hook {median(hooks):.2f} s; memory {status['bytes'] >> 20} MB")
+
+
+if __name__ == "__main__":
+    main()
