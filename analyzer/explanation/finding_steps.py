@@ -69,7 +69,8 @@ class FindingSteps:
         check, entity, _ = row
         nodes = self.paths.find_nodes(check, entity) or []
         if not nodes:
-            return [self._step(entity, "found", self._reasons(("finding", row)))]
+            reasons = (*self._rules(row), *self._reasons(("finding", row)))
+            return [*self._evidence(check, entity), self._step(entity, "found", reasons)]
         found = []
         for number, (node, way) in enumerate(nodes):
             value = self.paths.value(node)
@@ -79,6 +80,19 @@ class FindingSteps:
         path_reasons = {reason for step in found for reason in step.reasons}
         found.append(self._step(entity, SINK, tuple(reason for reason in sink if reason not in path_reasons)))
         return merged(found)
+
+    def _evidence(self, check: int, entity: int) -> list[ExplainedStep]:
+        """Return the places that the check shows beside a finding, in order."""
+        rows = self.explainer.derivations.tuples.matching("evidence", {0: check, 1: entity}).T.tolist()
+        return [self._step(step, self.entities.text(words), ()) for _, _, _, step, words in sorted(rows)]
+
+    def _rules(self, row: tuple[int, ...]) -> Iterator[Reason]:
+        """Yield the rules of the check by which it suspects a place, as they are written."""
+        document = self.explainer.why(("finding", row), closed=self.folder.words.closed)
+        parts = [] if document is None else [part["tuple"] for part in document.get("body", ()) if "tuple" in part]
+        for suspect in (document, *parts):
+            if suspect is not None and suspect["relation"] == "suspect" and "rule" in suspect:
+                yield Reason(suspect["rule"]["text"], f"{suspect['rule']['file']}:{suspect['rule']['line']}")
 
     def _taint_steps(self, source: int, target: int) -> list[Tuple]:
         rows = self.explainer.derivations.tuples.matching("taint_step", {0: source, 1: target})

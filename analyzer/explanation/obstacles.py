@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from analyzer.explanation.trial import FLOW, HARM, NIL, SINK, SOURCE, Obstacle, Row, TaintedData, Trial
 from analyzer.explanation.unknown_steps import unknown_steps
 
-MOST_CANDIDATES = 4_000
-MOST_VERIFIED = 12
-"""Obstacles of a round that are verified: those of the lowest rank."""
+MOST_CANDIDATES = 1_000
+MOST_VERIFIED, MOST_GUESSED = 8, 3
+"""Obstacles of a round that are verified, those of the lowest rank; and of values that data does not come to."""
 ROUNDS = 3
 
 
@@ -48,16 +48,18 @@ class Search:
     def without_a_step(self, beside: Sequence[Obstacle]) -> list[Obstacle]:
         """Return values near the place that data does not come to, by an unknown step, or as sources."""
         sources = self.missing_sources()
-        step = self.verified(unknown_steps(self.trial, sources, self.begin), beside)[:1]
-        return step if self.begin else step + self.verified(sources, beside)
+        step = self.verified(unknown_steps(self.trial, sources, self.begin), beside, MOST_GUESSED)[:1]
+        return step if self.begin else step + self.verified(sources, beside, MOST_GUESSED)
 
-    def verified(self, candidates: Iterable[Obstacle], beside: Sequence[Obstacle] = ()) -> list[Obstacle]:
+    def verified(
+        self, candidates: Iterable[Obstacle], beside: Sequence[Obstacle] = (), most: int = MOST_VERIFIED
+    ) -> list[Obstacle]:
         """Return those of the candidates with which the check reports the place, together with tuples `beside`.
 
         Of those that are verified, ones of the lowest rank are returned.
         """
         found: list[Obstacle] = []
-        for candidate in sorted(candidates, key=lambda each: (len(each.before), each.rank, each.row))[:MOST_VERIFIED]:
+        for candidate in sorted(candidates, key=lambda each: (len(each.before), each.rank, each.row))[:most]:
             if found and candidate.rank > found[0].rank + 1:
                 break
             if self.trial.would_find([*candidate.all, *self.begun_as_sources(), *beside]):

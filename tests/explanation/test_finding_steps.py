@@ -79,6 +79,13 @@ def test_a_finding_without_tainted_data_is_explained_by_what_the_check_looks_at(
     assert shown.startswith("weak-hash  app.py:19") and "'hashlib.md5(name.encode())' (app.py:19) is a call of" in shown
 
 
+def test_a_finding_with_places_of_its_own_shows_them_and_the_rule(explain, tree):
+    (tree / "main.c").write_text("void f(char *p, int n) {\n    if (n) free(p);\n    puts(p);\n}\n")
+    shown = explain("main.c:3").stdout
+    assert "main.c:2  'free(p)'  (freed here)" in shown
+    assert 'suspect("use-after-free", ' in shown and "(rules/checks/memory/use_after_free.dl:" in shown
+
+
 def test_a_finding_is_asked_for_by_its_fingerprint_too(explain):
     by_line = explain("app.py:18").stdout
     assert explain(by_line.splitlines()[0].split()[-1][:8]).stdout == by_line
