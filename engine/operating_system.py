@@ -13,10 +13,11 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
@@ -249,6 +250,37 @@ def _fcntl() -> ModuleType:
     if fcntl is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     return fcntl
+
+
+# ---- sockets of one machine
+
+
+def connected_socket(path: Path) -> socket.socket:
+    """Return a connection to a socket of this machine. Raises OSError where nobody listens, or there are no such."""
+    return _local_socket(lambda made: made.connect(str(path)))
+
+
+def listening_socket(path: Path) -> socket.socket:
+    """Return a socket of this machine that only the user can reach. Raises OSError."""
+
+    def listen(made: socket.socket) -> None:
+        made.bind(str(path))
+        os.chmod(path, 0o600)
+        made.listen()
+
+    return _local_socket(listen)
+
+
+def _local_socket(prepare: Callable[[socket.socket], None]) -> socket.socket:
+    if not hasattr(socket, "AF_UNIX"):
+        raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        prepare(made)
+    except OSError:
+        made.close()
+        raise
+    return made
 
 
 def user_id() -> int | None:

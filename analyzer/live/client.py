@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from select import select
 from types import TracebackType
 from typing import Any
 
@@ -18,9 +16,8 @@ from analyzer.errors import AnalyzeError
 from analyzer.live.messages import ANSWER_CODEC, CODE_CODEC, CodeAnswer, Disconnected, Message, receive, send, unpacked
 from analyzer.live.rendezvous import Rendezvous, run_time_directory
 from analyzer.scan import ScanResult
+from engine.operating_system import connected_socket
 
-START_S = 30.0
-"""Maximum seconds until a live process that was started listens."""
 SENT_FLAGS = frozenset({"context", "exclude", "fail_on", "format", "include_generated", "include_vendored", "jobs"})
 SENT_FLAGS |= {"max_file_kb", "own_suppressions_only", "rules", "tier"}
 """The options of a report that a live process understands; with any other the command does the work itself."""
@@ -39,12 +36,7 @@ class Client:
 
     def __init__(self, address: Path) -> None:
         """Raises OSError where nobody listens."""
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            self._socket.connect(str(address))
-        except OSError:
-            self._socket.close()
-            raise
+        self._socket = connected_socket(address)
         self._stream = self._socket.makefile("rwb")
         self._n_calls = 0
 
@@ -90,7 +82,7 @@ class Client:
 
 def connected(path: Path) -> Client | None:
     """Return a connection to the live process of a directory, or None if there is none."""
-    if not (hasattr(socket, "AF_UNIX") and any(run_time_directory().glob("*.sock"))):
+    if not any(run_time_directory().glob("*.sock")):
         return None
     try:
         return Client(Rendezvous.of(path).socket)
@@ -109,7 +101,7 @@ def started(path: Path, flags: Iterable[str] = ()) -> Client:
         )
     assert process.stdout is not None
     with process.stdout as said:
-        select([said], [], [], START_S)  # It says a line when it listens, or ends.
+        said.readline()  # It says a line when it listens, or ends.
         client = connected(path)
     if client is None:
         raise AnalyzeError("L002", f"the live process of {path} did not start", help=f"see {place.log}")

@@ -40,7 +40,7 @@ from analyzer.report import Place
 from analyzer.scan import ScanRequest
 from analyzer.sources.frozen_tree import NO_TEXTS, FrozenTree
 from engine.incremental import lock
-from engine.operating_system import machine_bytes, resident_bytes
+from engine.operating_system import listening_socket, machine_bytes, resident_bytes
 
 SAVE_AFTER_S = 20.0
 """Seconds without a request after which the relations of HEAD are saved, if the files are HEAD's."""
@@ -119,17 +119,12 @@ class Server:
 
     def listener(self) -> socket.socket:
         """Return the socket, which only the user can reach. Raises AnalyzeError L001."""
-        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self.place.socket.unlink(missing_ok=True)
-            made.bind(str(self.place.socket))
-            os.chmod(self.place.socket, 0o600)
-            made.listen()
+            return listening_socket(self.place.socket)
         except OSError as error:
-            made.close()
             help = "set XDG_RUNTIME_DIR to a directory with a short name"
             raise AnalyzeError("L001", f"cannot listen at {self.place.socket}: {error}", help=help) from None
-        return made
 
     def accept(self, listener: socket.socket) -> None:
         """Begin a thread for each client until the listener is closed."""

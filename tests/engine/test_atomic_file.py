@@ -117,6 +117,7 @@ OPENED = re.compile(r"""\.write_(text|bytes)\(|open\([^)]*["'][xwa]b?["']""")
 KNOWN = {
     "engine/atomic_file.py",  # This is how.
     "engine/incremental/block_file.py",  # New names, switched by the manifest.
+    "analyzer/live/client.py",  # What a live process logs.
     "engine/cluster/tls.py",  # A directory of its own, for a moment.
     *(
         "analyzer/batch/result_files.py",

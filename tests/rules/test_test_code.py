@@ -22,8 +22,8 @@ IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(
 
 
 def test_examples_beside_a_program_are_no_part_of_it(rows):
-    beside = {"examples/a.py", "docs/conf.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java"}
-    program = {"shop/app.py", "org/p/examples/D.java", "src/main/java/p/docs/E.java"}
+    beside = {"examples/a.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java"}
+    program = {"shop/app.py", "docs/conf.py", "org/p/examples/D.java", "src/main/java/p/docs/E.java"}
     found = {path for (path,) in rows("in_tests", dict.fromkeys(beside | program, ""), IN_TESTS)}
     assert {path for path in found if not path.endswith("/")} == beside
 
