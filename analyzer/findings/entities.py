@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,9 +57,7 @@ class Entities:
         located = np.where(rows == NOWHERE, -1, self._located[1:, rows])
         files, positions = np.unique(located[0], return_inverse=True)
         texts = ["" if file < 0 else self.text(file) for file in files.tolist()]
-        ranks = np.empty(len(files), np.int64)
-        ranks[sorted(range(len(files)), key=texts.__getitem__)] = np.arange(len(files))
-        return [ranks[positions], *located[1:]]
+        return [ranks_of(texts)[positions], *located[1:]]
 
     def chain(self, entity: int) -> str:
         """Return the labels and ordinals from the module, whose path is left out, down to the entity: its content."""
@@ -67,3 +66,10 @@ class Entities:
             label = self.label(entity) if scope != NIL else ""
             self._chains[entity] = f"{self.chain(scope)}/{label}#{int(self._ordinals[entity - 1])}"
         return self._chains[entity]
+
+
+def ranks_of(texts: Sequence[str]) -> np.ndarray:
+    """Return the place of each text in their order."""
+    ranks = np.empty(len(texts), np.int64)
+    ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    return ranks

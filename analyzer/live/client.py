@@ -14,8 +14,9 @@ from typing import Any
 
 from analyzer.errors import AnalyzeError
 from analyzer.live.messages import ANSWER_CODEC, CODE_CODEC, CodeAnswer, Disconnected, Message, receive, send, unpacked
-from analyzer.live.rendezvous import Rendezvous, run_time_directory
+from analyzer.live.rendezvous import Rendezvous, may_answer
 from analyzer.scan import ScanResult
+from analyzer.sources.git import Repository
 from engine.operating_system import connected_socket
 
 SENT_FLAGS = frozenset({"context", "exclude", "fail_on", "format", "include_generated", "include_vendored", "jobs"})
@@ -82,8 +83,6 @@ class Client:
 
 def connected(path: Path) -> Client | None:
     """Return a connection to the live process of a directory, or None if there is none."""
-    if not any(run_time_directory().glob("*.sock")):
-        return None
     try:
         return Client(Rendezvous.of(path).socket)
     except (OSError, AnalyzeError):
@@ -116,8 +115,7 @@ def ask(
     `mode` is on, off, or auto: with auto, one is asked that runs and has evaluated the directory. `wanted` gives more
     parameters of the request.
     """
-    mode = mode or ("off" if os.environ.get("CI") else "auto")
-    if mode == "off":
+    if not may_answer(mode):
         return None, ""
     try:
         client = connected(path) or (started(path) if mode == "on" else None)
@@ -127,6 +125,25 @@ def ask(
             return result_from(client, str(path), flags, wait=mode == "on", **wanted()), ""
     except (NoAnswer, AnalyzeError) as error:
         return None, f"--live on: {error}" if mode == "on" else ""
+
+
+def live_hook(mode: str | None, flags: Mapping[str, Any]) -> tuple[ScanResult | None, str]:
+    """Return the hook's report from the live process of the repository here, as `ask` does.
+
+    The index is read here: git's variables for hooks name it.
+    Raises AnalyzeError G001 outside a repository.
+    """
+    if not may_answer(mode):
+        return None, ""
+    here = Path.cwd()
+    repository = Repository(here, in_hook=True)
+    whole = Repository(repository.top or here, in_hook=True)
+
+    def staged() -> dict[str, Any]:
+        entries = [(entry.path, entry.kind, entry.blob) for entry in whole.index()]
+        return {"staged": {"entries": entries, "paths": sorted(whole.staged_paths())}}
+
+    return ask(repository.top or here, mode, flags, staged)
 
 
 def result_from(client: Client, target: str, flags: Mapping[str, Any], **params: Any) -> ScanResult:

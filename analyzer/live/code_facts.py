@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analyzer.findings.entities import NIL, Entities
 from analyzer.report import Place
-from engine.incremental import MaintainedProgram
+
+if TYPE_CHECKING:  # Clients read answers, and load no engine.
+    from engine.incremental import MaintainedProgram
 
 MOST_ROWS = 20
 """Maximum number of values, targets or callers that are told."""
@@ -56,7 +59,7 @@ class CodeFacts:
             for function in sorted(self._targets(entities), key=by_name):
                 if function.place:
                     return function
-        functions = self._rows("function")[0] if "function" in self._view.relations else ()
+        functions = self._rows("function")[0]
         for entities in around:
             if (found := np.intersect1d(entities, functions)).size:
                 return self._function(int(found[0]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analyzer.errors import AnalyzeError
 from analyzer.extraction.discovery import discover
 from analyzer.history.commit_update import Follower, Reader
+from analyzer.history.hook import tree_of_head
 from analyzer.history.states import StateKey, States, scanned_digest
 from analyzer.sources.git import Repository
 from analyzer.sources.trees import GitTree
@@ -59,12 +59,8 @@ class HeadState:
 
     def _head(self) -> GitTree | None:
         """Return the tree of HEAD below the path, or None where there is no commit."""
-        if not self.path.is_dir() or Repository.find(self.path.resolve()) is None:
-            return None
-        try:
-            return GitTree.at(self.path, "HEAD")
-        except AnalyzeError:
-            return None
+        repository = Repository.find(self.path.resolve()) if self.path.is_dir() else None
+        return tree_of_head(repository, str(self.path)) if repository else None
 
     @staticmethod
     def _key(head: GitTree, reader: Reader) -> StateKey:

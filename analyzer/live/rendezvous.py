@@ -42,6 +42,15 @@ def run_time_directory() -> Path:
     return Path(given) / NAME if given else Path(tempfile.gettempdir()) / f"{NAME}-{user_id() or 0}"
 
 
+def may_answer(mode: str | None) -> bool:
+    """Return True if a live process may answer: with on it is started, with auto some process of the user's listens.
+
+    Without a mode, it is auto, or off where CI is set.
+    """
+    mode = mode or ("off" if os.environ.get("CI") else "auto")
+    return mode == "on" or (mode == "auto" and any(run_time_directory().glob("*.sock")))
+
+
 def code_stamp() -> int:
     """Return the time of the last change of the installed code and rules, in nanoseconds."""
     top = Path(analyzer.__path__[0]).parent

@@ -4,32 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from analyzer.history.compared_settings import Settings
 from analyzer.history.hook import taken_away
-from analyzer.live.client import ask
 from analyzer.live.live_repository import LiveRepository
 from analyzer.scan import ScanRequest, ScanResult
 from analyzer.sources.git import GitEntry, Repository
 from analyzer.sources.trees import GitTree
-
-
-def live_hook(mode: str | None, flags: Mapping[str, Any]) -> tuple[ScanResult | None, str]:
-    """Return the hook's report from the live process of the repository here, as `client.ask` does.
-
-    The index is read here: git's variables for hooks name it. Raises AnalyzeError G001 outside a repository.
-    """
-    here = Path.cwd()
-    repository = Repository(here, in_hook=True)
-    whole = Repository(repository.top or here, in_hook=True)
-
-    def staged() -> dict[str, Any]:
-        entries = [(entry.path, entry.kind, entry.blob) for entry in whole.index()]
-        return {"staged": {"entries": entries, "paths": sorted(whole.staged_paths())}}
-
-    return ask(repository.top or here, mode, flags, staged)
 
 
 def staged_report(live: LiveRepository, staged: Mapping[str, Any], request: ScanRequest) -> ScanResult:

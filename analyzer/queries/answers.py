@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analyzer.findings.entities import Entities
+from analyzer.findings.entities import Entities, ranks_of
 from analyzer.findings.source_texts import Texts
 from analyzer.report import Place, Problem
 
@@ -131,10 +131,7 @@ class Reader:
             yield column.astype(np.int64).view(np.float64)
         else:
             distinct, positions = np.unique(column, return_inverse=True)
-            texts = self.printer.texts(distinct.tolist(), type)
-            ranks = np.empty(len(distinct), np.int64)
-            ranks[sorted(range(len(distinct)), key=texts.__getitem__)] = np.arange(len(distinct))
-            yield ranks[positions]
+            yield ranks_of(self.printer.texts(distinct.tolist(), type))[positions]
 
     # ---- values
 

@@ -19,10 +19,8 @@ def hook(max_state_mb: int, live: str | None, **flags: Any) -> None:
 
     With nothing staged (pre-commit run --all-files), findings in every file are reported.
     """
-    from analyzer.history.hook import scanned_index
-    from analyzer.live.staged_files import live_hook
+    from analyzer.live.client import live_hook
     from cli.output import deliver
-    from cli.progress import Bars
     from cli.terminal import warn
 
     result, warning = live_hook(live, flags)
@@ -30,6 +28,9 @@ def hook(max_state_mb: int, live: str | None, **flags: Any) -> None:
     if result is not None:
         deliver(result, None)
         raise SystemExit(result.report.exit_code(result.config.fail_on))
+    from analyzer.history.hook import scanned_index
+    from cli.progress import Bars
+
     with ExitStack() as stack:
         with Bars() as bars:
             scanned = scanned_index(flags, bars, max_state_bytes=max_state_mb << 20)

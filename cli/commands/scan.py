@@ -61,14 +61,16 @@ def scan(
         raise click.UsageError("--conf goes only with --engine spark")
     if engine == "spark":
         flags |= {"master": master or "local[2]", "conf": conf}
-    from analyzer.live.client import ask
+    from analyzer.live.rendezvous import may_answer
     from analyzer.scan import ScanRequest, scan
     from cli.output import deliver
     from cli.progress import Bars
     from cli.terminal import warn
 
     result = None
-    if rev is None and engine == "local" and not (beside or stats):
+    if rev is None and engine == "local" and not (beside or stats) and may_answer(live):
+        from analyzer.live.client import ask
+
         result, warning = ask(path, live, flags)
         warn(*filter(None, [warning]))
     if result is None:
