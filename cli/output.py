@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from cli.terminal import console, say
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from analyzer.report import Problem
     from analyzer.scan import ScanResult
 
 
@@ -92,3 +94,28 @@ def write_file(path: Path, text: str) -> None:
             file.write(text.encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise AnalyzeError("A003", f"cannot write {path}: {error.strerror}") from None
+
+
+def tell_problems(problems: Iterable[Problem], target: Path) -> int:
+    """Print the problems of a target to standard error; return the exit code of a command without a report."""
+    from analyzer.exit_codes import exit_code
+    from analyzer.outputs.relative_paths import problem_from, renaming
+
+    rename, found = renaming(str(target)), tuple(problems)
+    tell_news(tuple(problem_from(problem, rename) for problem in found))
+    return exit_code(all(problem.level != "error" for problem in found), False)
+
+
+def tell_news(problems: tuple[Problem, ...], told: tuple[Problem, ...] = ()) -> tuple[Problem, ...]:
+    """Print problems to standard error unless they are those told last; return them."""
+    if problems != told:
+        for problem in problems:
+            say(problem_line(problem), err=True)
+    return problems
+
+
+def problem_line(problem: Problem) -> str:
+    """Return a problem as a line: its level, its place, and what it is."""
+    at = f"{problem.file}:{problem.line}" if problem.line else problem.file
+    places = f", at {', '.join(map(str, problem.places))}" if problem.places else ""
+    return f"{problem.level}: {at and f'{at}: '}{problem.message}{places}"

@@ -23,8 +23,9 @@ from analyzer.escaping import printable
 from analyzer.queries.live_queries import Queries
 from analyzer.queries.relation_list import ListedRelation
 from analyzer.queries.tree_query import Query
+from analyzer.report import Problem
 from cli.answer_table import print_answers
-from cli.output import terminal
+from cli.output import tell_news, terminal
 from cli.plan_text import WIDTH_OF_PIPES, print_plan
 from cli.relation_table import print_relations
 from cli.terminal import say
@@ -77,11 +78,12 @@ class RelationCompleter(Completer):
 
 @dataclass(slots=True)
 class Shell:
-    """Answers lines. `query` has the rules that all of them may read, and the limit."""
+    """Answers lines. `query` has the rules that all of them may read, and the limit; `told` are problems shown last."""
 
     queries: Queries
     query: Query
     is_timed: bool = False
+    told: tuple[Problem, ...] = ()
 
     def run(self, history: Path | None, input: Input | None = None, output: Output | None = None) -> None:
         """Read lines until the end."""
@@ -108,7 +110,9 @@ class Shell:
             if line.startswith("."):
                 self.command(command, rest.strip())
             elif line:
-                print_answers(self.queries.ask(replace(self.query, text=line)), ".limit 0")
+                answers = self.queries.ask(replace(self.query, text=line))
+                self.told = tell_news(answers.problems, self.told)
+                print_answers(answers, ".limit 0")
         except AnalyzeError as error:
             say(error.render())
         except KeyboardInterrupt:

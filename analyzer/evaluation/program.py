@@ -241,11 +241,14 @@ def evaluate_program(
 
     Raises AnalyzeError V001 where the engine cannot go on, V002 out of memory, and BudgetExceeded.
     """
-    records = {"Entity": mounted.entities}
-    database = engine.Database(engine.Symbols(mounted.symbols), records, mounted.relations)
     with evaluation_errors():
-        part, database = program.part_on(database, wanted)
+        part, database = program.part_on(database_of(mounted), wanted)
         return machine.evaluate(part, database, wanted, [bounds(mounted, copies)], budget)
+
+
+def database_of(mounted: facts.Mounted) -> engine.Database:
+    """Return the facts of a tree as the engine takes them."""
+    return engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
 
 
 @contextmanager

@@ -12,13 +12,13 @@ import facts
 from analyzer.configuration.config import Config
 from analyzer.configuration.foreign_suppressions import ForeignNames
 from analyzer.configuration.suppressions import judged, mistakes, parse_suppression
-from analyzer.evaluation.points_to_bounds import INTO
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.evaluation.unmatched_models import unmatched_models
 from analyzer.extraction.collect_facts import Collected
 from analyzer.findings.entities import Entities
 from analyzer.findings.from_relations import Findings, call_coverage
 from analyzer.findings.generated import leave_out_generated
+from analyzer.findings.incompleteness import MAX_PLACES, places_of, points_to_cut
 from analyzer.findings.presentation import present
 from analyzer.findings.source_texts import Texts
 from analyzer.findings.statement_lines import Statements
@@ -27,9 +27,6 @@ from analyzer.sources.trees import Tree, path_from_scanned
 
 if TYPE_CHECKING:
     import engine
-
-MAX_PLACES = 10
-"""Maximum number of places listed per kind of problem; the total is given as a number."""
 
 
 def assemble(
@@ -108,18 +105,10 @@ def cut_short(results: Iterable[engine.Result], book: Rulebook) -> Iterator[Prob
 
 def truncations(result: engine.Result, entities: Entities, abandoned: Collection[Place]) -> Iterator[Problem]:
     """Yield problems for analyses and searches that reached their bounds."""
-    wide = places_of(entities, result.relation(INTO)[0].tolist())
-    if wide:
-        text = f"points-to analysis was cut; values whose objects are not propagated: {len(wide):,}"
-        yield Problem(text, places=tuple(wide[:MAX_PLACES]))
+    yield from points_to_cut(result, entities)
     if abandoned:
         text = f"path search was abandoned; findings without a path: {len(abandoned):,}"
         yield Problem(text, places=tuple(sorted(abandoned)[:MAX_PLACES]))
-
-
-def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
-    """Return the places of entities, in order, each once."""
-    return sorted({place for entity in ids if (place := entities.place(entity))})
 
 
 def coarsened_of(result: engine.Result, entities: Entities) -> dict[str, Coarsened]:

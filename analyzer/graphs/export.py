@@ -17,6 +17,7 @@ from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.extraction.collect_facts import Collected, Progress, collect, silent
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.entities import Entities
+from analyzer.findings.incompleteness import READ, UNPARSED, incompleteness
 from analyzer.graphs.callgraph import REASONS, CallGraph, Node
 from analyzer.report import Problem
 from analyzer.scan import load_config, open_tree
@@ -32,7 +33,7 @@ FORMATS = {"tsv": (".facts", "escapes=true"), "parquet": (".parquet", "IO=parque
 """The suffix of the files that facts are written to, and the parameters of a directive that reads or writes them."""
 PROGRAM = "facts.dl"
 
-GRAPH_READ = ("call_edge", "graph.entry_point", "graph.graph_node", "graph.may_run", "location")
+GRAPH_READ = ("call_edge", "graph.entry_point", "graph.graph_node", "graph.may_run", *READ)
 """The relations that the call graph reads."""
 
 
@@ -72,10 +73,10 @@ def call_graph(
     jobs: int | None,
     progress: Progress = silent,
     context: str | None = None,
-) -> CallGraph:
-    """Return the call graph of a tree, where programs begin for the reasons in `entries`. Raises AnalyzeError.
+) -> tuple[CallGraph, list[Problem]]:
+    """Return the call graph of a tree, where programs begin for the reasons in `entries`, and what it lacks.
 
-    `context` overrides the context policy of the tree's configuration.
+    `context` overrides the context policy of the tree's configuration. Raises AnalyzeError.
     """
     analysis = [fact_schema(), *map(bundled, library.analysis())]
     sources = [fact_schema(), *map(bundled, library.call_graph())]
@@ -84,7 +85,9 @@ def call_graph(
         program = compile_cached(sources, state.path, GRAPH_READ)
         evaluation = InContexts(program, sources, analysis, GRAPH_READ, collected.mounted, machine, state.path)
         result = evaluation.evaluate(config.context)
-    return replace(graph_of(result), entries=tuple(entries))
+    return replace(graph_of(result), entries=tuple(entries)), list(
+        incompleteness(collected.problems, collected.mounted.relations[UNPARSED], result)
+    )
 
 
 def graph_of(result: engine.Result) -> CallGraph:

@@ -15,8 +15,9 @@ from analyzer.evaluation.rulebook import build_rulebook
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.entities import Entities
+from analyzer.findings.incompleteness import READ, UNPARSED, incompleteness
 from analyzer.graphs.export import collected_facts
-from analyzer.report import Place
+from analyzer.report import Place, Problem
 from engine.operating_system import n_cores
 from rules import library
 from rules.catalogue import DatalogFile
@@ -33,9 +34,14 @@ class MissingModel:
     places: tuple[Place, ...]
 
 
-def missing_models(path: Path, jobs: int | None, progress: Progress = silent) -> list[MissingModel]:
-    """Return what no model knows and tainted data enters, most places first. Raises AnalyzeError."""
-    result = _evaluate(library.missing_models(), (*MISSING, "location"), path, jobs, progress)
+def missing_models(
+    path: Path, jobs: int | None, progress: Progress = silent
+) -> tuple[list[MissingModel], list[Problem]]:
+    """Return what no model knows and tainted data enters, most places first, and what was not looked at.
+
+    Raises AnalyzeError.
+    """
+    result, problems = _evaluate(library.missing_models(), MISSING, path, jobs, progress)
     entities = Entities(result)
     places: dict[str, set[Place]] = defaultdict(set)
     for relation, prefix in zip(MISSING, ("", "."), strict=True):
@@ -44,15 +50,16 @@ def missing_models(path: Path, jobs: int | None, progress: Progress = silent) ->
             if place := entities.place(call):
                 places[prefix + name].add(place)
     found = [MissingModel(name, tuple(sorted(where))) for name, where in places.items()]
-    return sorted(found, key=lambda each: (-len(each.places), each.name))
+    return sorted(found, key=lambda each: (-len(each.places), each.name)), problems
 
 
-def derived_models(path: Path, jobs: int | None, progress: Progress = silent) -> list[str]:
-    """Return facts of models, in order, for what the exported functions of a package do. Raises AnalyzeError.
+def derived_models(path: Path, jobs: int | None, progress: Progress = silent) -> tuple[list[str], list[Problem]]:
+    """Return facts of models, in order, for what the exported functions of a package do, and what was not looked at.
 
-    Functions without a name are left out. A directory that is a Python package gives its name to its modules.
+    Functions without a name are left out. A directory that is a Python package gives its name to its modules. Raises
+    AnalyzeError.
     """
-    result = _evaluate(library.derived_models(), DERIVED, path, jobs, progress)
+    result, problems = _evaluate(library.derived_models(), DERIVED, path, jobs, progress)
     sinks, summaries = ([result.symbols.texts(column) for column in result.relation(name)] for name in DERIVED)
     package = f"{path.resolve().name}." if (path / "__init__.py").is_file() else ""
 
@@ -61,7 +68,7 @@ def derived_models(path: Path, jobs: int | None, progress: Progress = silent) ->
 
     facts = [_fact("sink_argument", (kind, qualified(name), at)) for kind, name, at in zip(*sinks, strict=True)]
     facts += [_fact("summary", (qualified(name), at, "return")) for name, at in zip(*summaries, strict=True)]
-    return sorted(facts)
+    return sorted(facts), problems
 
 
 def _fact(relation: str, values: Sequence[str]) -> str:
@@ -70,9 +77,11 @@ def _fact(relation: str, values: Sequence[str]) -> str:
 
 def _evaluate(
     question: DatalogFile, wanted: Sequence[str], path: Path, jobs: int | None, progress: Progress
-) -> engine.Result:
+) -> tuple[engine.Result, list[Problem]]:
     """Evaluate what a file asks of taint analysis with all models and the checks of the default tier."""
     sources = [*build_rulebook([], ()).sources, bundled(question)]
     with collected_facts(path, None, jobs, progress) as (collected, state, config):
+        wanted = (*wanted, *READ)
         program = compile_cached(sources, state.path, wanted)
-        return evaluate_program(program, collected.mounted, ThisMachine(config.jobs or n_cores()), wanted)
+        result = evaluate_program(program, collected.mounted, ThisMachine(config.jobs or n_cores()), wanted)
+        return result, list(incompleteness(collected.problems, collected.mounted.relations[UNPARSED], result))

@@ -159,6 +159,8 @@ class GivenFacts(Mapping[str, Columns]):
 
     def __getitem__(self, name: str) -> Columns:
         if name not in self._read:
+            if name not in schema.relations():
+                raise KeyError(name)
             self._read[name] = self._view.relations[name].facts()
         return self._read[name]
 

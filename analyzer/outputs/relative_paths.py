@@ -69,7 +69,7 @@ def _report(report: Report, rename: Rename) -> Report:
         left_out=_findings(report.left_out, rename),
         coverage=_coverage(report.coverage, rename),
         files=tuple(replace(file, path=rename(file.path)) for file in report.files),
-        problems=tuple(_problem(problem, rename) for problem in report.problems),
+        problems=tuple(problem_from(problem, rename) for problem in report.problems),
         unused_suppressions=tuple(_suppression(item, rename) for item in report.unused_suppressions),
     )
 
@@ -98,7 +98,8 @@ def _finding(finding: Finding, rename: Rename) -> Finding:
     )
 
 
-def _problem(problem: Problem, rename: Rename) -> Problem:
+def problem_from(problem: Problem, rename: Rename) -> Problem:
+    """Return a problem with other paths."""
     return replace(problem, file=rename(problem.file), places=_places(problem.places, rename))
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from analyzer.escaping import json_text, printable
-from analyzer.outputs.relative_paths import renaming
+from analyzer.outputs.relative_paths import problem_from, renaming
 from analyzer.outputs.sarif import render_sarif
 from analyzer.queries.answers import Answers, Code, Value
 from analyzer.report import Check, Finding, Problem, Report, Step
@@ -28,7 +28,7 @@ def from_here(answers: Answers, target: str) -> Answers:
         return replace(value, place=replace(value.place, file=rename(value.place.file)))
 
     rows = tuple(tuple(map(shown, row)) for row in answers.rows)
-    return replace(answers, rows=rows, problems=tuple(replace(p, file=rename(p.file)) for p in answers.problems))
+    return replace(answers, rows=rows, problems=tuple(problem_from(each, rename) for each in answers.problems))
 
 
 def as_json(answers: Answers, version: str) -> str:
@@ -38,6 +38,7 @@ def as_json(answers: Answers, version: str) -> str:
         "version": version,
         "columns": [{"name": column.name, "type": column.type} for column in answers.columns],
         "total": answers.total,
+        "problems": [asdict(problem) for problem in answers.problems],
         "rows": [dict(zip(names, map(json_value, row), strict=True)) for row in answers.rows],
     }
     return json_text(document)

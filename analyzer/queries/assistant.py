@@ -181,7 +181,9 @@ class Assistant:
         answers = self.queries.answers(Query(text, own_rules([rules] if rules else [], []), limit))
         names = [column.name for column in answers.columns]
         shown = [dict(zip(names, map(small, row), strict=True)) for row in answers.rows]
-        return {"answers": shown, "total": answers.total, "more": answers.n_left_out}
+        lacking = [problem_text(problem) for problem in answers.problems][:MAX_ITEMS]
+        more = {"problems": lacking} if lacking else {}
+        return {"answers": shown, "total": answers.total, "more": answers.n_left_out, **more}
 
     def _calls(self, function: str, text: str) -> Answer:
         with self._lock:

@@ -5,7 +5,7 @@ Before each query the relations are moved to the tree as it is then, at the cost
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,11 +13,14 @@ from typing import Any, Protocol
 import engine
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
-from analyzer.evaluation.program import compile_whole_rulebook, evaluation_errors
+from analyzer.evaluation.points_to_bounds import BOUNDED, INTO
+from analyzer.evaluation.program import compile_whole_rulebook, database_of, evaluation_errors
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.explanation.finding_steps import FindingSteps
 from analyzer.explanation.program_tuples import Extent, explain_atom, explained
 from analyzer.extraction.collect_facts import Progress, silent
+from analyzer.findings.assemble_report import from_scanned
+from analyzer.findings.incompleteness import UNPARSED, incompleteness
 from analyzer.findings.source_texts import Texts
 from analyzer.history.ci import MAX_STATE_BYTES
 from analyzer.live.live_repository import LiveRepository, Refused
@@ -26,6 +29,8 @@ from analyzer.queries.answers import Answers, Reader
 from analyzer.queries.program_query import ask_loaded, load_program
 from analyzer.queries.relation_list import ListedRelation, listed, relations_of_program
 from analyzer.queries.tree_query import Query, extension_of
+from analyzer.report import Problem
+from analyzer.sources.frozen_tree import FrozenTree
 from analyzer.state_directory import StateDirectory
 from engine.explanation import Explanation
 
@@ -73,21 +78,21 @@ class TreeQueries:
 
     def answers(self, query: Query) -> Answers:
         """Return the answers, with paths from the directory. Raises AnalyzeError."""
-        tree, extension, program = self._begin(query)
+        tree, book, extension, program = self._begin(query)
         view = self.repository.view
         with evaluation_errors(), engine.answered(view, program) as name:
             result = view.result()
             printer = engine.Printer(program.records, result.records, result.symbols)
             fields = extension.relations[engine.ANSWERS].columns
             found = Reader(result, name, fields, printer, Texts(tree)).answers(query.limit)
-        return replace(found, prefix=tree.prefix)
+        return replace(found, problems=(*self._problems(tree, book, extension),), prefix=tree.prefix)
 
     def relations(self) -> list[ListedRelation]:
         book = self._followed()[1]
         return listed(self._whole(book).declarations, book.sources)
 
     def plan(self, query: Query) -> Explanation:
-        _, _, program = self._begin(query)
+        *_, program = self._begin(query)
         held = self.repository.view.result()
         facts = {name: held.relation(name) for name in program.relations if name in held.relations}
         with evaluation_errors():
@@ -101,7 +106,7 @@ class TreeQueries:
         with coded_errors(self.path):
             return explained(FindingSteps(self.repository.view, Texts(tree)).explainer, atom, Extent()).render("text")
 
-    def _followed(self) -> tuple[Any, Rulebook]:
+    def _followed(self) -> tuple[FrozenTree, Rulebook]:
         """Move the relations to the tree as it is now; return it, and the rules."""
         tree = self.repository.frozen()
         try:
@@ -109,12 +114,27 @@ class TreeQueries:
         except Refused as error:
             raise AnalyzeError("V001", f"{error}: ask without a shell") from None
 
-    def _begin(self, query: Query) -> tuple[Any, engine.CheckedProgram, engine.CheckedProgram]:
-        """Return the tree, the query's program, and that with the rules for what is not maintained."""
+    def _begin(self, query: Query) -> tuple[FrozenTree, Rulebook, engine.CheckedProgram, engine.CheckedProgram]:
+        """Return the tree, its rules, the query's program, and that with the rules for what is not maintained."""
         tree, book = self._followed()
         program = self._whole(book)
         extension = extension_of(program.declarations, query)
-        return tree, extension, program.beyond(extension, self.repository.view.relations)
+        return tree, book, extension, program.beyond(extension, self.repository.view.relations)
+
+    def _problems(self, tree: FrozenTree, book: Rulebook, extension: engine.CheckedProgram) -> Iterator[Problem]:
+        """Yield what the relations lack, as `ask_tree` does: a cut of points-to concerns what is derived from it."""
+        yield from from_scanned(book.problems, tree)
+        follower = self.repository.follower
+        result = follower.view.result()
+        unparsed, is_cut = result.relation(UNPARSED), bool(result.relation(INTO).shape[1])
+        if is_cut and not self._rests_on_points_to(book, extension):
+            result = replace(result, relations={})
+        yield from incompleteness(follower.snapshot.problems, unparsed, result)
+
+    def _rests_on_points_to(self, book: Rulebook, extension: engine.CheckedProgram) -> bool:
+        whole = self._whole(book).extended(extension)
+        part, _ = whole.part_on(database_of(self.repository.follower.collected().mounted), [engine.ANSWERS])
+        return BOUNDED in part.relations
 
     def _whole(self, book: Rulebook) -> engine.OutlinedProgram:
         """Return the program with all relations."""

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import engine
 import facts
 from analyzer.errors import AnalyzeError, ProgramErrors
-from analyzer.evaluation.points_to_bounds import BOUNDED, bounds
-from analyzer.evaluation.program import compile_whole_rulebook, evaluation_errors
+from analyzer.evaluation.points_to_bounds import BOUNDED, INTO, bounds
+from analyzer.evaluation.program import compile_whole_rulebook, database_of, evaluation_errors
 from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, collect, silent
 from analyzer.extraction.machine import Machine
 from analyzer.findings.assemble_report import from_scanned
+from analyzer.findings.incompleteness import UNPARSED, incompleteness
 from analyzer.findings.source_texts import Texts
 from analyzer.queries.answers import Answers, Reader
-from analyzer.report import Problem
 from analyzer.scan import ScanRequest, configured, load_rulebook, machine_for, open_tree
 from analyzer.sources.trees import Tree
 from analyzer.state_directory import StateDirectory
@@ -70,36 +69,28 @@ class TreeQuery:
 
             with evaluation_errors(), engine.memory_limited(self.request.limits.memory_bytes):
                 result = leaving_out(book, evaluated)
-        problems = (*from_scanned(book.problems, self.tree), *collected.problems, *unparsed(collected.mounted))
+        unparsed = collected.mounted.relations[UNPARSED]
+        lacking = incompleteness(collected.problems, unparsed, result)
+        problems = (*from_scanned(book.problems, self.tree), *lacking)
         found = read(result, extension, Texts(self.tree)).answers(self.query.limit)
         return replace(found, problems=problems, prefix=self.tree.prefix)
-
-
-def unparsed(mounted: facts.Mounted) -> Iterator[Problem]:
-    """Yield the files of which lines have no facts: answers may lack what stands there."""
-    lines = defaultdict(list)
-    for file, line in mounted.relations["unparsed"].T.tolist():
-        lines[mounted.symbols[file]].append(line)
-    for name in sorted(lines):
-        first, *others = sorted(lines[name])
-        more = f" and {len(others)} more" if others else ""
-        yield Problem(f"syntax errors left line {first}{more} without facts", name, first)
 
 
 def evaluate(
     program: engine.OutlinedProgram, mounted: facts.Mounted, machine: Machine, budget: engine.Budget | None
 ) -> engine.Result:
-    """Return the answers, and the locations of entities.
+    """Return the answers, the locations of entities, and where points-to is derived, the values that it was cut at.
 
     Magic sets serve where points-to is not needed: what demands some of it demands nearly all, over and over, and its
     bound would not hold for the parts.
     """
-    database = engine.Database(engine.Symbols(mounted.symbols), {"Entity": mounted.entities}, mounted.relations)
-    part, database = program.part_on(database, [ANSWERS])
+    part, database = program.part_on(database_of(mounted), [ANSWERS])
+    wanted = [ANSWERS, INTO] if BOUNDED in part.relations else [ANSWERS]
     if BOUNDED not in part.relations:
         part = engine.answering(part)
-    result = machine.evaluate(part, database, [ANSWERS], [bounds(mounted)], budget)
-    return replace(result, relations={ANSWERS: result.relation(ANSWERS), LOCATION: mounted.relations[LOCATION]})
+    result = machine.evaluate(part, database, wanted, [bounds(mounted)], budget)
+    found = {name: result.relation(name) for name in wanted}
+    return replace(result, relations={**found, LOCATION: mounted.relations[LOCATION]})
 
 
 def extension_of(program: engine.CheckedProgram, query: Query) -> engine.CheckedProgram:

@@ -52,11 +52,11 @@ def callgraph(
         raise click.UsageError(f"--format {format} goes {'not' if dead else 'only'} with --dead")
     from analyzer.graphs.export import call_graph, reachable_part
     from analyzer.graphs.graph_files import DEAD_FORMATS, GRAPH_FORMATS
-    from cli.output import write_file
+    from cli.output import tell_problems, write_file
     from cli.progress import Bars
 
     with Bars() as bars:
-        graph = call_graph(path, kinds, jobs, bars, context)
+        graph, problems = call_graph(path, kinds, jobs, bars, context)
     if dead:
         text = DEAD_FORMATS[format](graph.dead())
     else:
@@ -65,3 +65,4 @@ def callgraph(
         write_file(output, text)
     else:
         say(text, nl=False)
+    raise SystemExit(tell_problems(problems, path))

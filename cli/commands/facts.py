@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from cli.options import JOBS
-from cli.terminal import say
 
 
 @click.command()
@@ -22,10 +21,9 @@ def facts(path: Path, rev: str | None, output: Path, format: str, jobs: int | No
     A program for 'analyze run -F DIR' reads them with '.include "DIR/facts.dl"'.
     """
     from analyzer.graphs.export import export_facts
+    from cli.output import tell_problems
     from cli.progress import Bars
 
     with Bars() as bars:
         problems = export_facts(path, rev, output, format, jobs, bars)
-    for problem in problems:
-        say(f"{problem.level}: {problem.file}: {problem.message}", err=True)
-    raise SystemExit(3 if problems else 0)
+    raise SystemExit(tell_problems(problems, path))

@@ -14,6 +14,7 @@ from cli.terminal import say, warn
 if TYPE_CHECKING:
     from analyzer.queries.answers import Answers
     from analyzer.queries.tree_query import Query
+    from analyzer.report import Problem
 
 QUIET_MS = 5000
 SHOWN = 100
@@ -75,6 +76,7 @@ def query(
     from analyzer.queries.program_query import ask_batch, ask_program
     from analyzer.queries.tree_query import Query, ask_tree, own_rules
     from analyzer.scan import ScanRequest
+    from cli.output import tell_problems
     from cli.progress import Bars
 
     asked = Query(query or "", own_rules(rules, files), limit or None)
@@ -96,7 +98,7 @@ def query(
         with Bars() as bars:
             answers = ask_tree(ScanRequest.from_flags(path, rev, flags | {"jobs": jobs}), asked, bars)
     deliver(answers, asked, path, format, output)
-    raise SystemExit(3 if any(problem.level == "error" for problem in answers.problems) else 0)
+    raise SystemExit(tell_problems(answers.problems, path))
 
 
 def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
@@ -106,17 +108,20 @@ def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
     from analyzer.errors import AnalyzeError
     from analyzer.queries.live_queries import TreeQueries
     from cli.answer_table import print_answers
+    from cli.output import tell_news
 
     try:
         from watchfiles import watch
     except ImportError as error:
         raise AnalyzeError("A004", f"--watch needs {error.name}", help="pip install 'watchfiles>=1'") from None
     queries, shown = TreeQueries(path, flags), None
+    told: tuple[Problem, ...] = ()
     try:
         # What changes before files are watched is seen when nothing has for a while.
         for _ in chain([None], watch(path, yield_on_timeout=True, rust_timeout=QUIET_MS)):
             answers = queries.ask(asked)
             if answers != shown:
+                told = tell_news(answers.problems, told)
                 print_answers(answers)
             shown = answers
     finally:
@@ -149,15 +154,13 @@ def start_shell(
 
 
 def deliver(answers: Answers, asked: Query, path: Path, format: str, output: Path | None) -> None:
-    """Show the answers, or write them to a file; what they lack is said on standard error."""
+    """Show the answers, or write them to a file."""
     from analyzer import VERSION
     from analyzer.queries.answer_files import as_csv, as_json, as_sarif, from_here
     from cli.answer_table import print_answers, render
     from cli.output import write_file
 
     shown = from_here(answers, str(path))
-    for problem in shown.problems:
-        say(f"{problem.level}: {f'{problem.file}: ' * bool(problem.file)}{problem.message}", err=True)
     match format:
         case "sarif":
             text = as_sarif(answers, asked.text, VERSION)

@@ -194,7 +194,7 @@ def test_lines_without_facts_are_told(query, tree):
     (tree / "zoo.py").write_text(OTHER + "x = = 1\n")
     found = query(CALLS, "--format", "json", code=3)
     assert len(rows(found)) == 3
-    assert "error: zoo.py: syntax errors left line 4 without facts" in found.stderr
+    assert "error: zoo.py:4: syntax errors left line 4 without facts" in found.stderr
 
 
 def test_hostile_names_and_texts_are_escaped(query, tree):

@@ -1,0 +1,57 @@
+"""Problems for what keeps derived relations from being complete: files, lines, and values that were not followed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.evaluation.points_to_bounds import INTO
+from analyzer.findings.entities import Entities
+from analyzer.report import Place, Problem
+
+if TYPE_CHECKING:
+    import engine
+
+UNPARSED = "unparsed"
+MAX_PLACES = 10
+"""Maximum number of places listed per kind of problem; the total is given as a number."""
+READ = (INTO, "location")
+"""The relations that are read where points-to is derived."""
+
+
+def incompleteness(problems: Iterable[Problem], unparsed: np.ndarray, result: engine.Result) -> Iterator[Problem]:
+    """Yield what relations lack; for commands without a report.
+
+    They are derived from facts that were collected with `problems`, and of which `unparsed` is a relation.
+    """
+    yield from problems
+    yield from lines_without_facts(unparsed, result.symbols)
+    if INTO in result.relations:
+        yield from points_to_cut(result, Entities(result))
+
+
+def lines_without_facts(unparsed: np.ndarray, symbols: engine.Symbols) -> Iterator[Problem]:
+    """Yield the files of which lines have no facts, by name."""
+    lines = defaultdict(list)
+    for name, line in zip(symbols.texts(unparsed[0].tolist()), unparsed[1].tolist(), strict=True):
+        lines[name].append(line)
+    for name in sorted(lines):
+        first, *others = sorted(lines[name])
+        more = f" and {len(others)} more" if others else ""
+        yield Problem(f"syntax errors left line {first}{more} without facts", name, first)
+
+
+def points_to_cut(result: engine.Result, entities: Entities) -> Iterator[Problem]:
+    """Yield a problem if points-to analysis has reached its bound."""
+    wide = places_of(entities, result.relation(INTO)[0].tolist())
+    if wide:
+        text = f"points-to analysis was cut; values whose objects are not propagated: {len(wide):,}"
+        yield Problem(text, places=tuple(wide[:MAX_PLACES]))
+
+
+def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
+    """Return the places of entities, in order, each once."""
+    return sorted({place for entity in ids if (place := entities.place(entity))})
