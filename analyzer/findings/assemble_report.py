@@ -19,6 +19,7 @@ from analyzer.findings.entities import Entities
 from analyzer.findings.from_relations import Findings, call_coverage
 from analyzer.findings.generated import leave_out_generated
 from analyzer.findings.incompleteness import MAX_PLACES, places_of, points_to_cut
+from analyzer.findings.long_paths import with_short_paths
 from analyzer.findings.presentation import present
 from analyzer.findings.source_texts import Texts
 from analyzer.findings.statement_lines import Statements
@@ -51,6 +52,8 @@ def assemble(
     searched = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
     entities = searched[0].entities
     findings = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
+    if "audit" not in config.tier:
+        findings = with_short_paths(findings, book.checks)
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
     if not config.own_suppressions_only:

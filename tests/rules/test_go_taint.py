@@ -4,7 +4,8 @@ import pytest
 
 MODEL = 'source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
 HEADER = (
-    'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"os"\n\t"strconv"\n\t"strings"\n)\n'
+    'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"os"\n\t"strconv"\n'
+    '\t"strings"\n\t"time"\n)\n'
 )
 PROGRAMS = {
     "a struct that is assigned is copied": """
@@ -91,6 +92,23 @@ func f() { x, _ := os.Create("x"); var b bytes.Buffer; fmt.Fprint(x, flows.Sourc
 func f() { n, _ := strconv.Atoi(flows.Source())
 	flows.Sink(strconv.Itoa(n))
 	flows.Sink(bytes.NewBufferString(flows.Source()).String()) // found
+}""",
+    "a field for numbers or times holds no text": """
+type T struct { n int; p *uint16; ok bool; at time.Time; name string; b []byte }
+func f() { var x T; json.Unmarshal([]byte(flows.Source()), &x)
+	flows.Sink(fmt.Sprint(x.n))
+	flows.Sink(fmt.Sprint(*x.p))
+	flows.Sink(fmt.Sprint(x.ok))
+	flows.Sink(x.at.String())
+	flows.Sink(x.name) // found
+	flows.Sink(string(x.b)) // found
+}""",
+    "what is made with a length holds nothing of it": """
+func f() { x := make([]string, len(flows.Source())); y := make([]string, unknown(flows.Source()))
+	flows.Sink(x[0])
+	flows.Sink(y[0])
+	y[0] = flows.Source()
+	flows.Sink(y[0]) // found
 }""",
 }
 

@@ -128,6 +128,17 @@ class Main { static void run() { int x = 2; x++; int y = 9; y -= 2; String text 
             sink(text); // found
         }
     } }""",
+    "what a library looks up is not what it is asked for": """
+class Main { static void run(other.Cache cache, other.Client client, other.Codec codec) { String key = source();
+        sink(cache.getIfPresent(key));
+        sink(client.getForObject("http://shop/" + key, String.class));
+        sink(client.findByName(key));
+        sink(client.getResourcePath(key)); // found
+        sink(client.getMessage("greeting", key)); // found
+        sink(codec.decode(key)); // found
+        sink(other.Names.getFor(key)); // found
+        cache.getIfPresent("a");
+    } }""",
 }
 
 

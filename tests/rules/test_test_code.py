@@ -22,8 +22,10 @@ IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(
 
 
 def test_examples_beside_a_program_are_no_part_of_it(rows):
-    beside = {"examples/a.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java"}
+    beside = {"examples/a.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java", "samples/d.c", "demo/e.js"}
+    beside |= {"docs/code/f.c", "doc/tutorial/code/g.go", "samples/h/src/main/java/p/H.java"}
     program = {"shop/app.py", "docs/conf.py", "org/p/examples/D.java", "src/main/java/p/docs/E.java"}
+    program.add("org/p/demo/F.java")
     found = {path for (path,) in rows("in_tests", dict.fromkeys(beside | program, ""), IN_TESTS)}
     assert {path for path in found if not path.endswith("/")} == beside
 
