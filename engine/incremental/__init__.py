@@ -6,8 +6,8 @@ the tuples that each update has inserted and deleted.
 `maintained_stratum`, `grouped_stratum`, `extremal_recursion` or `recomputed_stratum` (of one) → `counting_bootstrap`,
 or `update_plans` and `iteration_stamps` (plans of rules), `group_ends` (plans that aggregate) → `maintained_relation`
 and `agenda` (what is stored, and what is to be decided). `demanded_arrangement` and `sorted_ids` look a few tuples up
-in what was stored without an index of all. `skip_test` saves plans that would match nothing; `duration_model` predicts
-how long an update takes; `support_query` finds the supports of a tuple.
+in what was stored without an index of all. `changed_rows` tells which changes a rule can match: most plans are neither
+made nor run; `duration_model` predicts how long an update takes; `support_query` finds the supports of a tuple.
 From files: `program_update` (a command) → `delta_files` (facts that change) and `saved_state` (a view in a directory) →
 `view_serialization` (a view as arrays), `block_file` (arrays in files), `state_manifest` and `state_identity` (which
 files are valid, and for which program), `state_migration` (what another program takes over), `file_lock`.

@@ -80,10 +80,6 @@ class BoundedRecursion:
         self.levels: list[Level] = []
         self.iterations = 0
 
-    @property
-    def planned_s(self) -> float:
-        return self.final.planned_s + sum(level.stratum.planned_s for level in self.levels)
-
     def add_level(self, last: int) -> Level:
         """Make a level that is cut off behind an iteration, without tuples."""
         suffix = f"@{len(self.levels)}"

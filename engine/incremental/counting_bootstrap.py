@@ -9,7 +9,6 @@ apart is read nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -138,7 +137,7 @@ def counted_plan(
 
 
 class CountingBootstrap:
-    """The rules of a stratum, to be run until nothing new is derived. `planned_s` are the seconds spent on plans."""
+    """The rules of a stratum, to be run until nothing new is derived."""
 
     def __init__(
         self,
@@ -149,7 +148,6 @@ class CountingBootstrap:
         watch: Callable[[], None],
     ) -> None:
         self.relations, self.pool = relations, pool
-        self.planned_s = 0.0
         names = frozenset(relation.name for relation in relations)
         self.initial: list[CountedRule] = []
         self.variants: dict[str, list[CountedRule]] = {name: [] for name in names}
@@ -183,9 +181,7 @@ class CountingBootstrap:
     def run_round(self, ready: Sequence[CountedRule], iteration: int) -> None:
         jobs: list[Job] = []
         for variant in ready:
-            begin = perf_counter()
             plan = variant.plan(iteration)
-            self.planned_s += perf_counter() - begin
             if plan is not None:
                 source = plan.source
                 blocks = () if source is None else source.blocks() if variant.delta is None else source.delta

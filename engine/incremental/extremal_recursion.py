@@ -131,11 +131,6 @@ class ExtremalRecursion:
         self.anew, self.tight, self.best, self.shapes, self.around = anew, tight, [*best], shapes, around
         self.relations, self.inputs, self._rules = anew.relations, anew.inputs, rules
         self.context = Context(around.bindings, Epoch(frozenset(relation.name for relation in best)))
-        self.improved_s = 0.0
-
-    @property
-    def planned_s(self) -> float:
-        return self.tight.planned_s + self.improved_s
 
     @property
     def iterations(self) -> int:
@@ -219,7 +214,7 @@ class ExtremalRecursion:
         for relation in self.tight.inputs:
             jobs += self.changed(relation, *relation.changes())
         while jobs:
-            self.improved_s += run_variants(jobs, self.around.pool)
+            run_variants(jobs, self.around.pool)
             improved = [(each.best, each.improve()) for each in self.improvements.values()]
             jobs = [variant for best, come in improved for variant in self.changed(best, come, NONE)]
         for best in self.best:

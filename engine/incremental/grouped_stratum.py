@@ -65,7 +65,7 @@ class GroupedStratum:
         self.context = Context(around.bindings, Epoch(frozenset({relation.name})))
         self.touched = TouchedGroups(len(self.group), relation.dtype)
         self.feed = self.context.feed_of(f"{relation.name}{ASKED}", len(self.group) + 1, relation.dtype)
-        self.iterations, self.planned_s = 0, 0.0
+        self.iterations = 0
 
     @cached_property
     def rules(self) -> Sequence[Rule]:
@@ -120,7 +120,7 @@ class GroupedStratum:
     def ask(self, variants: Sequence[Variant], groups: Columns) -> None:
         """Run variants from some groups, which get numbers in turn."""
         self.feed.fill(np.concatenate([groups, [np.arange(groups.shape[1])]]))
-        self.planned_s += run_variants(variants, self.around.pool)
+        run_variants(variants, self.around.pool)
 
     # ---- evaluation
 
@@ -138,14 +138,15 @@ class GroupedStratum:
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         with self.around.meter.over(self.relations):
             self.give(inserted, deleted)
-            moved = {relation: np.concatenate(relation.changes()) for relation in self.read if len(relation.changed)}
-            self.context.epoch.opening = frozenset(relation.name for relation in moved)
+            moved = [relation.changed_rows for relation in self.read if relation.changed_rows.n]
+            self.context.epoch.opening = frozenset(changed.relation.name for changed in moved)
             jobs: list[Variant] = []
-            for relation, ids in moved.items():
-                relation.arrange()
-                feed_changes(self.touching[relation.name], relation, ids, own=False)
-                jobs += self.touching[relation.name]
-            self.planned_s += run_variants(jobs, self.around.pool)
+            for changed in moved:
+                changed.relation.arrange()
+                touching = self.touching[changed.relation.name]
+                feed_changes(touching, changed)
+                jobs += touching
+            run_variants(jobs, self.around.pool)
             groups = self.touched.give()
             if groups.shape[1]:
                 finder, ids = self.standing

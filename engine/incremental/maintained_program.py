@@ -22,6 +22,7 @@ from engine.incremental.bounded_recursion import Bound, BoundedRecursion
 from engine.incremental.changes import Change, change_of
 from engine.incremental.installations import Installations, Installed
 from engine.incremental.maintained_relation import MaintainedRelation
+from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.make_strata import StrataMaker, Stratum, empty
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.recomputed_stratum import RecomputedStratum
@@ -157,8 +158,8 @@ class MaintainedProgram:
 
     @property
     def planned_s(self) -> float:
-        """The seconds spent on plans so far. Plans are reused by later updates."""
-        return sum(stratum.planned_s for stratum in self.strata if not isinstance(stratum, RecomputedStratum))
+        """The seconds that updates have spent on plans so far. Plans are reused by later ones."""
+        return self.pool.planned_s
 
     def bootstrap(self, facts: Mapping[str, Columns], nodes: Sequence[int] | None = None) -> None:
         """Evaluate all strata, or some that are empty, from scratch. Raises EvaluationError for invalid facts."""
@@ -226,10 +227,11 @@ class MaintainedProgram:
         def work(node: int) -> list[int]:
             stratum = self.strata[node]
             stratum.update(inserted, deleted)
-            return self.graph.activated(r.name for r in stratum.relations if any(len(ids) for ids in r.changes()))
+            changed = [relation.name for relation in stratum.relations if relation.changed_rows.n]
+            return [reader for reader in self.graph.activated(changed) if may_react(self.strata[reader], changed)]
 
         def rows_read(node: int) -> int:
-            return sum(len(relation.changed) for relation in self.strata[node].inputs)
+            return sum([len(relation.changed) for relation in self.strata[node].inputs])
 
         given = {self.graph.writer[name] for name in (*inserted, *deleted)}
         if not given or min(given) < self.n_own:
@@ -331,6 +333,11 @@ class MaintainedProgram:
         self.pool.close()
 
 
+def may_react(stratum: Stratum, changed: Sequence[str]) -> bool:
+    """Return False if it is known at once that a stratum derives nothing from changes of relations."""
+    return not isinstance(stratum, MaintainedStratum) or stratum.may_react(changed)
+
+
 def names_of(strata: Sequence[Stratum]) -> tuple[list[list[str]], list[list[str]]]:
     """Return the relations that strata write, and those that they read."""
     written = [[relation.name for relation in stratum.relations] for stratum in strata]
@@ -339,6 +346,6 @@ def names_of(strata: Sequence[Stratum]) -> tuple[list[list[str]], list[list[str]
 
 def rows_touched(inputs: Sequence[Relation], relations: Sequence[Relation], n_first: int) -> float:
     """Return the expected number of rows that a stratum touches: `n_first` times its present ratio of rows."""
-    n_read = sum(relation.n for relation in inputs)
-    n_derived = sum(relation.n for relation in relations)
+    n_read = sum([relation.n for relation in inputs])
+    n_derived = sum([relation.n for relation in relations])
     return n_first * max(1.0, n_derived / n_read if n_read else 1.0)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from engine.database import Columns
+from engine.incremental.changed_rows import ChangedRows, Matched, Pairs
 from engine.incremental.demanded_arrangement import DemandedArrangement
 from engine.incremental.sorted_ids import SortedIds
 from engine.incremental.support_sums import SupportSums
@@ -78,13 +79,14 @@ class MaintainedRelation(Relation):
     differ are `moving`: for the i-th of them `later` is ~i. So no second array is kept for the state before.
     `pending` are the supports gained and lost that are to be decided next. One that `sleeps` is read when it is first
     used, from what is `stored`; from there its ids go on. Arrangements that are made once it is arranged `by_demand`
-    hold the keys that have been asked for.
+    hold the keys that have been asked for. `asked` are the conditions that rules ask of it.
     """
 
     splits = False
 
     def __init__(self, name: str, width: int, dtype: np.dtype) -> None:
         self.width, self.lock, self.loading = width, Lock(), RLock()
+        self.asked: dict[tuple[Pairs, Pairs], Matched] = {}
         super().__init__(name, width + 1, dtype)
         self.group = tuple(range(width))
 
@@ -97,6 +99,7 @@ class MaintainedRelation(Relation):
         self.later, self.count = np.full(FIRST_IDS, ABSENT, np.int32), np.zeros(FIRST_IDS, np.int32)
         self.pending, self.moving = SupportSums(), STILL
         self.log: list[tuple[np.ndarray, np.ndarray]] = []
+        self._changed = STILL, ChangedRows(self, NONE, own=False)
 
     @property
     def sleeps(self) -> bool:
@@ -325,6 +328,14 @@ class MaintainedRelation(Relation):
     def changed(self) -> np.ndarray:
         """The ids of the tuples whose iteration is another than in the state before, once the stratum is done."""
         return self.moving.ids
+
+    @property
+    def changed_rows(self) -> ChangedRows:
+        """The tuples that have been inserted or deleted since the state before, the same for all who read them."""
+        moving, changed = self._changed
+        if moving is not self.moving:
+            moving, changed = self._changed = self.moving, ChangedRows(self, np.concatenate(self.changes()), own=False)
+        return changed
 
     def changes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids of the tuples that have been inserted and deleted since the state before."""

@@ -23,15 +23,18 @@ from engine.budget import Meter
 from engine.database import Columns
 from engine.evaluation.bindings import Bindings
 from engine.incremental.agenda import Agenda
+from engine.incremental.changed_rows import ChangedRows
 from engine.incremental.counting_bootstrap import CountingBootstrap
 from engine.incremental.iteration_stamps import Emit, EmitKnown, Epoch, marked
 from engine.incremental.maintained_relation import NONE, MaintainedRelation
 from engine.incremental.shared_worker_pool import SharedWorkerPool
-from engine.incremental.update_plans import Context, Variant, changes, feed_changes, run_variants, support
-from engine.plan.rule import Rule
+from engine.incremental.update_plans import Context, End, Reading, Variant, feed_changes, run_variants, support
+from engine.plan.rule import Absent, Match, Rule
 from engine.result import RuleStatistics
 
 Item = TypeVar("Item")
+MarkedRule = tuple[Rule, RuleStatistics]
+"""A rule whose atoms tell their tuples' ids, and what it costs."""
 Batch = Mapping[MaintainedRelation, np.ndarray]
 """The ids of tuples whose iteration changes, by relation."""
 
@@ -41,8 +44,7 @@ class MaintainedStratum:
 
     `rules` and `own`, the facts that stand in the program, are asked for when they are needed. `permanent` are the ids
     of these facts, `repeated` those among them that have been given, too. `watch` is called between two pieces of work;
-    it may raise to give an update up. `meter` is charged with what is done. `planned_s` are the seconds that went into
-    plans.
+    it may raise to give an update up. `meter` is charged with what is done.
     """
 
     def __init__(
@@ -64,9 +66,7 @@ class MaintainedStratum:
         self.permanent: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
         self.repeated: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
         self._supports: dict[str, list[Variant]] = {}
-        self._changes: dict[str, list[Variant]] = {}
         self.iterations = 0
-        self.planned_s = 0.0
 
     @cached_property
     def rules(self) -> Sequence[Rule]:
@@ -78,18 +78,29 @@ class MaintainedStratum:
         return [RuleStatistics(rule=rule.text, relation=rule.relation) for rule in self.rules]
 
     @cached_property
-    def deriving(self) -> dict[str, list[tuple[Rule, RuleStatistics]]]:
+    def deriving(self) -> dict[str, list[MarkedRule]]:
         """By relation the rules that derive its tuples."""
-        return grouped((rule.relation, (rule, costs)) for rule, costs in self.marked)
+        return grouped((each[0].relation, each) for each in self.marked)
 
     @cached_property
-    def reading(self) -> dict[str, list[tuple[Rule, RuleStatistics]]]:
-        """By relation the rules with an atom of it."""
-        return grouped((name, pair) for pair in self.marked for name in dict.fromkeys(pair[0].relations()))
+    def reading(self) -> dict[str, list[Reading]]:
+        """By relation the atoms of it."""
+        return grouped(
+            (literal.relation, Reading(rule, at, costs, self.context))
+            for rule, costs in self.marked
+            for at, literal in enumerate(rule.body)
+            if isinstance(literal, Match | Absent)
+        )
 
     @cached_property
-    def marked(self) -> list[tuple[Rule, RuleStatistics]]:
+    def marked(self) -> list[MarkedRule]:
         return [(marked(rule), costs) for rule, costs in zip(self.rules, self.statistics, strict=True)]
+
+    def may_react(self, changed: Iterable[str]) -> bool:
+        """Return False if changes of these relations derive nothing: each rule that reads one needs tuples of another
+        that has never had any. When that one gets some, it is asked again, and then takes in all that has changed.
+        """
+        return any(reading.is_live() for name in changed for reading in self.reading.get(name, ()))
 
     def supports(self, name: str) -> list[Variant]:
         """What finds the supports of a relation's tuples."""
@@ -100,18 +111,16 @@ class MaintainedStratum:
             self._supports[name] = made
         return self._supports[name]
 
-    def changes(self, name: str) -> list[Variant]:
-        """What begins with changes of a relation's tuples."""
-        if name not in self._changes:
-            with self.context.bindings.lock:
-                self._changes[name] = [
-                    variant
-                    for rule, costs in self.reading[name]
-                    for _, variant in changes(
-                        rule, rule.head, self.context, costs, partial(self.end, Emit, rule.relation), only=name
-                    )
-                ]
-        return self._changes[name]
+    def begun_by(self, changed: ChangedRows) -> list[Variant]:
+        """Return what begins with changed tuples, which it is given."""
+        readings = self.reading.get(changed.relation.name, ()) if changed.n else ()
+        variants = [reading.variant(self.end_of_changes) for reading in readings if reading.may_match(changed)]
+        feed_changes(variants, changed)
+        return variants
+
+    def end_of_changes(self, relation: str) -> End:
+        """What makes the ends of plans that begin with changes, for rules of a relation."""
+        return partial(self.end, Emit, relation)
 
     def end(self, kind: type[Emit], relation: str, registers: list[int]) -> Emit:
         """What ends the plans of a relation's rules."""
@@ -144,7 +153,6 @@ class MaintainedStratum:
         self.iterations, is_enough = rounds.run(enough)
         if is_enough:
             self.agenda.last = self.iterations
-        self.planned_s += rounds.planned_s
         for relation in self.relations:
             relation.trim()
 
@@ -156,7 +164,8 @@ class MaintainedStratum:
 
     def forget_plans(self) -> None:
         """Forget plans, which read arrangements that are no more."""
-        self._supports, self._changes = {}, {}
+        self._supports = {}
+        self.__dict__.pop("reading", None)
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in what has changed in the inputs, and facts of these relations that have been inserted and deleted."""
@@ -182,9 +191,10 @@ class MaintainedStratum:
 
     def compare(self, inputs: Sequence[MaintainedRelation], own: Batch, gone: Batch) -> None:
         """Draw the consequences of what has changed in inputs, and of a batch of facts, of which some are gone."""
-        read = {relation: np.concatenate(relation.changes()) for relation in inputs if len(relation.changed)}
+        batch = [ChangedRows(relation, ids, own=True) for relation, ids in own.items()]
+        batch += [relation.changed_rows for relation in inputs if relation.moves]
         self.context.epoch.opening = frozenset(relation.name for relation in inputs)
-        self.propagate({**own, **read}, gone)
+        self.propagate(batch, gone)
         self.context.epoch.opening = frozenset()
         for relation in self.relations:
             relation.close_batch()
@@ -228,27 +238,25 @@ class MaintainedStratum:
         while (iteration := self.agenda.next()) is not None:
             self.iterations += 1
             gone = dict(self.agenda.decide(iteration))
-            self.propagate({relation: relation.moving.ids for relation in gone}, gone)
+            self.propagate([ChangedRows(relation, relation.moving.ids, own=True) for relation in gone], gone)
             for relation in gone:
                 relation.close_batch()
         self.agenda.close()
         for relation in self.relations:
             relation.arrange()
 
-    def propagate(self, batch: Batch, left: Batch) -> None:
+    def propagate(self, batch: Sequence[ChangedRows], left: Batch) -> None:
         """Join what a batch changes with all else, and look for the supports of tuples that have left."""
-        jobs: list[Variant] = []
-        for relation, ids in batch.items():
-            relation.arrange()
-            variants = self.changes(relation.name) if len(ids) else []
-            feed_changes(variants, relation, ids, own=relation.name in self.names)
-            jobs += variants
+        for changed in batch:
+            changed.relation.arrange()
+        jobs = [variant for changed in batch for variant in self.begun_by(changed)]
         for relation, ids in left.items():
             for variant in self.supports(relation.name) if len(ids) else ():
                 if not variant.feed.n:
                     variant.feed.fill(relation.rows_of(ids, np.zeros(len(ids)), np.zeros(len(ids))))
                 jobs.append(variant)
-        self.planned_s += run_variants(jobs, self.pool)
+        if jobs:
+            run_variants(jobs, self.pool)
 
 
 def grouped(pairs: Iterable[tuple[str, Item]]) -> dict[str, list[Item]]:

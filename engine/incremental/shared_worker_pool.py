@@ -12,12 +12,19 @@ class SharedWorkerPool:
     """Runs jobs for several callers at a time, each on an execution of its own.
 
     Who is alone has all threads, of several each has an equal part; it is looked at again before each wave of tasks.
+    `planned_s` are the seconds of processor time that went into plans of jobs.
     """
 
     def __init__(self, threads: int, options: Options) -> None:
         self.threads, self.options, self.n_callers = threads, options, 0
         self._idle: list[Execution] = []
         self._lock = Lock()
+        self.planned_s = 0.0
+
+    def charge_plans(self, seconds: float) -> None:
+        """Add to the time that went into plans."""
+        with self._lock:
+            self.planned_s += seconds
 
     def run(self, jobs: Sequence[Job]) -> None:
         """Run jobs to their end."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import thread_time
 
 import numpy as np
@@ -12,11 +13,10 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan
 from engine.evaluation.execution import Job
 from engine.evaluation.operators import Operator
+from engine.incremental.changed_rows import AskedRows, ChangedRows, Condition, conditions_of
 from engine.incremental.iteration_stamps import AFTER, BEFORE, Epoch, Stamper
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.shared_worker_pool import SharedWorkerPool
-from engine.incremental.skip_test import may_match
-from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Absent, Literal, Match, Operand, Rule
 from engine.result import RuleStatistics
 from engine.storage.partition import Block
@@ -104,7 +104,13 @@ class Variant:
         return None if self._plan.never else self._plan
 
     def _may_match(self) -> bool:
-        return all(may_match(self.given, self.rule.body, self.bindings.relations, x.rows) for x in self.feed.delta)
+        return all(AskedRows(block.rows).may_match(self.conditions) for block in self.feed.delta)
+
+    @cached_property
+    def conditions(self) -> Sequence[Condition]:
+        """The conditions on rows of the feed."""
+        others = [literal for literal in self.rule.body if literal is not self.given]
+        return conditions_of(self.given.terms, others, self.bindings.relations)
 
     def blocks(self, plan: Plan) -> Sequence[Block]:
         if plan.source is None:
@@ -120,23 +126,77 @@ def changes(
     end: End,
     *,
     current: bool = False,
-    only: str | None = None,
 ) -> Iterator[tuple[str, Variant]]:
-    """A variant for each atom, positive or negated, that begins with the tuples of it that a batch changes.
+    """A variant for each atom of a marked rule, positive or negated, that begins with the tuples that a batch changes.
 
-    The rule is marked; the atoms may be those of one relation `only`. Atoms before it must be as they were, so that
-    each instantiation is found once, by the first that has changed. With `current` all others are as they are after the
-    batch.
+    Atoms before it must be as they were, so that each instantiation is found once, by the first that has changed. With
+    `current` all others are as they are after the batch.
     """
     for at, literal in enumerate(rule.body):
-        if isinstance(literal, Match | Absent) and only in (None, literal.relation):
-            suffix = POSITIVE if isinstance(literal, Match) else NEGATED
-            feed = context.feed(context.bindings.relations[literal.relation], suffix)
-            columns = literal.terms[:-1] if isinstance(literal, Match) else literal.terms
-            given = Match(feed.name, (*columns, None, BEFORE, AFTER))
-            changed = replace(rule, body=(*rule.body[:at], given, *rule.body[at + 1 :]))
-            untouched = () if current else rule.body[:at]
-            yield literal.relation, begun(changed, given, feed, wanted, context, statistics, end, current, untouched)
+        if isinstance(literal, Match | Absent):
+            yield literal.relation, changed_at(at, rule, wanted, context, statistics, end, current)
+
+
+def changed_at(
+    at: int,
+    rule: Rule,
+    wanted: Sequence[Operand],
+    context: Context,
+    statistics: RuleStatistics,
+    end: End,
+    current: bool = False,
+) -> Variant:
+    """The variant for the atom at a place of the body; see `changes`."""
+    literal = rule.body[at]
+    suffix = POSITIVE if isinstance(literal, Match) else NEGATED
+    feed = context.feed(context.bindings.relations[literal.relation], suffix)
+    given = Match(feed.name, (*changing_terms(literal), None, BEFORE, AFTER))
+    changed = replace(rule, body=(*rule.body[:at], given, *rule.body[at + 1 :]))
+    untouched = () if current else rule.body[:at]
+    return begun(changed, given, feed, wanted, context, statistics, end, current, untouched)
+
+
+def changing_terms(literal: Match | Absent) -> tuple[Operand | None, ...]:
+    """Return the terms of an atom of a marked rule, but for the mark."""
+    return literal.terms[:-1] if isinstance(literal, Match) else literal.terms
+
+
+class Reading:
+    """An atom of a marked rule as the place where changes come in: its variant is made once the rule can match.
+
+    `others` are other relations of which the rule needs tuples, without those that are known to have had some.
+    """
+
+    def __init__(self, rule: Rule, at: int, statistics: RuleStatistics, context: Context) -> None:
+        self.rule, self.at, self.statistics, self.context = rule, at, statistics, context
+        self.literal = rule.body[at]
+        needed = {x.relation for x in rule.body if isinstance(x, Match)} - {self.literal.relation}
+        self.others = [context.bindings.relations[name] for name in needed]
+        self._variant: Variant | None = None
+
+    def is_live(self) -> bool:
+        """Return False if there has never been a tuple of one of the other relations."""
+        while self.others and self.others[-1].n:
+            self.others.pop()
+        return not self.others
+
+    @cached_property
+    def conditions(self) -> Sequence[Condition]:
+        """The conditions on changed tuples."""
+        others = [literal for literal in self.rule.body if literal is not self.literal]
+        return conditions_of(changing_terms(self.literal), others, self.context.bindings.relations)
+
+    def may_match(self, changed: ChangedRows) -> bool:
+        """Return False if no changed tuple takes part in an instantiation."""
+        return self.is_live() and changed.may_match(self.conditions)
+
+    def variant(self, end: Callable[[str], End]) -> Variant:
+        """Return what begins with changed tuples; `end` makes the end of the plans for a relation."""
+        if self._variant is None:
+            with self.context.bindings.lock:
+                made = end(self.rule.relation)
+                self._variant = changed_at(self.at, self.rule, self.rule.head, self.context, self.statistics, made)
+        return self._variant
 
 
 def support(rule: Rule, context: Context, statistics: RuleStatistics, end: End) -> Variant:
@@ -181,32 +241,23 @@ def begun(
     return Variant(rule, context, statistics, make, given, feed)
 
 
-def presence(iterations: np.ndarray, negated: bool) -> np.ndarray:
-    """The iterations of input tuples: 0 for those that are there (or, if negated, are not), ABSENT for the others."""
-    return np.where((iterations == ABSENT) == negated, 0, ABSENT)
-
-
-def feed_changes(variants: Sequence[Variant], relation: MaintainedRelation, ids: np.ndarray, *, own: bool) -> None:
-    """Let variants begin with tuples of a relation that have changed; `own` ones count with their iterations."""
-    for variant in variants if len(ids) else ():
+def feed_changes(variants: Iterable[Variant], changed: ChangedRows) -> None:
+    """Let variants begin with tuples of a relation that have changed."""
+    for variant in variants:
         if not variant.feed.n:
-            states = relation.states_of(ids)
-            if not own:
-                states = tuple(presence(state, variant.feed.negated) for state in states)
-            variant.feed.fill(relation.rows_of(ids, *states))
+            variant.feed.fill(changed.begun(variant.feed.negated))
 
 
-def run_variants(variants: Sequence[Variant], pool: SharedWorkerPool) -> float:
-    """Run variants, and empty their feeds; return the seconds spent on plans."""
+def run_variants(variants: Sequence[Variant], pool: SharedWorkerPool) -> None:
+    """Run variants, and empty their feeds."""
     jobs: list[Job] = []
     begin = thread_time()
     for variant in variants:
         plan = variant.plan()
         if plan is not None:
             jobs.append((plan, variant.statistics, variant.blocks(plan)))
-    planned_s = thread_time() - begin
+    pool.charge_plans(thread_time() - begin)
     if jobs:
         pool.run(jobs)
     for variant in variants:
         variant.feed.fill(np.empty((variant.feed.arity, 0), variant.feed.dtype))
-    return planned_s

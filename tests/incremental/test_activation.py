@@ -16,6 +16,8 @@ PROGRAM = engine.compile(
         .input a
         .decl b(x: number)
         .input b
+        .decl c(x: number)
+        .input c
         .decl small(x: number)
         .decl any()
         .decl guarded(x: number)
@@ -26,6 +28,8 @@ PROGRAM = engine.compile(
         guarded(x) :- any(), b(x).
         other(x) :- b(x), !small(x).
         none() :- !any().
+        .decl both(x: number)
+        both(x) :- b(x), c(x).
         """
     ]
 )
@@ -35,7 +39,10 @@ UPDATES = [
     ({"a": {20}}, {"b": {9}}, "a b guarded other"),  # The first is there already.
     ({}, {"a": {1, 3}}, "a small any guarded other none"),
     ({"b": {1}}, {}, "b"),  # It is there already.
-    ({"b": {5}}, {}, "b guarded other"),
+    ({"b": {5}}, {}, "b guarded other"),  # There has never been a c, so there is no use in looking for both.
+    ({"c": {5}}, {}, "c both"),  # What has come before is there.
+    ({}, {"c": {5}}, "c both"),
+    ({"b": {7}}, {}, "b guarded other both"),
 ]
 
 
@@ -45,7 +52,7 @@ def columns(rows):
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_only_strata_whose_input_has_changed_are_looked_at(scheduler):
-    facts = {"a": {1}, "b": {1, 9}}
+    facts = {"a": {1}, "b": {1, 9}, "c": set()}
     view = MaintainedProgram(PROGRAM, Database(), threads=1, scheduler=scheduler)
     view.bootstrap(columns(facts))
     for inserted, deleted, activated in UPDATES:
