@@ -21,8 +21,8 @@ from prompt_toolkit.output import Output
 from analyzer.errors import AnalyzeError
 from analyzer.escaping import printable
 from analyzer.queries.live_queries import Queries
+from analyzer.queries.query import Query
 from analyzer.queries.relation_list import ListedRelation
-from analyzer.queries.tree_query import Query
 from analyzer.report import Problem
 from cli.answer_table import print_answers
 from cli.output import tell_news, terminal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -51,6 +50,10 @@ def nobody(warning: str) -> None:
     """Say nothing."""
 
 
+FLOW, SINK, SOURCE, HARM, BEGINS = "shared_step", "sink", "origin", "taint_path", "begins"
+TRIED = frozenset({FLOW, SINK, SOURCE, HARM, BEGINS})
+"""The relations of maintained programs that get rows on trial, to say why nothing is found: a step that data takes, a
+sink, a source, harm that data does at a sink, and data that begins under a root of its own."""
 GIVEN = frozenset({*schema.relations(), INTO, IN_QUESTION})
 """The relations that rows come for from elsewhere than rules: facts, what bounds on points-to put in, and questions."""
 
@@ -115,18 +118,6 @@ def _units(layers: Sequence[Sequence[engine.Source]], directory: Path, tell: Tel
     return units
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked of the relations beside a report: by these sources, which read and write these relations."""
-
-    sources: tuple[engine.Source, ...] = ()
-    wanted: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
-
-
-NOTHING_ASKED = Asked()
-
-
 def prepare_cached(
     sources: Sequence[engine.Source],
     directory: Path,
@@ -181,12 +172,9 @@ def compile_whole_rulebook(book: Rulebook, directory: Path) -> OutlinedProgram:
     return _without_wrong_sources(book, lambda: compile_cached(book.sources, directory, None, tell=book.warn))
 
 
-def prepare_rulebook(book: Rulebook, directory: Path, asked: Asked = NOTHING_ASKED) -> PreparedProgram:
-    """Do the same, and return the program as a view needs it, with what is asked beside reports."""
-    wanted, given = (*READ, *asked.wanted), GIVEN | asked.given
-    return _without_wrong_sources(
-        book, lambda: prepare_cached([*book.sources, *asked.sources], directory, wanted, given, book.warn)
-    )
+def prepare_rulebook(book: Rulebook, directory: Path) -> PreparedProgram:
+    """Do the same, and return the program as a view needs it: rows can be tried in it."""
+    return _without_wrong_sources(book, lambda: prepare_cached(book.sources, directory, READ, GIVEN | TRIED, book.warn))
 
 
 def _without_wrong_sources(book: Rulebook, make: Callable[[], Made]) -> Made:

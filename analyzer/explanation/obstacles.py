@@ -9,8 +9,11 @@ So a reason is never a guess: it says what would have to be known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
 
-from analyzer.explanation.trial import FLOW, HARM, NIL, SINK, SOURCE, Obstacle, Row, TaintedData, Trial
+from analyzer.evaluation.program import FLOW, HARM, SINK, SOURCE
+from analyzer.explanation.trial import NIL, Obstacle, Row, TaintedData, Trial
 from analyzer.explanation.unknown_steps import unknown_steps
 
 MOST_CANDIDATES = 1_000
@@ -59,7 +62,7 @@ class Search:
         Of those that are verified, ones of the lowest rank are returned.
         """
         found: list[Obstacle] = []
-        for candidate in sorted(candidates, key=lambda each: (len(each.before), each.rank, each.row))[:most]:
+        for candidate in sorted(candidates, key=self.trial.order_of)[:most]:
             if found and candidate.rank > found[0].rank + 1:
                 break
             if self.trial.would_find([*candidate.all, *self.begun_as_sources(), *beside]):
@@ -85,7 +88,7 @@ class Search:
         found: dict[Row, Obstacle] = {}
         for kind, place, value, rank, words, name in self.trial.listed("could_be_sink"):
             each = self.obstacle(SINK, (kind, place, value), rank, words, name, value, place)
-            found[each.row] = min(found.get(each.row, each), each, key=lambda other: other.rank)
+            found[each.row] = min(found.get(each.row, each), each, key=self.trial.order_of)
         return list(found.values())
 
     def at_the_sink(self) -> list[Obstacle]:
@@ -124,7 +127,7 @@ class Search:
         """Let data begin behind the frontier; return what stopped that which reaches the place, None if nothing did."""
         candidates: dict[int, Obstacle] = {}
         data = TaintedData(self.trial)
-        for _, value, target, rank, words, name in sorted(self.trial.listed("halts"), key=lambda row: (row[3], row)):
+        for value, target, rank, words, name in self.halts():
             root = self.trial.root(target)
             before = self.overcome(data, value, begun)
             if root not in begun and before is not None and target not in candidates:
@@ -141,6 +144,17 @@ class Search:
         reaching = self.trial.reaching()
         return [candidates[target] for root, target in new if root in reaching]
 
+    def halts(self) -> list[Row]:
+        """Return where data stops: value, target, rank, words and name; the most to the point first."""
+        rows = {row[1:] for row in self.trial.listed("halts")}
+        order, text = cache(self.trial.order), cache(self.trial.text)
+
+        def key(row: Row) -> tuple[Any, ...]:
+            value, target, rank, words, name = row
+            return rank, order(target), order(value), text(words), text(name)
+
+        return sorted(rows, key=key)
+
     def overcome(
         self, data: TaintedData, value: int, begun: Mapping[int, tuple[Obstacle, ...]]
     ) -> tuple[Obstacle, ...] | None:
@@ -152,32 +166,28 @@ class Search:
         found = [begun[root] for root in roots if root in begun]
         if NIL in roots and not self.begin:
             found.append(())
-        return min(found, key=lambda each: (len(each), [other.row for other in each])) if found else None
+        return min(found, key=lambda each: (len(each), list(map(self.trial.order_of, each)))) if found else None
 
     # ---- sources
 
     def unknown_sources(self, beside: Sequence[Obstacle]) -> list[Obstacle]:
         """Return the values where data was said to come from as sources that are not known."""
-        known = {value: (words, name) for _, value, words, name in self.trial.listed("harmless_source")}
-        label, found = self.label(), []
+        known, label, found = self.harmless_sources(), self.label(), []
         for value in self.begin:
-            said = known.get(value)
-            words = self.trial.text(said[0]) if said else "no model says that {value} is data that someone else chooses"
-            name = self.trial.text(said[1]) if said else ""
+            unknown = 2, "no model says that {value} is data that someone else chooses", ""
             if label is not None:
-                found.append(Obstacle(SOURCE, (label, value), 1 if said else 2, words, name, value, value))
+                found.append(Obstacle(SOURCE, (label, value), *known.get(value, unknown), value, value))
         self.begin = []
         return self.verified(found, beside)
 
     def missing_sources(self) -> list[Obstacle]:
         """Return values near the place where data might come in that reaches it."""
-        candidates = {}
-        for _, value, words, name in self.trial.listed("harmless_source"):
-            candidates[value] = (1, self.trial.text(words), self.trial.text(name))
+        candidates = self.harmless_sources()
         for value, rank, words, name in self.trial.listed("could_be_source"):
-            if value not in candidates or candidates[value][0] > rank:
-                candidates[value] = (rank, self.trial.text(words), self.trial.text(name))
-        roots = [(self.trial.root(value), value) for value in sorted(candidates)[:MOST_CANDIDATES]]
+            told = rank, self.trial.text(words), self.trial.text(name)
+            candidates[value] = min(candidates.get(value, told), told)
+        chosen = sorted(candidates, key=self.trial.order)[:MOST_CANDIDATES]
+        roots = [(self.trial.root(value), value) for value in chosen]
         label = self.label()
         if not roots or label is None:
             return []
@@ -189,6 +199,12 @@ class Search:
             for root, value in roots
             if root in reaching
         ]
+
+    def harmless_sources(self) -> dict[int, tuple[int, str, str]]:
+        """Return the rank, words and name of each source that does no harm of the kind."""
+        rows = self.trial.listed("harmless_source")
+        told = [(value, (1, self.trial.text(words), self.trial.text(name))) for _, value, words, name in rows]
+        return dict(sorted(told, reverse=True))
 
     def obstacle(
         self, relation: str, row: Row, rank: int, words: int, name: int, value: int, target: int,

@@ -8,18 +8,10 @@ from pathlib import Path
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
 from analyzer.escaping import json_text
+from analyzer.explanation.questions import Extent
 from engine.provenance import Document, Explainer, as_dot, as_text, explainer_of_file
 
 FORMATS = ("text", "json", "dot")
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How much is explained: up to `limit` tuples, each by its n-th derivation, down to a depth."""
-
-    limit: int = 1
-    number: int = 1
-    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,18 +12,19 @@ from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
 from analyzer.escaping import json_text
 from analyzer.evaluation.line_query import Question
-from analyzer.evaluation.program import NOTHING_ASKED, Asked
 from analyzer.explanation.finding_steps import ExplainedStep, FindingSteps
 from analyzer.explanation.folded import Reason
-from analyzer.explanation.program_tuples import Explanations, Extent, explained
+from analyzer.explanation.program_tuples import Explanations, explained
+from analyzer.explanation.questions import Extent, line_of
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.findings.source_texts import Texts
 from analyzer.history.ci import MAX_STATE_BYTES
 from analyzer.live.live_repository import LiveRepository, Refused
 from analyzer.report import Finding, Report
+from analyzer.scan import ScanRequest
+from analyzer.sources.frozen_tree import FrozenTree
 from engine.provenance import Document, as_dot, as_text
 
-FINGERPRINT = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 INDENT = "  "
 
 
@@ -66,11 +66,12 @@ def reason_lines(reason: Reason, level: int) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The report on a working tree, its texts, and the relations that it was made from."""
+    """The report on a working tree, and the relations that it was made from."""
 
     report: Report
     steps: FindingSteps
     repository: LiveRepository
+    tree: FrozenTree
 
     def explained(self, finding: Finding, full: bool) -> ExplainedFinding:
         row = self.steps.tuple_of(finding)
@@ -80,34 +81,41 @@ class Scanned:
 
 
 @contextmanager
-def scanned(
-    path: Path, flags: Mapping[str, Any], progress: Progress = silent, asked: Asked = NOTHING_ASKED
-) -> Iterator[Scanned]:
-    """Give the report on a working tree with its relations. Raises AnalyzeError A010 where these are not maintained."""
-    repository = LiveRepository(path, flags, MAX_STATE_BYTES, progress, asked)
+def opened(path: Path, flags: Mapping[str, Any], progress: Progress = silent) -> Iterator[LiveRepository]:
+    """Give the maintained relations of a working tree."""
+    repository = LiveRepository(path, flags, MAX_STATE_BYTES, progress)
     try:
-        tree = repository.frozen()
-        try:
-            report = repository.report(tree).report
-        except Refused as error:
-            raise AnalyzeError("A010", f"{error}, and so are not explained") from None
-        yield Scanned(report, FindingSteps(repository.view, Texts(tree)), repository)
+        yield repository
+    except Refused as error:
+        raise AnalyzeError("A010", f"{error}, and so are not explained") from None
     finally:
         repository.close()
+
+
+def scanned(repository: LiveRepository, request: ScanRequest | None = None, tree: FrozenTree | None = None) -> Scanned:
+    """Return the report on a tree, or the files as they are, with its relations. Raises AnalyzeError, and Refused."""
+    tree = tree or repository.frozen()
+    report = repository.report(tree, request).report
+    return Scanned(report, FindingSteps(repository.view, Texts(tree)), repository, tree)
 
 
 def explain_findings(
     path: Path, what: str, flags: Mapping[str, Any], full: bool, progress: Progress = silent
 ) -> list[ExplainedFinding]:
     """Explain the findings of a fingerprint, or on a line FILE:LINE. Raises AnalyzeError A007 and A010."""
-    question = None if FINGERPRINT.fullmatch(what) else Question.parse(what, path)
-    with scanned(path, flags, progress) as held:
-        findings = list(chosen(held.report.findings, what, question))
-        if not findings:
-            where = f"no finding on {what}" if question else f"no finding has the fingerprint {what}"
-            help = f"analyze explain --why-not CHECK {what}" if question else "analyze scan --format json lists them"
-            raise AnalyzeError("A010", where, help=help)
-        return [held.explained(finding, full) for finding in findings]
+    question = line_of(what, path)
+    with opened(path, flags, progress) as repository:
+        return explained_findings(scanned(repository), what, question, full)
+
+
+def explained_findings(held: Scanned, what: str, question: Question | None, full: bool) -> list[ExplainedFinding]:
+    """Explain the findings on a line, or of the fingerprint `what`. Raises AnalyzeError A010."""
+    findings = list(chosen(held.report.findings, what, question))
+    if not findings:
+        where = f"no finding on {what}" if question else f"no finding has the fingerprint {what}"
+        help = f"analyze explain --why-not CHECK {what}" if question else "analyze scan --format json lists them"
+        raise AnalyzeError("A010", where, help=help)
+    return [held.explained(finding, full) for finding in findings]
 
 
 def chosen(findings: Sequence[Finding], what: str, question: Question | None) -> Iterator[Finding]:
@@ -124,8 +132,22 @@ def explain_tuples(
     path: Path, atom: str, flags: Mapping[str, Any], extent: Extent, progress: Progress = silent
 ) -> Explanations:
     """Explain the tuples of a scan's relations that match an atom, or why none does; raises as `explain_atom` does."""
-    with scanned(path, flags, progress) as held, coded_errors(path):
-        return explained(held.steps.explainer, atom, extent)
+    with opened(path, flags, progress) as repository:
+        return explained_tuples(repository, atom, extent)
+
+
+def explained_tuples(
+    repository: LiveRepository,
+    atom: str,
+    extent: Extent,
+    request: ScanRequest | None = None,
+    tree: FrozenTree | None = None,
+) -> Explanations:
+    """Do the same for relations that are maintained. Raises Refused for other options than these are for."""
+    tree = tree or repository.frozen()
+    repository.follow(tree, request)
+    with coded_errors(repository.path):
+        return explained(FindingSteps(repository.view, Texts(tree)).explainer, atom, extent)
 
 
 def render_findings(explained: Sequence[ExplainedFinding], format: str) -> str:

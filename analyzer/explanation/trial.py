@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from analyzer.evaluation.program import BEGINS, HARM, SINK, SOURCE, TRIED
+from analyzer.explanation.finding_steps import FindingSteps
 from engine.incremental import MaintainedProgram
 
-FLOW, SINK, SOURCE, HARM = "shared_step", "sink", "origin", "taint_path"
-"""The relations of which an obstacle is a missing tuple: a step, a sink, a source, and harm done by data at a sink."""
+PLACE, CHECK = "in_question", "check_in_question"
+"""The relations that say what is asked."""
 WANTED = (
-    *(FLOW, SINK, SOURCE, HARM, "begins", "reaches_sink", "halts", "sink_there", "harmless_there", "could_be_sink"),
-    *("could_be_source", "unreported", "remedy", "call_target", "harmless_source", "open_for", "tainted", "arrives"),
-    "label_exempt",
+    *(*sorted(TRIED), PLACE, CHECK, "judged", "reaches_sink", "halts", "sink_there", "harmless_there"),
+    *("could_be_sink", "could_be_source", "unreported", "remedy", "call_target", "harmless_source", "open_for"),
+    *("tainted", "arrives", "label_exempt", "finding", "block", "function", "class", "module", "cell", "location"),
 )
 """The relations that are read or tried."""
-GIVEN = frozenset({"begins", FLOW, SINK, SOURCE, HARM, "in_question"})
 NIL = 0
 
 Row = tuple[int, ...]
@@ -47,21 +49,30 @@ class Obstacle:
 
 @dataclass
 class Trial:
-    """A check at a place in question, on a view that is asked what would be if other tuples were there.
+    """A check at a place in question, on relations that are asked what would be if other tuples were there.
 
-    `places` are the entities there, `check` is its symbol.
+    `places` are the entities there, `check` is its symbol. Everything is ordered by content: `order` is that of
+    entities, `order_of` that of obstacles.
     """
 
-    view: MaintainedProgram
+    steps: FindingSteps
     check: int
     places: np.ndarray
 
+    @property
+    def view(self) -> MaintainedProgram:
+        return self.steps.view
+
     def __enter__(self) -> Trial:
-        self.insert("in_question", [(place,) for place in self.places.tolist()])
+        self.update(self._question, {})
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.delete("in_question", [(place,) for place in self.places.tolist()])
+        self.update({}, self._question)
+
+    @property
+    def _question(self) -> Mapping[str, list[Row]]:
+        return {PLACE: [(place,) for place in self.places.tolist()], CHECK: [(self.check,)]}
 
     # ---- what there is
 
@@ -81,8 +92,9 @@ class Trial:
 
     def reaching(self) -> set[int]:
         """Return the roots whose data reaches a sink at the place."""
-        roots, _, places, _, _ = self.rows("reaches_sink")
-        return set(roots[np.isin(places, self.places)].tolist())
+        roots, kinds, places, _, _ = self.rows("reaches_sink")
+        is_asked = np.isin(places, self.places) & np.isin(kinds, self.rows("judged")[0])
+        return set(roots[is_asked].tolist())
 
     def root(self, value: int) -> int:
         """Return the root that stands for a value: its own node."""
@@ -91,6 +103,24 @@ class Trial:
     def node(self, fields: Row) -> int:
         table = self.view.records["Node"]
         return int(table.construct(np.array([fields], table.dtype).T.copy(), 1, np.arange(3))[0])
+
+    # ---- order
+
+    def order(self, entity: int) -> tuple[str, str]:
+        """Return what orders entities: their place, and their chain of labels."""
+        place = self.steps.entities.place(entity)
+        region = "" if place is None else f"{place.file}:{place.line:09}:{place.column:09}:{place.end_line:09}"
+        return region, self.steps.entities.chain(entity)
+
+    def order_of(self, obstacle: Obstacle) -> tuple[Any, ...]:
+        """Return what orders obstacles: the fewest before them, those of low rank, and then their content."""
+        kind = self.text(obstacle.row[0]) if obstacle.relation in (SINK, SOURCE, HARM) else ""
+        ends = self.order(obstacle.target), self.order(obstacle.value)
+        return len(obstacle.before), obstacle.rank, *ends, obstacle.words, obstacle.name, kind
+
+    def order_of_node(self, node: int) -> str:
+        """Return what orders the nodes of a value: the keys under which it holds data."""
+        return self.steps.writer.value(node, self.view.program.relations[BEGINS].columns[0].type)
 
     # ---- what would be
 
@@ -123,6 +153,7 @@ class TaintedData:
     """What is tainted now, by value: nodes, and the roots that data there begins under."""
 
     def __init__(self, trial: Trial) -> None:
+        self._trial = trial
         entries, _, nodes = trial.rows("tainted")
         values = trial.view.records["Node"].columns[0][nodes - 1]
         self._found: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -134,7 +165,7 @@ class TaintedData:
 
     def node(self, value: int) -> int:
         """Return one of the value's nodes that are tainted."""
-        return min(node for _, node in self._found[value])
+        return min({node for _, node in self._found[value]}, key=self._trial.order_of_node)
 
     def roots(self, value: int) -> set[int]:
         return {root for entry, _ in self._found.get(value, ()) for root in self._arriving.get(entry, ())}

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from analyzer.explanation.trial import FLOW, NIL, Obstacle, TaintedData, Trial
+from analyzer.evaluation.program import FLOW
+from analyzer.explanation.trial import NIL, Obstacle, TaintedData, Trial
 
 WORDS = "data comes as far as {value}; {target} reaches the place, and no step from one to the other is known"
 
@@ -31,7 +32,7 @@ def unknown_steps(trial: Trial, reaching: Sequence[Obstacle], begin: Sequence[in
         found = []
         for target in dict.fromkeys(each.value for each in reaching if each.value in lines):
             near = tainted if begin else [value for value in tainted if bodies.are_near(value, target)]
-            value = last_before(target, near, lines)
+            value = last_before(trial, target, near, lines)
             if value is not None:
                 rank = lines[target][1] - lines[value][1]
                 step = (data.node(value), trial.root(target))
@@ -41,11 +42,12 @@ def unknown_steps(trial: Trial, reaching: Sequence[Obstacle], begin: Sequence[in
         trial.delete("begins", roots)
 
 
-def last_before(target: int, values: Sequence[int], lines: Lines) -> int | None:
+def last_before(trial: Trial, target: int, values: Sequence[int], lines: Lines) -> int | None:
     """Return a value in the last line before that of the target, in its file."""
     file, line = lines[target]
-    before = [(lines[value][1], value) for value in values if lines[value][0] == file and lines[value][1] < line]
-    return max(before)[1] if before else None
+    before = [value for value in values if lines[value][0] == file and lines[value][1] < line]
+    last = max((lines[value][1] for value in before), default=0)
+    return max((value for value in before if lines[value][1] == last), key=trial.order, default=None)
 
 
 def lines_of(trial: Trial) -> Lines:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from analyzer.escaping import json_text
 from analyzer.evaluation.line_query import Question
-from analyzer.evaluation.program import Asked
+from analyzer.evaluation.program import FLOW, SINK, compile_cached, evaluation_errors
 from analyzer.evaluation.rule_sources import bundled
 from analyzer.explanation.folded import COLUMN
 from analyzer.explanation.obstacles import Search
-from analyzer.explanation.tree_questions import Scanned, scanned
-from analyzer.explanation.trial import FLOW, GIVEN, SINK, WANTED, Obstacle, Trial
+from analyzer.explanation.questions import Silence
+from analyzer.explanation.tree_questions import Scanned, opened, scanned
+from analyzer.explanation.trial import WANTED, Obstacle, Trial
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.findings.entities import NIL
-from analyzer.history.compared_settings import Settings
+from analyzer.live.live_repository import LiveRepository
 from analyzer.report import Report
 from analyzer.scan import ScanRequest
+from analyzer.sources.frozen_tree import FrozenTree
 from engine.provenance import Document
 from rules import catalogue, library
 
@@ -80,33 +82,65 @@ class WhyNot:
 
 
 def why_not(
-    path: Path, check: str, what: str, begin: str | None, flags: Mapping[str, Any], progress: Progress = silent
+    path: Path, check: str, where: str, begin: str | None, flags: Mapping[str, Any], progress: Progress = silent
 ) -> WhyNot:
-    """Return why a check reports nothing at FILE:LINE, of data from `begin`, another FILE:LINE, if that is given.
+    """Return why a check reports nothing at FILE:LINE of a working tree, of data from `begin`, another FILE:LINE.
 
-    Raises AnalyzeError: A007 for what is not FILE:LINE or not scanned, R002 for a check that there is not.
+    Raises AnalyzeError: A007 for what is not FILE:LINE, R002 for a check that there is not.
     """
-    question = Question.parse(what, path)
-    source = None if begin is None else Question.parse(begin, path)
-    with asking(path, check, flags, progress) as held:
-        reasons = [[each] for each in not_looked_at(held.report, question)]
-        if not reasons:
-            is_found, suppressed = reported(held.report, check, question)
-            reasons = [[each] for each in (*selected(held, flags, check), *suppressed)]
-            if is_found:
-                return WhyNot(check, what, reasons, not reasons)
-            reasons += obstacles(held, check, question, source)
-        return WhyNot(check, what, reasons)
+    asked = Silence.parse(path, check, where, begin)
+    with opened(path, flags, progress) as repository:
+        return why_silent(repository, asked)
+
+
+def why_silent(
+    repository: LiveRepository, asked: Silence, request: ScanRequest | None = None, tree: FrozenTree | None = None
+) -> WhyNot:
+    """Return the answer for a tree, or the files as they are, by options that the relations are maintained for.
+
+    A check that does not run by them is evaluated for itself. Raises AnalyzeError, and Refused for other options.
+    """
+    tree = tree or repository.frozen()
+    not_run = [*not_selected(repository, tree, asked.check)]
+    if not not_run:
+        return answer(scanned(repository, request, tree), asked, [])
+    with opened(repository.path, flags_for(asked.check, repository.flags), repository.progress) as other:
+        return answer(scanned(other), asked, not_run)
+
+
+def answer(held: Scanned, asked: Silence, not_run: list[Missing]) -> WhyNot:
+    """Return the answer from relations in which the check is evaluated; `not_run` says why it is not selected."""
+    reasons = [[each] for each in not_looked_at(held.report, asked.line)]
+    if not reasons:
+        is_found, suppressed = reported(held.report, asked.check, asked.line)
+        reasons = [[each] for each in (*not_run, *suppressed)]
+        if is_found:
+            return WhyNot(asked.check, asked.where, reasons, not reasons)
+        with searchable(held):
+            reasons += obstacles(held, asked.check, asked.line, asked.begin)
+    return WhyNot(asked.check, asked.where, reasons)
+
+
+def flags_for(check: str, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options that select one check alone, whatever its tier."""
+    return {**flags, "rules": (check,), "tier": tuple({*flags.get("tier", ()), tier_of(check)} - {"default"})}
 
 
 @contextmanager
-def asking(path: Path, check: str, flags: Mapping[str, Any], progress: Progress = silent) -> Iterator[Scanned]:
-    """Give the relations of a check, whatever its tier and whether it is selected, with what is asked of them."""
-    asked = Asked((bundled(library.why_not()),), WANTED, GIVEN)
-    tier = tier_of(check)
-    own = {**flags, "rules": (check,), "tier": tuple({*flags.get("tier", ()), tier} - {"default"})}
-    with scanned(path, own, progress, asked) as held:
-        yield held
+def searchable(held: Scanned) -> Iterator[None]:
+    """Maintain what a search reads beside a report."""
+    repository = held.repository
+    book = repository.settings_of(held.tree).book
+    sources = [*book.sources, bundled(library.why_not())]
+    program = compile_cached(sources, repository.state.path, None).only_sources({source.name for source in sources})
+    declared = program.declarations
+    read = replace(declared, relations={name: declared.relations[name] for name in WANTED}, strata=())
+    with evaluation_errors():
+        installed = repository.view.install(program.beyond(read, repository.view.relations))
+    try:
+        yield
+    finally:
+        repository.view.uninstall(installed)
 
 
 def tier_of(check: str) -> str:
@@ -138,9 +172,9 @@ def reported(report: Report, check: str, question: Question) -> tuple[bool, list
     return False, []
 
 
-def selected(held: Scanned, flags: Mapping[str, Any], check: str) -> Iterator[Missing]:
-    """Yield why the check does not run by the settings of the tree."""
-    settings = Settings.of(held.repository.frozen(), ScanRequest.from_flags(held.repository.path, None, flags))
+def not_selected(repository: LiveRepository, tree: FrozenTree, check: str) -> Iterator[Missing]:
+    """Yield why a check does not run by the settings of a repository."""
+    settings = repository.settings_of(tree)
     if check in {each.id for each in settings.book.checks}:
         return
     tier = tier_of(check)
@@ -155,9 +189,11 @@ def obstacles(held: Scanned, check: str, question: Question, source: Question | 
     view = held.repository.view
     mounted = held.repository.follower.collected().mounted
     (symbol,) = view.symbols.intern([check]).tolist()
-    with Trial(view, symbol, question.entities(mounted)[0]) as trial:
-        for _, words, name in trial.listed("unreported"):
-            yield [Missing("report", trial.text(words).replace("{name}", trial.text(name)))]
+    with Trial(held.steps, symbol, question.entities(mounted)[0]) as trial:
+        for words, name in sorted(
+            (trial.text(words), trial.text(name)) for _, words, name in trial.listed("unreported")
+        ):
+            yield [Missing("report", words.replace("{name}", name))]
         begin = [] if source is None else values_of(trial, source.entities(mounted)[0].tolist())
         yield from each_once(held, trial, Search(trial, begin).obstacles() or missing_atoms(held, trial))
 
@@ -176,7 +212,7 @@ def each_once(held: Scanned, trial: Trial, found: list[Obstacle]) -> Iterator[li
 def missing_atoms(held: Scanned, trial: Trial) -> list[Obstacle]:
     """Return the tuples of which one alone keeps a rule of the check from suspecting the place, each verified."""
     found = []
-    for place in trial.places.tolist():
+    for place in sorted(trial.places.tolist(), key=trial.order):
         for relation in ("suspect", "finding"):
             for rule, (name, row) in held.steps.explainer.missing(relation, (trial.check, place, None)):
                 words = f"the rule at {rule} needs one thing more: {held.steps.writer.atom(name, row)}"

@@ -10,10 +10,21 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from analyzer.errors import AnalyzeError
-from analyzer.live.messages import ANSWER_CODEC, CODE_CODEC, CodeAnswer, Disconnected, Message, receive, send, unpacked
+from analyzer.live.messages import (
+    ANSWER_CODEC,
+    CODE_CODEC,
+    ERROR_CODEC,
+    CodeAnswer,
+    Disconnected,
+    Message,
+    ToldError,
+    receive,
+    send,
+    unpacked,
+)
 from analyzer.live.rendezvous import Rendezvous, may_answer
 from analyzer.scan import ScanResult
 from analyzer.sources.git import Repository
@@ -24,8 +35,22 @@ SENT_FLAGS |= {"max_file_kb", "own_suppressions_only", "rules", "tier"}
 """The options of a report that a live process understands; with any other the command does the work itself."""
 
 
+Got = TypeVar("Got")
+
+
 class NoAnswer(Exception):
     """The live process does not answer this; the message is the reason."""
+
+
+class WrongQuestion(AnalyzeError):
+    """What is wrong with a question, as the live process says it."""
+
+    def __init__(self, told: ToldError) -> None:
+        super().__init__(told.code, told.message, file=told.file, line=told.line, source=told.source, help=told.help)
+        self.rendered = told.rendered
+
+    def render(self) -> str:
+        return self.rendered
 
 
 class LostProcess(NoAnswer):
@@ -55,7 +80,7 @@ class Client:
         self._socket.close()
 
     def call(self, method: str, **params: Any) -> Message:
-        """Return the result of a method. Raises NoAnswer."""
+        """Return the result of a method. Raises NoAnswer, and WrongQuestion."""
         self._n_calls += 1
         try:
             send(self._stream, {"id": self._n_calls, "method": method, "params": params})
@@ -66,6 +91,8 @@ class Client:
         except Disconnected as error:
             raise LostProcess(f"the live process has ended: {error}") from None
         if "error" in answer:
+            if data := answer["error"].get("data"):
+                raise WrongQuestion(unpacked(ERROR_CODEC, str(data)))
             raise NoAnswer(str(answer["error"].get("message")))
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
@@ -115,6 +142,11 @@ def ask(
     `mode` is on, off, or auto: with auto, one is asked that runs and has evaluated the directory. `wanted` gives more
     parameters of the request.
     """
+    return asked(path, mode, lambda client: result_from(client, str(path), flags, wait=mode == "on", **wanted()))
+
+
+def asked(path: Path, mode: str | None, work: Callable[[Client], Got]) -> tuple[Got | None, str]:
+    """Return what a function gets from the live process of a directory, in a mode as in `ask`. Raises WrongQuestion."""
     if not may_answer(mode):
         return None, ""
     try:
@@ -122,7 +154,9 @@ def ask(
         if client is None:
             return None, ""
         with client:
-            return result_from(client, str(path), flags, wait=mode == "on", **wanted()), ""
+            return work(client), ""
+    except WrongQuestion:
+        raise
     except (NoAnswer, AnalyzeError) as error:
         return None, f"--live on: {error}" if mode == "on" else ""
 
@@ -148,14 +182,19 @@ def live_hook(mode: str | None, flags: Mapping[str, Any]) -> tuple[ScanResult | 
 
 def result_from(client: Client, target: str, flags: Mapping[str, Any], **params: Any) -> ScanResult:
     """Return the report that a live process gives, with the target as it was named here. Raises NoAnswer."""
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    if others := given.keys() - SENT_FLAGS:
-        raise NoAnswer(f"a live process does not know {', '.join(sorted(others))}")
     try:
-        answer = unpacked(ANSWER_CODEC, str(client.call("report", flags=given, **params).get("answer")))
+        answer = unpacked(ANSWER_CODEC, str(client.call("report", flags=sent_flags(flags), **params).get("answer")))
     except Disconnected as error:
         raise NoAnswer(str(error)) from None
     return ScanResult(replace(answer.report, target=target), answer.config, dict(answer.phases_s))
+
+
+def sent_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are given. Raises NoAnswer for one that a live process does not know."""
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
+    if others := given.keys() - SENT_FLAGS:
+        raise NoAnswer(f"a live process does not know {', '.join(sorted(others))}")
+    return given
 
 
 def code_from(client: Client, method: str, **params: Any) -> CodeAnswer:

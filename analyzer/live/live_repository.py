@@ -14,7 +14,7 @@ from typing import Any
 
 from analyzer.configuration.config import Config
 from analyzer.context_policies import INSENSITIVE
-from analyzer.evaluation.program import NOTHING_ASKED, Asked, evaluation_errors, prepare_rulebook
+from analyzer.evaluation.program import evaluation_errors, prepare_rulebook
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, silent
@@ -59,11 +59,9 @@ class LiveRepository:
         flags: Mapping[str, Any],
         max_state_bytes: int,
         progress: Progress = silent,
-        asked: Asked = NOTHING_ASKED,
     ) -> None:
-        """Raises AnalyzeError A001, A002. Nothing is evaluated yet. What is `asked` is maintained beside reports."""
-        self.asked = asked
-        self.path = path
+        """Raises AnalyzeError A001, A002. Nothing is evaluated yet."""
+        self.path, self.flags = path, flags
         self.request, self.progress = ScanRequest.from_flags(path, None, flags), progress
         self.working_tree = WorkingTree(path)
         self.state = StateDirectory(trees=[path])
@@ -108,13 +106,8 @@ class LiveRepository:
         """
         clock = Clock()
         with clock("rules"):
-            settings = self._settings_of(tree)
-            config = settings.config
-            if request is not None:
-                asked = Settings.of(tree, request)
-                if not asked.find_as(settings):
-                    raise Refused("other settings are maintained")
-                config = asked.config
+            settings = self.settings_of(tree)
+            config = self._accepted(tree, settings, request)
         with clock("update"):
             follower = self._following(tree, settings, config)
         with clock("report"):
@@ -129,11 +122,21 @@ class LiveRepository:
         self.follow(tree)
         return CodeFacts(self.view)
 
-    def follow(self, tree: NamedTree) -> Rulebook:
-        """Move the relations to a tree; return the rules that they are derived by. Raises AnalyzeError and Refused."""
-        settings = self._settings_of(tree)
-        self._following(tree, settings, settings.config)
+    def follow(self, tree: NamedTree, request: ScanRequest | None = None) -> Rulebook:
+        """Move the relations to a tree; return the rules that they are derived by. Raises as `report` does."""
+        settings = self.settings_of(tree)
+        self._following(tree, settings, self._accepted(tree, settings, request))
         return settings.book
+
+    @staticmethod
+    def _accepted(tree: NamedTree, settings: Settings, request: ScanRequest | None) -> Config:
+        """Return the configuration of a report by the options of a request. Raises Refused if they ask for others."""
+        if request is None:
+            return settings.config
+        asked = Settings.of(tree, request)
+        if not asked.find_as(settings):
+            raise Refused("other settings are maintained")
+        return asked.config
 
     def _following(self, tree: NamedTree, settings: Settings, config: Config) -> Follower:
         """Return the relations of a tree."""
@@ -156,7 +159,7 @@ class LiveRepository:
         assert self._held is not None, "they have been moved to a tree"
         return self._held.follower
 
-    def _settings_of(self, tree: NamedTree) -> Settings:
+    def settings_of(self, tree: NamedTree) -> Settings:
         """Return the settings of a tree: the last ones, of which it is known what does not compile, if they are."""
         settings = Settings.of(tree, self.request)
         if self._settings is None or not settings.find_as(self._settings):
@@ -199,7 +202,7 @@ class LiveRepository:
         """Return the program of a rulebook: the last one, if its sources are the same."""
         book = settings.book
         if self._program is None or self._program[0] != book.sources:
-            program = prepare_rulebook(book, self.state.path, self.asked)
+            program = prepare_rulebook(book, self.state.path)
             self._program = list(book.sources), program
         return self._program[1]
 

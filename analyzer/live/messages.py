@@ -49,6 +49,20 @@ class CodeAnswer:
     functions: tuple[Function, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ToldError:
+    """What is wrong with a question: the parts of an AnalyzeError, and how it is rendered."""
+
+    code: str
+    message: str
+    file: str
+    line: int
+    source: str
+    help: str
+    rendered: str
+
+
+ERROR_CODEC: Codec[ToldError] = Codec(ToldError)
 ANSWER_CODEC: Codec[Answer] = Codec(Answer)
 CODE_CODEC: Codec[CodeAnswer] = Codec(CodeAnswer)
 Content = TypeVar("Content")

@@ -22,6 +22,7 @@ from analyzer.live.live_repository import LiveRepository, Refused
 from analyzer.live.messages import (
     ANSWER_CODEC,
     CODE_CODEC,
+    ERROR_CODEC,
     FAILED,
     REFUSED,
     SUPERSEDED,
@@ -30,6 +31,7 @@ from analyzer.live.messages import (
     Disconnected,
     Message,
     Stream,
+    ToldError,
     packed,
     receive,
     send,
@@ -45,6 +47,8 @@ from engine.operating_system import listening_socket, machine_bytes, resident_by
 SAVE_AFTER_S = 20.0
 """Seconds without a request after which the relations of HEAD are saved, if the files are HEAD's."""
 Log = Callable[[str], None]
+Method = Callable[[Mapping[str, Any], FrozenTree], str]
+"""Answers a request with these parameters, about these files. Raises AnalyzeError, and Refused."""
 
 
 class TooLarge(Exception):
@@ -88,7 +92,17 @@ REFRESH = None
 class Server:
     """Answers the clients of one directory until it is told to stop, is idle for too long, or becomes too large."""
 
-    def __init__(self, live: LiveRepository, path: Path, idle_s: float, memory_bytes: int | None, log: Log) -> None:
+    def __init__(
+        self,
+        live: LiveRepository,
+        path: Path,
+        idle_s: float,
+        memory_bytes: int | None,
+        log: Log,
+        methods: Mapping[str, Method],
+    ) -> None:
+        """`methods` are those that it has beside its own."""
+        self.methods = methods
         self.live, self.path, self.idle_s, self.log = live, path, idle_s, log
         self.memory_bytes = memory_bytes or machine_bytes() // 2
         self.place = Rendezvous.of(path)
@@ -183,7 +197,7 @@ class Server:
             elif method == "follow":
                 connection.follows = True
                 connection.send({"id": id, "result": {}})
-            elif method in ("report", *ABOUT_CODE):
+            elif method in ("report", *ABOUT_CODE, *self.methods):
                 if not (self.is_ready or params.get("wait")):
                     raise Refused("it is still evaluating")
                 if method == "report":
@@ -266,7 +280,11 @@ class Server:
             answer = self.answered(job)
         except Refused as error:
             job.connection.send(failure(job.id, REFUSED, str(error)))
-        except (AnalyzeError, LookupError, TypeError, ValueError) as error:
+        except AnalyzeError as error:
+            # Whoever asks for a report scans, and sees for himself what is wrong.
+            data = told(error) if job.method in self.methods and not error.code.startswith("V") else None
+            job.connection.send(failure(job.id, FAILED, str(error), data))
+        except (LookupError, TypeError, ValueError) as error:
             job.connection.send(failure(job.id, FAILED, str(error)))
         else:
             job.connection.send({"id": job.id, "result": {"answer": answer}})
@@ -276,6 +294,8 @@ class Server:
     def answered(self, job: Job) -> str:
         if job.method == "report":
             return packed(ANSWER_CODEC, self.report(job))
+        if job.method in self.methods:
+            return self.methods[job.method](job.params, self.tree(job))
         return packed(CODE_CODEC, self.code(job))
 
     def report(self, job: Job) -> Answer:
@@ -309,8 +329,14 @@ class Server:
             raise TooLarge(f"ended: {n_bytes >> 20} MB are more than the limit of {self.memory_bytes >> 20} MB")
 
 
-def failure(id: int | str | None, code: int, message: str) -> Message:
-    return {"id": id, "error": {"code": code, "message": message}}
+def failure(id: int | str | None, code: int, message: str, data: str | None = None) -> Message:
+    error = {"code": code, "message": message}
+    return {"id": id, "error": error if data is None else {**error, "data": data}}
+
+
+def told(error: AnalyzeError) -> str:
+    parts = (error.code, error.message, error.file, error.line, error.source, error.help)
+    return packed(ERROR_CODEC, ToldError(*parts, error.render()))
 
 
 def as_flags(given: Mapping[str, Any]) -> dict[str, Any]:

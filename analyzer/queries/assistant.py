@@ -16,16 +16,14 @@ from typing import Any
 
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.line_query import Question
-from analyzer.explanation.finding_steps import FindingSteps
-from analyzer.explanation.tree_questions import Scanned, chosen
-from analyzer.explanation.why_not import why_not
-from analyzer.findings.source_texts import Texts
-from analyzer.live.live_repository import Refused
+from analyzer.explanation.questions import Silence
+from analyzer.explanation.tree_questions import chosen, scanned
+from analyzer.explanation.why_not import why_silent
 from analyzer.outputs.sarif import coverage_as_dict
 from analyzer.queries.answer_files import json_value
 from analyzer.queries.answers import Code, Value
-from analyzer.queries.live_queries import TreeQueries
-from analyzer.queries.tree_query import Query, own_rules
+from analyzer.queries.live_queries import TreeQueries, by_itself
+from analyzer.queries.query import Query, own_rules
 from analyzer.report import Finding, Report
 from analyzer.sources.frozen_tree import NO_TEXTS
 
@@ -43,7 +41,7 @@ class Assistant:
 
     def __init__(self, path: Path, flags: Mapping[str, Any]) -> None:
         """Raises AnalyzeError A001."""
-        self.path, self.flags, self.queries, self._lock = path, flags, TreeQueries(path, flags), Lock()
+        self.path, self.flags, self.queries, self._lock = path, flags, TreeQueries.on(path, flags), Lock()
         self.repository = self.queries.repository
 
     def close(self) -> None:
@@ -92,25 +90,26 @@ class Assistant:
         with self._lock:
             if "(" in what:
                 return {"explanations": [shortened(self.queries.why(what), MAX_TEXT)], "total": 1}
-            report = self._report()
             question = Question.parse(self._place(*split_place(what)), self.path) if ":" in what else None
-            held = list(chosen(report.findings, what, question))
-            if not held:
+            with by_itself():
+                held = scanned(self.repository)
+            found = list(chosen(held.report.findings, what, question))
+            if not found:
                 raise AnalyzeError("A010", f"no finding is {what}", help="'findings' lists them")
-            steps = FindingSteps(self.repository.view, Texts(self.repository.frozen()))
-            scanned = Scanned(report, steps, self.repository)
-            texts = ["\n".join(scanned.explained(each, False).lines()) for each in held[:MAX_EXPLAINED]]
-        return {"explanations": [shortened(text, MAX_TEXT // len(texts)) for text in texts], "total": len(held)}
+            texts = ["\n".join(held.explained(each, False).lines()) for each in found[:MAX_EXPLAINED]]
+        return {"explanations": [shortened(text, MAX_TEXT // len(texts)) for text in texts], "total": len(found)}
 
     def why_not(self, check: str, file: str, line: int, from_file: str = "", from_line: int = 0) -> Answer:
         """Return why a check reports nothing on a line, of data from another line if that is given.
 
         Each reason by itself keeps the check from reporting; the tuple or model in it would make the finding appear.
         """
-        begin = self._place(from_file, from_line) if from_file else None
-        with self._lock:
-            found = why_not(self.path, check, self._place(file, line), begin, self.flags).document()
-        return {**found, "at": f"{self._inside(file)}:{line}", "reasons": found["reasons"][:MAX_EXPLAINED]}
+        name = self._inside(file)
+        begin = Question(self._inside(from_file), from_line) if from_file else None
+        asked = Silence(check, f"{name}:{line}", Question(name, line), begin)
+        with self._lock, by_itself():
+            found = why_silent(self.repository, asked).document()
+        return {**found, "reasons": found["reasons"][:MAX_EXPLAINED]}
 
     def check_edit(self, file: str, text: str) -> Answer:
         """Return the findings that a file's text would bring and fix if it were saved; nothing is saved."""
@@ -172,10 +171,8 @@ class Assistant:
     # ---- what these rest on
 
     def _report(self, unsaved: Mapping[str, bytes] = NO_TEXTS) -> Report:
-        try:
+        with by_itself():
             return self.repository.report(self.repository.frozen(unsaved)).report
-        except Refused as error:
-            raise AnalyzeError("V001", str(error)) from None
 
     def _rows(self, text: str, rules: str, limit: int) -> Answer:
         answers = self.queries.answers(Query(text, own_rules([rules] if rules else [], []), limit))

@@ -6,6 +6,7 @@ Before each query the relations are moved to the tree as it is then, at the cost
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,8 +17,9 @@ from analyzer.errors import AnalyzeError
 from analyzer.evaluation.points_to_bounds import BOUNDED, INTO
 from analyzer.evaluation.program import compile_whole_rulebook, database_of, evaluation_errors
 from analyzer.evaluation.rulebook import Rulebook
-from analyzer.explanation.finding_steps import FindingSteps
-from analyzer.explanation.program_tuples import Extent, explain_atom, explained
+from analyzer.explanation.program_tuples import explain_atom
+from analyzer.explanation.questions import Extent
+from analyzer.explanation.tree_questions import explained_tuples
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.findings.assemble_report import from_scanned
 from analyzer.findings.incompleteness import UNPARSED, incompleteness
@@ -25,11 +27,14 @@ from analyzer.findings.source_texts import Texts
 from analyzer.history.ci import MAX_STATE_BYTES
 from analyzer.live.live_repository import LiveRepository, Refused
 from analyzer.queries.answer_files import from_here
-from analyzer.queries.answers import Answers, Reader
+from analyzer.queries.answers import Answers
 from analyzer.queries.program_query import ask_loaded, load_program
+from analyzer.queries.query import Query
+from analyzer.queries.read_answers import Reader
 from analyzer.queries.relation_list import ListedRelation, listed, relations_of_program
-from analyzer.queries.tree_query import Query, extension_of
+from analyzer.queries.tree_query import extension_of
 from analyzer.report import Problem
+from analyzer.scan import ScanRequest
 from analyzer.sources.frozen_tree import FrozenTree
 from analyzer.state_directory import StateDirectory
 from engine.explanation import Explanation
@@ -62,23 +67,42 @@ class Queries(Protocol):
     def close(self) -> None: ...
 
 
+@contextmanager
+def by_itself() -> Iterator[None]:
+    """Turn a refusal into an error: nobody else can answer."""
+    try:
+        yield
+    except Refused as error:
+        raise AnalyzeError("V001", f"{error}: ask without a shell") from None
+
+
 class TreeQueries:
     """Queries on a working tree."""
 
-    def __init__(self, path: Path, flags: Mapping[str, Any], progress: Progress = silent) -> None:
-        self.path = path
-        self.repository = LiveRepository(path, flags, MAX_STATE_BYTES, progress)
+    def __init__(self, repository: LiveRepository) -> None:
+        self.repository = repository
         self._compiled: tuple[list[engine.Source], engine.OutlinedProgram] | None = None
+
+    @classmethod
+    def on(cls, path: Path, flags: Mapping[str, Any], progress: Progress = silent) -> TreeQueries:
+        """Return queries on relations of their own."""
+        return cls(LiveRepository(path, flags, MAX_STATE_BYTES, progress))
 
     def close(self) -> None:
         self.repository.close()
 
     def ask(self, query: Query) -> Answers:
-        return from_here(self.answers(query), str(self.path))
+        with by_itself():
+            return from_here(self.answers(query), str(self.repository.path))
 
-    def answers(self, query: Query) -> Answers:
-        """Return the answers, with paths from the directory. Raises AnalyzeError."""
-        tree, book, extension, program = self._begin(query)
+    def answers(self, query: Query, request: ScanRequest | None = None, tree: FrozenTree | None = None) -> Answers:
+        """Return the answers for a tree, or the files as they are, with paths from the directory.
+
+        Raises AnalyzeError, and Refused for options of a request that the relations are not maintained for.
+        """
+        tree = tree or self.repository.frozen()
+        book = self.repository.follow(tree, request)
+        extension, program = self._extended(book, query)
         view = self.repository.view
         with evaluation_errors(), engine.answered(view, program) as name:
             result = view.result()
@@ -88,11 +112,13 @@ class TreeQueries:
         return replace(found, problems=(*self._problems(tree, book, extension),), prefix=tree.prefix)
 
     def relations(self) -> list[ListedRelation]:
-        book = self._followed()[1]
+        with by_itself():
+            book = self.repository.follow(self.repository.frozen())
         return listed(self._whole(book).declarations, book.sources)
 
     def plan(self, query: Query) -> Explanation:
-        *_, program = self._begin(query)
+        with by_itself():
+            _, program = self._extended(self.repository.follow(self.repository.frozen()), query)
         held = self.repository.view.result()
         facts = {name: held.relation(name) for name in program.relations if name in held.relations}
         with evaluation_errors():
@@ -102,24 +128,14 @@ class TreeQueries:
         return result.plan
 
     def why(self, atom: str) -> str:
-        tree, _ = self._followed()
-        with coded_errors(self.path):
-            return explained(FindingSteps(self.repository.view, Texts(tree)).explainer, atom, Extent()).render("text")
+        with by_itself():
+            return explained_tuples(self.repository, atom, Extent()).render("text")
 
-    def _followed(self) -> tuple[FrozenTree, Rulebook]:
-        """Move the relations to the tree as it is now; return it, and the rules."""
-        tree = self.repository.frozen()
-        try:
-            return tree, self.repository.follow(tree)
-        except Refused as error:
-            raise AnalyzeError("V001", f"{error}: ask without a shell") from None
-
-    def _begin(self, query: Query) -> tuple[FrozenTree, Rulebook, engine.CheckedProgram, engine.CheckedProgram]:
-        """Return the tree, its rules, the query's program, and that with the rules for what is not maintained."""
-        tree, book = self._followed()
+    def _extended(self, book: Rulebook, query: Query) -> tuple[engine.CheckedProgram, engine.CheckedProgram]:
+        """Return the query's program, and that with the rules for what is not maintained."""
         program = self._whole(book)
         extension = extension_of(program.declarations, query)
-        return tree, book, extension, program.beyond(extension, self.repository.view.relations)
+        return extension, program.beyond(extension, self.repository.view.relations)
 
     def _problems(self, tree: FrozenTree, book: Rulebook, extension: engine.CheckedProgram) -> Iterator[Problem]:
         """Yield what the relations lack, as `ask_tree` does: a cut of points-to concerns what is derived from it."""

@@ -10,7 +10,8 @@ import engine
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
 from analyzer.queries.answers import Answers
-from analyzer.queries.tree_query import Query, extension_of, read
+from analyzer.queries.query import Query
+from analyzer.queries.tree_query import extension_of, read
 
 if TYPE_CHECKING:
     import sqlite3

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import engine
 import facts
-from analyzer.errors import AnalyzeError, ProgramErrors
+from analyzer.errors import ProgramErrors
 from analyzer.evaluation.points_to_bounds import BOUNDED, INTO, bounds
 from analyzer.evaluation.program import compile_whole_rulebook, database_of, evaluation_errors
 from analyzer.evaluation.scan_limits import leaving_out
@@ -17,22 +16,15 @@ from analyzer.extraction.machine import Machine
 from analyzer.findings.assemble_report import from_scanned
 from analyzer.findings.incompleteness import UNPARSED, incompleteness
 from analyzer.findings.source_texts import Texts
-from analyzer.queries.answers import Answers, Reader
+from analyzer.queries.answers import Answers
+from analyzer.queries.query import Query
+from analyzer.queries.read_answers import Reader
 from analyzer.scan import ScanRequest, configured, load_rulebook, machine_for, open_tree
 from analyzer.sources.trees import Tree
 from analyzer.state_directory import StateDirectory
 from engine import ANSWERS
 
 LOCATION = "location"
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query, rules of one's own that it may read, and the number of answers to show (None: all)."""
-
-    text: str
-    sources: tuple[engine.Source, ...] = ()
-    limit: int | None = None
 
 
 def ask_tree(request: ScanRequest, query: Query, progress: Progress = silent) -> Answers:
@@ -105,15 +97,3 @@ def read(result: engine.Result, extension: engine.CheckedProgram, texts: Texts |
     """Return what reads the answers of a result."""
     printer = engine.Printer(extension.records, result.records, result.symbols)
     return Reader(result, ANSWERS, extension.relations[ANSWERS].columns, printer, texts)
-
-
-def own_rules(texts: Iterable[str], files: Iterable[Path]) -> tuple[engine.Source, ...]:
-    """Return rules of one's own as sources, given as texts and as files. Raises AnalyzeError A001."""
-    sources = [engine.Source(f"<rules {number}>", text, trusted=False) for number, text in enumerate(texts, 1)]
-    for file in files:
-        try:
-            text = file.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise AnalyzeError("A001", f"cannot read {file}: {error.strerror}") from None
-        sources.append(engine.Source(str(file), text, trusted=False))
-    return tuple(sources)

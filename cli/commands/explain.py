@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.options import JOBS, SELECTION
-from cli.terminal import say
+from cli.options import JOBS, LIVE, SELECTION
+from cli.terminal import say, warn
+
+if TYPE_CHECKING:
+    from analyzer.explanation.questions import Extent
+    from analyzer.queries.ask_live import Live
 
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
@@ -36,6 +40,7 @@ def selection(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--format", type=click.Choice(["text", "json", "dot"]), default="text", help="Default: text.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE.")
 @selection
+@LIVE
 @JOBS
 def explain(
     what: str,
@@ -52,6 +57,7 @@ def explain(
     format: str,
     output: Path | None,
     jobs: int | None,
+    live: str | None,
     **flags: Any,
 ) -> None:
     """Explain WHAT in the directory PATH (default: the current one): a finding, by its fingerprint or as FILE:LINE.
@@ -59,9 +65,8 @@ def explain(
     Or tuples, by an atom such as 'path(1, _)', of a scan's relations, or with -p of a Datalog program; or, with
     --why-not, why a check does not report a line.
     """
-    from analyzer.explanation.program_tuples import Extent, explain_atom
+    from analyzer.explanation.questions import Extent
     from cli.output import write_file
-    from cli.progress import Bars
 
     extent = Extent(limit, derivation, depth)
     if facts is not None and program is None:
@@ -71,23 +76,55 @@ def explain(
     if why_not is not None and (program is not None or full or format == "dot"):
         raise click.UsageError("--why-not goes without -p, --full and --format dot")
     if program is not None:
+        from analyzer.explanation.program_tuples import explain_atom
+
         found = explain_atom(program, facts or Path(), what, extent, number_bits=int(number_width), jobs=jobs)
         text = found.render(format)
     elif why_not is not None:
-        from analyzer.explanation.why_not import why_not as ask
-
-        with Bars() as bars:
-            text = ask(path, why_not, what, begin, flags | {"jobs": jobs}, bars).render(format)
+        text = text_of_silence(path, why_not, what, begin, (live, flags | {"jobs": jobs}), format)
     else:
-        from analyzer.explanation.tree_questions import explain_findings, explain_tuples, render_findings
-
-        with Bars() as bars:
-            if "(" in what:
-                text = explain_tuples(path, what, flags | {"jobs": jobs}, extent, bars).render(format)
-            else:
-                whole = full or format == "dot"
-                text = render_findings(explain_findings(path, what, flags | {"jobs": jobs}, whole, bars), format)
+        text = text_of_findings(path, what, extent, full or format == "dot", (live, flags | {"jobs": jobs}), format)
     if output:
         write_file(output, text)
     else:
         say(text, nl=False)
+
+
+def text_of_silence(path: Path, check: str, where: str, begin: str | None, live: Live, format: str) -> str:
+    """Return why a check reports nothing on a line: by a live process, where one answers."""
+    from analyzer.live.rendezvous import may_answer
+    from cli.progress import Bars
+
+    mode, flags = live
+    if may_answer(mode):
+        from analyzer.queries.ask_live import why_not_live
+
+        text, warning = why_not_live(path, live, check, where, begin, format)
+        warn(*filter(None, [warning]))
+        if text is not None:
+            return text
+    from analyzer.explanation.why_not import why_not
+
+    with Bars() as bars:
+        return why_not(path, check, where, begin, flags, bars).render(format)
+
+
+def text_of_findings(path: Path, what: str, extent: Extent, full: bool, live: Live, format: str) -> str:
+    """Return why there are findings, or tuples: by a live process, where one answers."""
+    from analyzer.live.rendezvous import may_answer
+    from cli.progress import Bars
+
+    mode, flags = live
+    if may_answer(mode):
+        from analyzer.queries.ask_live import explain_live
+
+        text, warning = explain_live(path, live, what, extent, full, format)
+        warn(*filter(None, [warning]))
+        if text is not None:
+            return text
+    from analyzer.explanation.tree_questions import explain_findings, explain_tuples, render_findings
+
+    with Bars() as bars:
+        if "(" in what:
+            return explain_tuples(path, what, flags, extent, bars).render(format)
+        return render_findings(explain_findings(path, what, flags, full, bars), format)

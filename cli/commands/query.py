@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.options import JOBS
+from cli.options import JOBS, LIVE
 from cli.terminal import say, warn
 
 if TYPE_CHECKING:
     from analyzer.queries.answers import Answers
-    from analyzer.queries.tree_query import Query
+    from analyzer.queries.query import Query
     from analyzer.report import Problem
 
 QUIET_MS = 5000
@@ -37,6 +37,7 @@ SHOWN = 100
 @click.option("--limit", type=click.IntRange(0), metavar="N", help=f"Show N answers, 0 for all (text: {SHOWN}).")
 @click.option("--watch", is_flag=True, help="Answer again when files have changed, until Ctrl-C.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the answers to FILE.")
+@LIVE
 @JOBS
 def query(
     query: str | None,
@@ -53,6 +54,7 @@ def query(
     watch: bool,
     output: Path | None,
     jobs: int | None,
+    live: str | None,
     **flags: Any,
 ) -> None:
     """Answer QUERY, the body of a Datalog rule, on the code in PATH (default: the current directory).
@@ -73,11 +75,8 @@ def query(
         raise click.UsageError("--watch goes with a QUERY on a working tree, answered as text")
     if limit is None:
         limit = SHOWN if format == "text" and output is None else 0
-    from analyzer.queries.program_query import ask_batch, ask_program
-    from analyzer.queries.tree_query import Query, ask_tree, own_rules
-    from analyzer.scan import ScanRequest
+    from analyzer.queries.query import Query, own_rules
     from cli.output import tell_problems
-    from cli.progress import Bars
 
     asked = Query(query or "", own_rules(rules, files), limit or None)
     if not query:
@@ -91,14 +90,36 @@ def query(
         watch_answers(asked, path, flags | {"jobs": jobs})
         return
     if program is not None:
+        from analyzer.queries.program_query import ask_program
+
         answers = ask_program(program, facts or Path("."), asked, int(number_width or 32), jobs)
     elif batch is not None:
+        from analyzer.queries.program_query import ask_batch
+
         answers = ask_batch(batch, asked, jobs)
     else:
-        with Bars() as bars:
-            answers = ask_tree(ScanRequest.from_flags(path, rev, flags | {"jobs": jobs}), asked, bars)
+        answers = answers_of(asked, path, rev, live, flags | {"jobs": jobs})
     deliver(answers, asked, path, format, output)
     raise SystemExit(tell_problems(answers.problems, path))
+
+
+def answers_of(asked: Query, path: Path, rev: str | None, live: str | None, flags: dict[str, Any]) -> Answers:
+    """Return the answers on a tree: those of a live process, where one answers."""
+    from analyzer.live.rendezvous import may_answer
+
+    if rev is None and may_answer(live):
+        from analyzer.queries.ask_live import ask_live
+
+        answers, warning = ask_live(path, (live, flags), asked)
+        warn(*filter(None, [warning]))
+        if answers is not None:
+            return answers
+    from analyzer.queries.tree_query import ask_tree
+    from analyzer.scan import ScanRequest
+    from cli.progress import Bars
+
+    with Bars() as bars:
+        return ask_tree(ScanRequest.from_flags(path, rev, flags), asked, bars)
 
 
 def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
@@ -114,7 +135,7 @@ def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
         from watchfiles import watch
     except ImportError as error:
         raise AnalyzeError("A004", f"--watch needs {error.name}", help="pip install 'watchfiles>=1'") from None
-    queries, shown = TreeQueries(path, flags), None
+    queries, shown = TreeQueries.on(path, flags), None
     told: tuple[Problem, ...] = ()
     try:
         # What changes before files are watched is seen when nothing has for a while.
@@ -145,7 +166,7 @@ def start_shell(
         Shell(ProgramQueries(program, facts, number_bits, flags["jobs"]), asked).run(history_file(path))
         return
     with Bars() as bars:
-        queries = TreeQueries(path, flags, bars)
+        queries = TreeQueries.on(path, flags, bars)
         queries.relations()
     try:
         Shell(queries, asked).run(history_file(path))

@@ -62,9 +62,11 @@ def serve(
         return
     from analyzer.live.live_repository import LiveRepository
     from analyzer.live.server import Server
+    from analyzer.queries.live_methods import LiveMethods
 
     live = LiveRepository(path.resolve(), flags, max_state_mb << 20)
-    server = Server(live, path.resolve(), 60 * idle_minutes, memory_bytes, log)
+    methods = LiveMethods.of(live).methods
+    server = Server(live, path.resolve(), 60 * idle_minutes, memory_bytes, log, methods)
     server.run(lambda: say(f"listening on {server.place.socket}"))
 
 

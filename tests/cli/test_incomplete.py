@@ -7,7 +7,8 @@ import pytest
 from analyzer.evaluation import points_to_bounds
 from analyzer.exit_codes import CLEAN, INCOMPLETE
 from analyzer.queries.live_queries import TreeQueries
-from analyzer.queries.tree_query import Query, ask_tree
+from analyzer.queries.query import Query
+from analyzer.queries.tree_query import ask_tree
 from analyzer.scan import ScanRequest
 from analyzer.sources.trees import WorkingTree
 
@@ -81,7 +82,7 @@ def test_a_cut_that_a_query_does_not_rest_on_is_not_told(analyze, tree, small_bo
 @pytest.mark.parametrize("text", [POINTS_TO, NO_POINTS_TO])
 def test_maintained_relations_lack_the_same(tree, small_bound, text):
     (tree / "wrong.py").write_text("x = 1\ndef (:\n")
-    queries = TreeQueries(tree, {})
+    queries = TreeQueries.on(tree, {})
     try:
         answers = queries.answers(Query(text))
     finally:

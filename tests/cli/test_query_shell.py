@@ -10,7 +10,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from analyzer.queries.live_queries import ProgramQueries, TreeQueries, history_file
-from analyzer.queries.tree_query import Query
+from analyzer.queries.query import Query
 from cli.query_shell import RelationCompleter, Shell
 
 APP = """\
@@ -66,7 +66,7 @@ def tree(state_directory, tmp_path, monkeypatch):
 
 @contextmanager
 def asking(tree):
-    queries = TreeQueries(tree, {"jobs": 1})
+    queries = TreeQueries.on(tree, {"jobs": 1})
     try:
         yield queries
     finally:

@@ -7,7 +7,7 @@ from contextlib import chdir
 import pytest
 
 from analyzer.explanation.folded import COLUMN, words
-from analyzer.explanation.tree_questions import scanned
+from analyzer.explanation.tree_questions import opened, scanned
 from engine.provenance import Explainer
 from rules import catalogue
 
@@ -116,13 +116,15 @@ def test_what_is_not_found_is_told(explain, what, code):
 
 
 def test_explanations_after_an_edit_are_those_of_a_fresh_process(tree):
-    with scanned(tree, {}) as held:
+    with opened(tree, {}) as repository:
+        held = scanned(repository)
         (tree / "app.py").write_text(
             APP.replace("text.strip()", "text.lower()").replace("import html\n", "import html\n\n")
         )
         report = held.repository.report(held.repository.frozen()).report
         after = documents(held.repository.view, report)
-    with scanned(tree, {}) as held:
+    with opened(tree, {}) as repository:
+        held = scanned(repository)
         assert held.report.findings == report.findings
         assert documents(held.repository.view, held.report) == after
 
@@ -134,7 +136,8 @@ def documents(view, report):
 
 
 def test_words_are_about_relations_that_there_are(tree):
-    with scanned(tree, {}) as held:
+    with opened(tree, {}) as repository:
+        held = scanned(repository)
         columns = held.steps.folder.columns
     told = words()
     for texts in (told.told, told.told_absence):

@@ -11,8 +11,10 @@ import pytest
 
 from analyzer.evaluation.line_query import Question
 from analyzer.explanation.obstacles import Search
+from analyzer.explanation.questions import Silence
+from analyzer.explanation.tree_questions import opened, scanned
 from analyzer.explanation.trial import Trial
-from analyzer.explanation.why_not import asking, obstacles, told
+from analyzer.explanation.why_not import obstacles, searchable, told, why_silent
 from analyzer.scan import ScanRequest, scan
 
 CHECK = "command-injection"
@@ -170,24 +172,26 @@ def held(tmp_path_factory, shared_state):
     tree = tmp_path_factory.mktemp("tree")
     for name, text in FILES.items():
         (tree / name).write_text(text)
-    with asking(tree, CHECK, {}) as scanned:
-        yield tree, scanned
+    with opened(tree, {}) as repository:
+        found = scanned(repository)
+        with searchable(found):
+            yield tree, found
 
 
-def entities(scanned, file, line):
-    return Question(file, line).entities(scanned.repository.follower.collected().mounted)[0]
+def entities(found, file, line):
+    return Question(file, line).entities(found.repository.follower.collected().mounted)[0]
 
 
 @pytest.mark.parametrize(("file", "line", "words"), CASES)
 def test_a_reason_in_words_names_a_tuple_that_makes_the_finding_appear(held, file, line, words):
     """What was tried is gone in the end."""
-    _, scanned = held
-    view = scanned.repository.view
+    _, there = held
+    view = there.repository.view
     before = {name: view.columns(name).shape for name in ("tainted", "finding", "in_question")}
     (symbol,) = view.symbols.intern([CHECK]).tolist()
-    with Trial(view, symbol, entities(scanned, file, line)) as trial:
+    with Trial(there.steps, symbol, entities(there, file, line)) as trial:
         found = Search(trial, []).obstacles()
-        texts = [re.sub(r" \([^() ]*:\d+\)", "", told(scanned, trial, each).words) for each in found]
+        texts = [re.sub(r" \([^() ]*:\d+\)", "", told(there, trial, each).words) for each in found]
         assert any(part in text for text in texts for part in words.split("|")), texts
         assert not trial.is_found()
         for obstacle in found:
@@ -197,10 +201,10 @@ def test_a_reason_in_words_names_a_tuple_that_makes_the_finding_appear(held, fil
 
 
 def test_the_models_that_are_named_make_findings_appear(held, tmp_path):
-    tree, scanned = held
+    tree, there = held
     models, lines = set(), set()
     for file, line, _ in CASES:
-        for together in obstacles(scanned, CHECK, Question(file, line), None):
+        for together in obstacles(there, CHECK, Question(file, line), None):
             if together[-1].model:
                 models.add(together[-1].model)
                 lines.add((file, line))
@@ -212,20 +216,35 @@ def test_the_models_that_are_named_make_findings_appear(held, tmp_path):
 
 
 def test_data_from_a_line_is_followed_whether_it_is_a_source_or_not(held):
-    _, scanned = held
+    _, there = held
     number = next(at for at, code in enumerate(PYTHON.splitlines(), 1) if "unknownlib.fetch(" in code)
     question = Question("app.py", number)
-    (reason, *_) = obstacles(scanned, CHECK, question, question)
+    (reason, *_) = obstacles(there, CHECK, question, question)
     assert reason[-1].kind == "source"
 
 
 def test_data_from_a_line_that_does_not_come_is_followed_as_far_as_it_goes(held):
-    _, scanned = held
+    _, there = held
     codes = PYTHON.splitlines()
     begin = codes.index('    name = request.args["n"]') + 1
     sink = next(at for at, code in enumerate(codes, 1) if "unknownlib.fetch(" in code)
-    (reason,) = obstacles(scanned, CHECK, Question("app.py", sink), Question("app.py", begin))
+    (reason,) = obstacles(there, CHECK, Question("app.py", sink), Question("app.py", begin))
     assert reason[-1].kind == "flow" and "data comes as far as" in reason[-1].words
+
+
+def test_answers_after_edits_are_those_of_a_fresh_process(tmp_path, state_directory):
+    """Rows and entities have other numbers then."""
+    asked = [Silence(CHECK, f"{file}:{line}", Question(file, line)) for file, line, _ in CASES[::3]]
+    for name in sorted(FILES, reverse=True):
+        (tmp_path / name).write_text("")
+    with opened(tmp_path, {}) as repository:
+        for name, text in FILES.items():
+            (tmp_path / name).write_text(text)
+            scanned(repository)
+        after = [why_silent(repository, each) for each in asked]
+    with opened(tmp_path, {}) as repository:
+        assert [why_silent(repository, each) for each in asked] == after
+    assert all(each.reasons for each in after)
 
 
 # ---- the command

@@ -102,6 +102,68 @@ def test_the_hook_is_the_same_with_a_live_process_and_without(place):
         assert client.call("status")["answered"] == 2
 
 
+QUESTIONS = {
+    "a query": ("query", "call_target(c, f), qualified_name(f, name)", "--format", "json"),
+    "a query on facts": ("query", "function(f, _, name)"),
+    "a query for what no report reads": ("query", "immediate_dominator(a, b)", "--limit", "5"),
+    "rules of one's own": ("query", "own(c)", "-e", ".decl own(c: Entity)\nown(c) :- finding(_, c, _)."),
+    "a finding": ("explain", "app/views.py:10"),
+    "a whole derivation": ("explain", "app/views.py:10", "--full"),
+    "tuples": ("explain", "call_target(_, _)", "--limit", "4", "--format", "json"),
+    "silence": ("explain", "--why-not", "command-injection", "app/views.py:15"),
+    "silence from a line": ("explain", "--why-not", "sql-injection", "app/store.py:6", "--from", "app/store.py:4"),
+    "a check that does not run": ("explain", "--why-not", "started-command", "app/views.py:10"),
+}
+MISTAKES = [
+    ("query", "cal_target(c, f)"),
+    ("query", "own(c)", "-e", ".decl own("),
+    ("explain", "app/views.py:1"),
+    ("explain", "no_relation(_)"),
+    ("explain", "--why-not", "no-such-check", "app/views.py:10"),
+    ("explain", "--why-not", "command-injection", "views.py:0x"),
+]
+
+
+def test_questions_have_the_same_answers_with_a_live_process_and_without(place):
+    place.serve()
+    for name in ("a query", "a finding", "silence"):
+        code, out, _ = place.both(*QUESTIONS[name])
+        assert code == 0 and out, name
+    (place.path / "app/wrong.py").write_text("def (:\n")
+    (place.path / "app/views.py").write_text("\n" + FILES["app/views.py"])
+    code, _, err = place.both(*QUESTIONS["a query"])
+    assert code == 3 and "error: app/wrong.py:1: syntax errors" in err
+    place.both("explain", "--why-not", "command-injection", "app/views.py:16", "--format", "json")
+    with place.connect() as client:
+        assert client.call("status")["answered"] == 5
+
+
+@pytest.mark.slow
+def test_all_questions_have_the_same_answers_after_edits(place):
+    place.serve()
+    edits = Edits(place.path, 3)
+    for _ in range(3):
+        for question in QUESTIONS.values():
+            place.both(*question)
+        edits.step()
+
+
+def test_mistakes_are_told_alike(place):
+    place.serve()
+    for mistake in MISTAKES:
+        code, _, err = place.both(*mistake)
+        assert code == 2 and err.startswith("error[")
+
+
+def test_questions_are_answered_for_the_settings_they_are_asked_under(place):
+    place.serve()
+    question = ("query", "finding(check, e, _)", "--exclude", "app", "--format", "json")
+    cold = place.run(*question, "--live", "off")
+    assert place.run(*question, "--live", "auto") == cold
+    code, out, err = place.run(*question, "--live", "on")
+    assert (code, out) == cold[:2] and "--live on: other settings are maintained" in err
+
+
 def test_other_branches_are_followed(place):
     place.serve()
     place.history.commit({"app/new.py": "import os\nos.system(input())\n", "web/server.js": None})
