@@ -23,13 +23,14 @@ class ForeignNames:
 
     def __init__(self, checks: Iterable[Check]) -> None:
         self._names = [(check.id, name.lower()) for check in checks for name in check.also]
+        self._known: dict[str, frozenset[str]] = {}
 
-    def checks(self, rule: str) -> Iterator[str]:
-        """Yield the ids of the checks that report what another tool's rule does."""
+    def checks(self, rule: str) -> frozenset[str]:
+        """Return the ids of the checks that report what another tool's rule does."""
         rule = rule.lower()
-        for check, name in self._names:
-            if fnmatchcase(name, TOOLS[rule]) if rule in TOOLS else fnmatchcase(rule, name):
-                yield check
+        if rule not in self._known:
+            self._known[rule] = frozenset(check for check, name in self._names if stands_for(name, rule))
+        return self._known[rule]
 
     def suppressions(self, file: str, line: int, comment: str, lines: Sequence[str]) -> Iterator[Suppression]:
         """Yield what a comment suppresses, given the lines of its file, one for each line that it covers.
@@ -42,6 +43,11 @@ class ForeignNames:
                 covered = bracketed(line, comment, lines) if pattern in OF_STATEMENTS else (line,)
                 for each in covered if checks else ():
                     yield Suppression(file, each, tuple(sorted(checks)), found[0].strip(), foreign=True)
+
+
+def stands_for(name: str, rule: str) -> bool:
+    """Return True if a name, which may be a pattern, is that of a rule, or of one of those of a linter."""
+    return fnmatchcase(name, TOOLS[rule]) if rule in TOOLS else fnmatchcase(rule, name)
 
 
 def bracketed(line: int, comment: str, lines: Sequence[str]) -> range:

@@ -128,8 +128,11 @@ class Follower:
         enter(snapshot, change.come, after)
         translated = self.numbering.translated
         was, now = (translated(facts.mount_files(part.by_path()), OF_FILES) for part in (before, after))
-        was |= {name: self.view.relations[name].facts() for name in facts.LAID_OUT}
-        now |= self.lay_out(snapshot)
+        if snapshot.imports == self.snapshot.imports:
+            snapshot.n_directories = self.snapshot.n_directories
+        else:
+            was |= {name: self.view.relations[name].facts() for name in facts.LAID_OUT}
+            now |= self.lay_out(snapshot)
         inserted, deleted = differences(now, was), differences(was, now)
         self.set_bound(snapshot)
         outcome = self.maintainer.apply(inserted, deleted)
