@@ -50,8 +50,8 @@ class Step:
 class Check:
     """The metadata of a check. `help` is Markdown, `summary` its first paragraph.
 
-    `context` is the context policy that it requests, or empty; `tier` is one of `rules.catalogue.TIERS`; paths of more
-    than `max_steps` (0: any number) prove little;
+    `context` is the context policy that it requests, or empty; `tier` is one of `rules.catalogue.TIERS`; paths through
+    more calls than `max_calls` prove little;
     `also` are the names under which other tools report the same.
     """
 
@@ -67,7 +67,7 @@ class Check:
     tags: tuple[str, ...] = ()
     context: str = ""
     tier: str = "default"
-    max_steps: int = 0
+    max_calls: int | None = None
     also: tuple[str, ...] = ()
 
 

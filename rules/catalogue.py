@@ -22,9 +22,9 @@ TIERS = ("default", "audit", "library")
 """Default: what should block a merge. On request, audit: what is dangerous, without a proven source; library: what
 parameters of exported functions reach."""
 REQUIRED = ("id", "name", "severity", "precision", "message")
-KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context", "tier", "max-steps", "also")
-MAX_STEPS = 32
-"""The most steps of a path, unless a check says so. Longer ones are mostly wrong: one step that cannot be is enough."""
+KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context", "tier", "max-calls", "also")
+MAX_CALLS = 12
+"""The most calls that a path enters or leaves, unless a check says so: of longer ones most are wrong."""
 
 _ENTRY = re.compile(r"@([\w-]+)[ \t]+((?:(?![ \t]{2,}@).)*)")
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
@@ -58,8 +58,8 @@ class Check:
 
     A check whose header says how severe its findings are for security has the tag `security`. `context` names the
     context policy that the check is to be evaluated under, if it asks for one. `tier` is one of TIERS.
-    A path of more than `max_steps` is for the audit tier. `also` are the names, or patterns of them, under which other
-    tools report the same.
+    A path through more than `max_calls` is for the audit tier. `also` are the names, or patterns of them, under
+    which other tools report the same.
     """
 
     id: str
@@ -74,7 +74,7 @@ class Check:
     help: str = ""
     context: str = ""
     tier: str = "default"
-    max_steps: int = MAX_STEPS
+    max_calls: int = MAX_CALLS
     also: tuple[str, ...] = ()
 
     @property
@@ -109,16 +109,16 @@ def read_check(name: str, text: str, help: str = "") -> Check:
         _check_choice(entries, "context", CONTEXTS)
     if "tier" in entries:
         _check_choice(entries, "tier", TIERS)
-    steps, at = entries.pop("max-steps", (str(MAX_STEPS), 1))
-    if not steps.isdecimal():
-        raise HeaderError(f"@max-steps is '{steps}'; expected a number", at)
+    calls, at = entries.pop("max-calls", (str(MAX_CALLS), 1))
+    if not calls.isdecimal():
+        raise HeaderError(f"@max-calls is '{calls}'; expected a number", at)
     values = {key.replace("-", "_"): value for key, (value, _) in entries.items()}
     cwe = tuple(int(number) for number in re.findall(r"\d+", values.pop("cwe", "")))
     also = tuple(values.pop("also", "").split())
     tags = ["security"] * ("security_severity" in values) + values.pop("tags", "").replace(",", " ").split()
     return Check(
         **values, file=DatalogFile(name, text), cwe=cwe, tags=tuple(dict.fromkeys(tags)), help=help, also=also,
-        max_steps=int(steps),
+        max_calls=int(calls),
     )  # fmt: skip
 
 

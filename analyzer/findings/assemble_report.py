@@ -19,10 +19,10 @@ from analyzer.findings.entities import Entities
 from analyzer.findings.from_relations import Findings, call_coverage
 from analyzer.findings.generated import leave_out_generated
 from analyzer.findings.incompleteness import MAX_PLACES, places_of, points_to_cut
-from analyzer.findings.long_paths import with_short_paths
 from analyzer.findings.presentation import present
 from analyzer.findings.source_texts import Texts
 from analyzer.findings.statement_lines import Statements
+from analyzer.findings.winding_paths import with_short_paths
 from analyzer.report import Check, Coarsened, Coverage, Finding, Place, Problem, Report
 from analyzer.sources.trees import Tree, path_from_scanned
 

@@ -100,7 +100,7 @@ _UNFINISHED = re.compile(
     rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"(?:[ \t]*\r?\n)+(?=([ \t])[ \t]*[A-Za-z_])", re.MULTILINE
 )
 # MACRO as a whole line, behind a statement
-_ALONE = re.compile(rb"^[ \t]+(" + _CAPITALS + rb")[ \t]*\r?$", re.MULTILINE)
+_ALONE = re.compile(rb"^[ \t]+(" + _CAPITALS + rb"|__[a-z_]+__)[ \t]*\r?$", re.MULTILINE)
 # MACRO(x) as a whole line at the top level, which is no type of a function and no head of a block
 _DECLARING = re.compile(
     rb"^" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*(?:;|\r?$)(?!\s*(?:\{|[a-z_]\w*\s*\())", re.MULTILINE

@@ -1,0 +1,36 @@
+"""A path through many calls proves little: its finding is for the audit tier."""
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.sources.trees import MemoryTree
+from rules.catalogue import MAX_CALLS
+
+HEADER = "import logging, sqlite3\nfrom flask import request\n\n"
+
+
+def handed_on(calls: int, end: str) -> str:
+    """Return a program whose data passes through so many calls to the end."""
+    functions = [f"def f{n}(x):\n    f{n + 1}(x)\n\n" for n in range(1, calls)]
+    last = f"def f{calls}(x):\n    {end}\n\n" if calls else ""
+    first = "    f1(request.args['q'])\n" if calls else f"    x = request.args['q']\n    {end}\n"
+    return HEADER + "".join(functions) + last + "def view():\n" + first
+
+
+QUERY = "sqlite3.connect('a').execute('select ' + x)"
+LOG = "logging.info('asked for ' + x)"
+
+
+def found(code: str, *tiers: str) -> list[str]:
+    tree = MemoryTree({"app.py": code.encode()}, "memory")
+    flags = {"rules": ("sql-injection", "log-injection"), "tier": tiers}
+    return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
+
+
+@pytest.mark.parametrize(("end", "check", "most"), [(QUERY, "sql-injection", MAX_CALLS), (LOG, "log-injection", 0)])
+def test_paths_through_many_calls_are_for_the_audit_tier(end, check, most):
+    assert found(handed_on(most, end)) == [check]
+    assert found(handed_on(most + 1, end)) == []
+    assert found(handed_on(most + 1, end), "audit") == [check]
