@@ -52,7 +52,7 @@ class Check:
 
     `context` is the context policy that it requests, or empty; `tier` is one of `rules.catalogue.TIERS`; paths through
     more calls than `max_calls` prove little;
-    `also` are the names under which other tools report the same.
+    `also` are the names under which other tools report the same, `languages` those that it looks at.
     """
 
     id: str
@@ -69,6 +69,7 @@ class Check:
     tier: str = "default"
     max_calls: int | None = None
     also: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

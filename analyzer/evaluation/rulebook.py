@@ -101,7 +101,7 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str], tie
         else:
             book.sources.append(bundled(check.file))
         book.by_source[check.file.name] = as_report_check(check)
-        book.languages |= _languages(check)
+        book.languages.update(book.by_source[check.file.name].languages)
     return book
 
 
@@ -132,6 +132,7 @@ def as_report_check(check: catalogue.Check) -> Check:
         id=check.id, name=check.name, severity=check.severity, precision=check.precision, message=check.message,
         help=check.help, summary=check.summary, cwe=check.cwe, security_severity=check.security_severity,
         tags=check.tags, context=check.context, tier=check.tier, max_calls=check.max_calls, also=check.also,
+        languages=tuple(sorted(_languages(check))),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
+from analyzer.report import SEVERITIES as SEVERITIES_OF_CHECKS
 from analyzer.report import Check, Finding, Place, Report
 
 SOURCE = "analyze"
@@ -25,6 +26,8 @@ COMMENTS = {
 }
 """What begins a comment to the end of the line, by the suffix of a file."""
 WHY = "reason: "
+WHY_NOT, SILENCE = "analyze.whyNot", "source.analyze.whyNot"
+"""The command that says why a check reports nothing on a line, and the kind of the actions that offer it."""
 IMPORT = re.compile(r"\s*(import [\w.]+( as \w+)?|from [\w.]+ import \w+( as \w+)?)\s*(#.*)?$")
 """An import of one name."""
 YAML_LOAD = re.compile(r"\byaml\.load\(([^(),]+)(, *Loader *= *yaml\.(Unsafe|Full)?Loader)?\)")
@@ -126,6 +129,28 @@ def rewrites(uri: str, line: str, at: int, found: types.Diagnostic) -> list[type
         safe = YAML_LOAD.sub(r"yaml.safe_load(\1)", line)
         return [action("Use yaml.safe_load", uri, line_range(at, at + 1), safe.rstrip("\r\n") + "\n", found)]
     return []
+
+
+def wanted(context: types.CodeActionContext, kind: str) -> bool:
+    """Return True if a client asks for actions of a kind, or does not say of which."""
+    return context.only is None or any(f"{kind}.".startswith(f"{each}.") for each in context.only)
+
+
+def silences(report: Report, uri: str, file: str, lines: Sequence[str], at: int) -> list[types.CodeAction]:
+    """Return questions why nothing is reported on a line of code, one for each check on security of its language."""
+    if not 0 <= at < len(lines) or not lines[at].strip():
+        return []
+    language = next((source.language for source in report.files if source.path == file), None)
+    checks = [check for check in report.checks if "security" in check.tags and language in check.languages]
+    titles = {check.id: f"Why is nothing reported here? ({check.id})" for check in sorted(checks, key=by_severity)}
+    return [
+        types.CodeAction(title, kind=SILENCE, command=types.Command(title, WHY_NOT, arguments=[uri, at, check]))
+        for check, title in titles.items()
+    ]
+
+
+def by_severity(check: Check) -> tuple[int, str]:
+    return -SEVERITIES_OF_CHECKS.index(check.severity), check.id
 
 
 def line_range(first: int, end: int) -> types.Range:

@@ -8,6 +8,7 @@ where they stand now.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,15 +21,35 @@ from pygls.uris import from_fs_path, to_fs_path
 
 import analyzer
 from analyzer.errors import AnalyzeError
-from analyzer.live.client import Client, LostProcess, NoAnswer, code_from, connected, result_from, started
+from analyzer.live.client import (
+    Client,
+    LostProcess,
+    NoAnswer,
+    WrongQuestion,
+    code_from,
+    connected,
+    result_from,
+    sent_flags,
+    started,
+)
 from analyzer.live.code_facts import Described, Function
-from analyzer.live.diagnostics import Positions, diagnostics_of, moved, quick_fixes
+from analyzer.live.diagnostics import (
+    SILENCE,
+    WHY_NOT,
+    Positions,
+    diagnostics_of,
+    moved,
+    quick_fixes,
+    silences,
+    wanted,
+)
 from analyzer.live.messages import CodeAnswer
 from analyzer.report import Place, Report
 from engine.operating_system import interrupts_blocked
 
 DEBOUNCE_S = 0.05
 """Seconds without a change before findings are asked for."""
+NAME = re.compile(r"(?<![\w.$])[^\W\d][\w$]*")
 Texts = dict[str, str]
 
 
@@ -82,6 +103,22 @@ class Session:
         """Return the texts that differ from what was opened or saved last."""
         return {path: text for path, text in self.open_texts().items() if self.saved.get(path) != text}
 
+    def keep(self, params: types.DidOpenTextDocumentParams | types.DidSaveTextDocumentParams) -> None:
+        """Take the text of a file for what is on the disk."""
+        if path := self.path_of(params.text_document.uri):
+            with suppress(OSError):
+                self.saved[path] = (self.root / path).read_bytes().decode("utf-8", "replace")
+        self.changed.set()
+
+    def forget(self, params: types.DidCloseTextDocumentParams) -> None:
+        """Take the file on the disk from now on."""
+        self.saved.pop(self.path_of(params.text_document.uri) or "", None)
+        self.changed.set()
+
+    def notice(self, params: object) -> None:
+        """Look at what has changed."""
+        self.changed.set()
+
     # ---- the live process
 
     async def asked(self, ask: Callable[[Client], Any]) -> Any:
@@ -97,6 +134,15 @@ class Session:
                     self.client.close()
             self.client = await asyncio.to_thread(self.connect)
             return await asyncio.to_thread(ask, self.client)
+
+    async def asked_now(self, texts: Texts, ask: Callable[[Client], Any]) -> Any:
+        """Do the same with texts over the files."""
+
+        def asked(client: Client) -> Any:
+            client.call("unsaved", texts=texts)
+            return ask(client)
+
+        return await self.asked(asked)
 
     def connect(self) -> Client:
         """Return a connection; another one tells of changes on the disk. Raises NoAnswer."""
@@ -158,18 +204,51 @@ class Session:
     async def reported(self, texts: Texts) -> Report:
         """Return the report on the files with some texts over them. Raises NoAnswer."""
 
-        def ask(client: Client) -> Report:
-            client.call("unsaved", texts=texts)
-            return result_from(client, str(self.root), self.flags, unsaved=True, wait=True).report
+        return await self.asked_now(
+            texts, lambda client: result_from(client, str(self.root), self.flags, unsaved=True, wait=True).report
+        )
 
-        return await self.asked(ask)
+    # ---- actions
+
+    async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """Return quick fixes for findings; where there is none, the question why checks report nothing there."""
+        uri, context = params.text_document.uri, params.context
+        file = self.path_of(uri)
+        if file is None or self.report is None:
+            return []
+        found: list[types.CodeAction] = []
+        if wanted(context, types.CodeActionKind.QuickFix):
+            found += quick_fixes(uri, self.lines(file), context.diagnostics)
+        if wanted(context, SILENCE) and not found:
+            found += silences(self.report, uri, file, self.lines(file), params.range.start.line)
+        return found
+
+    async def why_not(self, uri: str, line: int, check: str) -> str:
+        """Show why a check reports nothing on a line, counted from 0, and return it. Raises NoAnswer."""
+        file = self.path_of(uri)
+        if file is None:
+            return ""
+        place = file, line + 1
+
+        def ask(client: Client) -> str:
+            given = {"check": check, "where": f"{file}:{line + 1}", "line": place, "begin": None, "format": "text"}
+            flags = sent_flags(self.flags)
+            return str(client.call("why_not", **given, flags=flags, unsaved=True, wait=True)["answer"])
+
+        try:
+            text, level = await self.asked_now(self.unsaved(), ask), types.MessageType.Info
+        except WrongQuestion as error:
+            text, level = error.render(), types.MessageType.Error
+        self.server.window_show_message(types.ShowMessageParams(level, text))
+        return text
 
     # ---- what is known of a place
 
-    async def code(self, method: str, file: str, *numbers: int) -> CodeAnswer:
-        """Return what the relations say of a place. Raises NoAnswer."""
-        return await self.asked(
-            lambda client: code_from(client, method, file=file, numbers=numbers, unsaved=True, wait=True)
+    async def code(self, method: str, file: str, *numbers: int, name: str = "") -> CodeAnswer:
+        """Return what the relations say of a place, or of a name there. Raises NoAnswer."""
+        given = {"file": file, "numbers": numbers, "name": name}
+        return await self.asked_now(
+            self.unsaved(), lambda client: code_from(client, method, **given, unsaved=True, wait=True)
         )
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
@@ -180,13 +259,23 @@ class Session:
         line, column = self.positions.character(file, params.position)
         parts = [self.reason(self.report, finding.check) for finding in self.report.open_findings
                  if finding.place.file == file and covers(finding.place, line, column)]  # fmt: skip
-        described = (await self.code("described", file, line, column)).described
+        name, named = self.name_at(file, line, column)
+        described = (await self.code("described", file, line, column, name=name)).described
         if described and (text := told(described)):
             parts.append(text)
         if not parts:
             return None
-        at = self.positions.range(described.place) if described and described.place else None
+        place = (described.place if described else None) or named
+        at = self.positions.range(place) if place else None
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)), at)
+
+    def name_at(self, file: str, line: int, column: int) -> tuple[str, Place | None]:
+        """Return the name at a position, which is no attribute's, and its place."""
+        lines = self.lines(file)
+        for found in NAME.finditer(lines[line - 1]) if line <= len(lines) else ():
+            if found.start() < column <= found.end():
+                return found[0], Place(file, line, found.start() + 1, line, found.end() + 1)
+        return "", None
 
     @staticmethod
     def reason(report: Report, check_id: str) -> str:
@@ -202,15 +291,15 @@ class Session:
         answer = await self.code("function", file, *self.positions.character(file, params.position))
         return [self.item(function) for function in answer.functions if function.place]
 
-    async def callers(self, item: types.CallHierarchyItem) -> list[types.CallHierarchyIncomingCall]:
-        functions = await self.around(item, "callers")
+    async def callers(self, params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall]:
+        functions = await self.around(params.item, "callers")
         return [
             types.CallHierarchyIncomingCall(self.item(each), [self.positions.range(at) for at in each.calls])
             for each in functions
         ]
 
-    async def callees(self, item: types.CallHierarchyItem) -> list[types.CallHierarchyOutgoingCall]:
-        functions = await self.around(item, "callees")
+    async def callees(self, params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall]:
+        functions = await self.around(params.item, "callees")
         return [
             types.CallHierarchyOutgoingCall(self.item(each), [self.positions.range(at) for at in each.calls])
             for each in functions
@@ -247,7 +336,11 @@ def covers(place: Place, line: int, column: int) -> bool:
 
 def told(described: Described) -> str:
     """Return what is known of an expression as Markdown."""
-    parts = ["**Tainted**: someone else may choose this value"] if described.tainted else []
+    parts = []
+    if described.tainted:
+        places = (f"{source.place.file}:{source.place.line} (`{source.label}`)" for source in described.sources)
+        whence = ", ".join(places)
+        parts.append("**Tainted**: someone else may choose this value" + f"; it comes from {whence}" * bool(whence))
     if described.runs:
         parts.append("**Runs** " + ", ".join(f"`{function.name}`" for function in described.runs))
     if described.objects:
@@ -260,75 +353,58 @@ def language_server(flags: Mapping[str, Any], arguments: Sequence[str]) -> Langu
     server = LanguageServer("analyze", analyzer.VERSION)
     sessions: list[Session] = []
 
-    def session() -> Session | None:
-        return sessions[0] if sessions else None
-
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
         if root := server.workspace.root_path:
             sessions.append(Session(server, Path(root).resolve(), flags, arguments))
             sessions[0].changed.set()
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def opened(params: types.DidOpenTextDocumentParams) -> None:
-        keep(params.text_document.uri)
+    for name, notice in NOTICES.items():
+        server.feature(name)(noticing(sessions, notice))
+    for name, (answer, otherwise) in ANSWERS.items():
+        server.feature(name, OPTIONS.get(name))(answering(sessions, answer, otherwise))
 
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(params: types.DidSaveTextDocumentParams) -> None:
-        keep(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    async def closed(params: types.DidCloseTextDocumentParams) -> None:
-        if (here := session()) and (path := here.path_of(params.text_document.uri)):
-            here.saved.pop(path, None)
-            here.changed.set()
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def changed(params: types.DidChangeTextDocumentParams) -> None:
-        if here := session():
-            here.changed.set()
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    async def watched(params: types.DidChangeWatchedFilesParams) -> None:
-        if here := session():
-            here.changed.set()
-
-    def keep(uri: str) -> None:
-        """Take the text of a file for what is on the disk."""
-        if (here := session()) and (path := here.path_of(uri)):
-            with suppress(OSError):
-                here.saved[path] = (here.root / path).read_bytes().decode("utf-8", "replace")
-            here.changed.set()
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))
-    async def fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
-        here = session()
-        path = here and here.path_of(params.text_document.uri)
-        if not here or not path:
-            return []
-        return quick_fixes(params.text_document.uri, here.lines(path), params.context.diagnostics)
-
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    async def hover(params: types.HoverParams) -> types.Hover | None:
-        here = session()
-        return await answered(here.hover(params), None) if here else None
-
-    @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
-    async def hierarchy(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem]:
-        here = session()
-        return await answered(here.prepared(params), []) if here else []
-
-    @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
-    async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall]:
-        here = session()
-        return await answered(here.callers(params.item), []) if here else []
-
-    @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
-    async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall]:
-        here = session()
-        return await answered(here.callees(params.item), []) if here else []
+    @server.command(WHY_NOT)
+    async def why_not(uri: str, line: int, check: str) -> str:
+        return await answered(sessions[0].why_not(uri, line, check), "") if sessions else ""
 
     return server
+
+
+NOTICES: Mapping[str, Callable[[Session, Any], None]] = {
+    types.TEXT_DOCUMENT_DID_OPEN: Session.keep,
+    types.TEXT_DOCUMENT_DID_SAVE: Session.keep,
+    types.TEXT_DOCUMENT_DID_CLOSE: Session.forget,
+    types.TEXT_DOCUMENT_DID_CHANGE: Session.notice,
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: Session.notice,
+}
+"""What a session does with the notifications of a client."""
+ANSWERS: Mapping[str, tuple[Callable[[Session, Any], Awaitable[Any]], Any]] = {
+    types.TEXT_DOCUMENT_CODE_ACTION: (Session.actions, ()),
+    types.TEXT_DOCUMENT_HOVER: (Session.hover, None),
+    types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: (Session.prepared, ()),
+    types.CALL_HIERARCHY_INCOMING_CALLS: (Session.callers, ()),
+    types.CALL_HIERARCHY_OUTGOING_CALLS: (Session.callees, ()),
+}
+"""What a session answers to the requests of a client, and the answer where it cannot."""
+OPTIONS = {types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions([types.CodeActionKind.QuickFix, SILENCE])}
+
+
+def noticing(sessions: Sequence[Session], notice: Callable[[Session, Any], None]) -> Callable[[Any], Awaitable[None]]:
+    async def noticed(params: Any) -> None:
+        for session in sessions:
+            notice(session, params)
+
+    return noticed
+
+
+def answering(
+    sessions: Sequence[Session], answer: Callable[[Session, Any], Awaitable[Any]], otherwise: Any
+) -> Callable[[Any], Awaitable[Any]]:
+    async def asked(params: Any) -> Any:
+        return await answered(answer(sessions[0], params), otherwise) if sessions else otherwise
+
+    return asked
 
 
 async def answered(work: Awaitable[Any], otherwise: Any) -> Any:

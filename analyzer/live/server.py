@@ -316,7 +316,8 @@ class Server:
         known, params = self.live.code_facts(self.tree(job)), job.params
         file, numbers = str(params["file"]), [int(number) for number in params["numbers"]]
         if job.method == "described":
-            return CodeAnswer(known.described(file, *numbers))
+            line, column = numbers
+            return CodeAnswer(known.described(file, line, column, str(params.get("name", ""))))
         if job.method == "function":
             function = known.function_at(file, *numbers)
             return CodeAnswer(functions=(function,) if function else ())

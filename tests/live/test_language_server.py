@@ -25,12 +25,16 @@ class Editor:
 
     def __init__(self, client, root):
         self.client, self.root, self.told, self.news = client, root, {}, asyncio.Event()
-        self.versions = {}
+        self.versions, self.messages = {}, []
 
         @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         def told(params):
             self.told[Path(params.uri).name] = params.diagnostics
             self.news.set()
+
+        @client.feature(types.WINDOW_SHOW_MESSAGE)
+        def shown(params):
+            self.messages.append(params.message)
 
         @client.feature(types.WINDOW_LOG_MESSAGE)
         def logged(params):
@@ -156,13 +160,15 @@ async def quick_fixes(here, views):
 async def what_is_known(here, views):
     client, document = here.client, types.TextDocumentIdentifier(here.uri("app/views.py"))
     line = views.splitlines().index("    os.system(command)")
-    hover = await client.text_document_hover_async(types.HoverParams(document, types.Position(line, 15)))
+    hover = await client.text_document_hover_async(types.HoverParams(document, types.Position(line, 13)))
     text = hover.contents.value
     assert "command-injection" in text and "CWE-78" in text and "`os.system`" in text
     read = next(number for number, text in enumerate(views.splitlines()) if 'args["name"]' in text)
-    at = types.Position(read, views.splitlines()[read].index("request"))
+    at = types.Position(read, views.splitlines()[read].index("args["))
     hover = await client.text_document_hover_async(types.HoverParams(document, at))
     assert "Tainted" in hover.contents.value
+    await names(here, views)
+    await silence(here, views)
     called = types.Position(line - 1, views.splitlines()[line - 1].index("first") + 1)
     hover = await client.text_document_hover_async(types.HoverParams(document, called))
     assert "app.tools.first" in hover.contents.value
@@ -175,6 +181,53 @@ async def what_is_known(here, views):
     assert [at.start.line for at in caller.from_ranges] == [line - 1]
     callees = await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(caller.from_))
     assert [callee.to.detail for callee in callees] == ["app.tools.first"]
+
+
+async def names(here, views):
+    """Names are no expressions of their own: what they stand for is known."""
+    lines = views.splitlines()
+
+    async def told(line, name):
+        at = types.Position(line, lines[line].index(name) + 1)
+        hover = await here.client.text_document_hover_async(
+            types.HoverParams(types.TextDocumentIdentifier(here.uri("app/views.py")), at)
+        )
+        begin, end = (at.character - 1, at.character - 1 + len(name))
+        assert hover.range == types.Range(types.Position(line, begin), types.Position(line, end))
+        return hover.contents.value
+
+    use = lines.index("    os.system(command)")
+    whence = "**Tainted**: someone else may choose this value; it comes from app/views.py:9 (`http`)"
+    assert whence in await told(use, "command") and whence in await told(use - 1, "command")
+    assert "`library os`" in await told(use, "os")
+    assert "`function app.tools.first (app/tools.py:3)`" in await told(use - 1, "first")
+
+
+async def silence(here, views):
+    """The first action for a line without findings is asked; an unsaved text is what it is about."""
+    client, uri = here.client, here.uri("app/views.py")
+    here.type("app/views.py", f"\n{views}")
+    line = f"\n{views}".splitlines().index('    os.system("ls " + clean(request.args["name"]))')
+    at = types.Range(types.Position(line, 4), types.Position(line, 4))
+    context = types.CodeActionContext([], only=["source.analyze"])
+    given = types.CodeActionParams(types.TextDocumentIdentifier(uri), at, context)
+    offered = await client.text_document_code_action_async(given)
+    titles = [each.title for each in offered]
+    assert "Why is nothing reported here? (command-injection)" in titles
+    assert not any("overflow" in title for title in titles), "checks of C are not for Python"
+    # The client's library takes an action that has a command for a command, and loses the arguments.
+    asked = [uri, line, "command-injection"]
+    assert f"{asked}" in next(str(each.command) for each in offered if "(command-injection)" in each.title)
+    text = await client.workspace_execute_command_async(types.ExecuteCommandParams("analyze.whyNot", asked))
+    assert text.startswith(f"command-injection is not reported at app/views.py:{line + 1}\n") and "sanitizer" in text
+    assert here.messages == [text]
+    unknown = [uri, line, "no-such-check"]
+    wrong = await client.workspace_execute_command_async(types.ExecuteCommandParams("analyze.whyNot", unknown))
+    assert "error[R002]" in wrong
+    blank = types.Range(types.Position(0, 0), types.Position(0, 0))
+    given = types.CodeActionParams(types.TextDocumentIdentifier(uri), blank, context)
+    assert not await client.text_document_code_action_async(given)
+    here.type("app/views.py", views)
 
 
 @pytest.mark.parametrize(
