@@ -16,9 +16,18 @@ from analyzer.sources.trees import Tree
 
 IGNORE_FILE = ".analyzeignore"
 VENDORED = frozenset(
-    {"node_modules", "bower_components", "vendor", "_vendor", "vendored", "third_party", "third-party"}
+    {"node_modules", "bower_components", "vendor", "vendors", "_vendor", "vendored"}
+    | {"third_party", "third-party", "thirdparty", "3rdparty", "3rd-party"}
     | {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs", "__pypackages__"}
 )
+SERVED = frozenset({"static", "_static", "public", "assets", "wwwroot", "webroot", "htdocs"})
+LIBRARY_NAME = re.compile(
+    r"(ace|angular|backbone|bootstrap|chart|codemirror|d3|ember|fabric|handlebars|hammer|highcharts|html5shiv|jquery"
+    r"|knockout|leaflet|lodash|lunr|mathjax|modernizr|moment|mootools|mustache|prototype|raphael|react|require|select2"
+    r"|socket\.io|sortable|three|tinymce|underscore|video|vue|zepto)"
+    r"([-.](v?\d[\w.]*|all|bundle|core|esm|full|global|min|slim|ui|umd|[a-z]{2}))*\.js"
+)
+"""Matches the names of libraries for browsers, as programs serve copies of them (GitHub's linguist, vendor.yml)."""
 MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
 MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 16 * 1024
@@ -72,7 +81,10 @@ def discover(tree: Tree, config: Config) -> Discovery:
 
 
 def _is_vendored(path: str) -> bool:
-    return not VENDORED.isdisjoint(posixpath.dirname(path).split("/"))
+    *folders, name = path.split("/")
+    if not VENDORED.isdisjoint(folders):
+        return True
+    return not SERVED.isdisjoint(folders) and LIBRARY_NAME.fullmatch(name.lower()) is not None
 
 
 def is_binary(data: bytes) -> bool:

@@ -6,6 +6,7 @@ import re
 from tree_sitter import Node
 
 from facts.instructions import allocate, store_attribute
+from facts.javascript.calls import state_type_arguments
 from facts.javascript.handler_tables import EXPRESSIONS, children, field, only_child
 from facts.javascript.literals import string_value
 from facts.javascript.names import evaluate_named
@@ -27,6 +28,7 @@ def _element(unit: Unit, node: Node) -> int:
         _children(unit, node, properties)
     value = unit.body.running(unit.entity(tail(f"<{unit.label(kind)}>"), node))
     unit.emit("markup", value, kind, properties)
+    state_type_arguments(unit, opening, value)
     return value
 
 

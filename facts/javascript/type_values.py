@@ -7,7 +7,7 @@ from facts.instructions import allocate
 from facts.javascript.calls import with_type_arguments
 from facts.javascript.classes import state_attribute
 from facts.javascript.functions import define_function, type_scope
-from facts.javascript.handler_tables import EXPRESSIONS, children, field, only_child
+from facts.javascript.handler_tables import EXPRESSIONS, child_of_type, children, field, only_child
 from facts.javascript.literals import property_label, property_name
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
@@ -124,6 +124,8 @@ _OPERATORS = {
 @EXPRESSIONS(*_OPERATORS)
 def _operator(unit: Unit, node: Node) -> int:
     parts = [part for part in children(node) if part.type != "type_arguments"]
+    for argument in children(child_of_type(node, "type_arguments")):
+        unit.value(argument)
     return type_operation(unit, _OPERATORS[node.type], [unit.value(part) for part in parts], node)
 
 
@@ -181,6 +183,8 @@ def state_members(unit: Unit, entity: int, body: Node | None) -> None:
             name, declared = property_name(unit, key), field(member, "type")
             if declared is not None and name is not None:
                 state_attribute(unit, entity, name, declared)
+            elif declared is not None:
+                unit.value(declared)
         elif member.type in ("method_signature", *_CALLED):
             name = _CALLED.get(member.type) or property_label(unit, key)
             _, value = define_function(unit, member, name, entity)

@@ -1,4 +1,4 @@
-"""Minified JavaScript is left out, and said to be."""
+"""Minified JavaScript and copies of known libraries are left out, and said to be."""
 
 import pytest
 
@@ -30,3 +30,12 @@ def test_minified_files_are_skipped_and_counted(tmp_path):
     report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["minified"]) == ["b.min.js", "c-min.cjs", "d.js"]
     assert report.coverage.languages["javascript"] == 2
+
+
+def test_known_libraries_among_served_files_are_vendored(tmp_path):
+    vendored = ["app/static/jquery.js", "public/js/bootstrap-4.1.0.js", "_static/lunr.de.js", "web/vendors/shop.js"]
+    own = ["src/jquery.js", "app/static/chart-editor.js", "app/static/shop.js", "underscore.js", "static/jquery.ts"]
+    files = dict.fromkeys([*vendored, *own], b"f()\n")
+    report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
+    assert sorted(report.coverage.skipped["vendored"]) == sorted(vendored)
+    assert report.coverage.parsed == len(own)

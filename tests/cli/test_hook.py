@@ -122,7 +122,7 @@ VULNERABLE = {
     "mako": ("page.mako", "${request.args['q']}\n", "page.mako:1"),
     "pug": ("page.pug", "p!= request.args.q\n", "page.pug:1"),
     "jsp": ("page.jsp", '<%= request.getParameter("q") %>\n', "page.jsp:1"),
-    "ejs": ("page.ejs", "<% require('child_process').exec(process.argv[2]) %>\n", "page.ejs:1"),
+    "ejs": ("page.ejs", "<% require('express')().get('/', (req, res) => res.send(req.query.q)) %>\n", "page.ejs:1"),
 }
 
 
