@@ -11,7 +11,7 @@ from typing import Any
 
 from analyzer.escaping import json_text
 from analyzer.evaluation.line_query import Question
-from analyzer.evaluation.program import FLOW, SINK, compile_cached, evaluation_errors
+from analyzer.evaluation.program import FLOW, SINK, compile_cached
 from analyzer.evaluation.rule_sources import bundled
 from analyzer.explanation.folded import COLUMN
 from analyzer.explanation.obstacles import Search
@@ -24,6 +24,7 @@ from analyzer.live.live_repository import LiveRepository
 from analyzer.report import Report
 from analyzer.scan import ScanRequest
 from analyzer.sources.frozen_tree import FrozenTree
+from engine import CheckedProgram
 from engine.provenance import Document
 from rules import catalogue, library
 
@@ -128,19 +129,23 @@ def flags_for(check: str, flags: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def searchable(held: Scanned) -> Iterator[None]:
-    """Maintain what a search reads beside a report."""
+    """Maintain what a search reads beside a report. Where the search ends with an exception, the relations are gone."""
     repository = held.repository
     book = repository.settings_of(held.tree).book
-    sources = [*book.sources, bundled(library.why_not())]
-    program = compile_cached(sources, repository.state.path, None).only_sources({source.name for source in sources})
-    declared = program.declarations
-    read = replace(declared, relations={name: declared.relations[name] for name in WANTED}, strata=())
-    with evaluation_errors():
-        installed = repository.view.install(program.beyond(read, repository.view.relations))
+
+    def make() -> CheckedProgram:
+        sources = [*book.sources, bundled(library.why_not())]
+        program = compile_cached(sources, repository.state.path, None).only_sources({source.name for source in sources})
+        declared = program.declarations
+        read = replace(declared, relations={name: declared.relations[name] for name in WANTED}, strata=())
+        return program.beyond(read, repository.view.relations)
+
     try:
+        repository.extend(make)
         yield
-    finally:
-        repository.view.uninstall(installed)
+    except BaseException:
+        repository.forget()
+        raise
 
 
 def tier_of(check: str) -> str:

@@ -7,7 +7,7 @@ byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from analyzer.sources.frozen_tree import NO_TEXTS, FrozenTree
 from analyzer.sources.git import blob_hash
 from analyzer.sources.trees import NamedTree, WorkingTree
 from analyzer.state_directory import StateDirectory
-from engine import Source, compiling_kernels
+from engine import CheckedProgram, Source, compiling_kernels
 from engine.incremental import DamagedFile, MaintainedProgram, PreparedProgram
 from engine.operating_system import n_cores
 
@@ -72,6 +72,7 @@ class LiveRepository:
         self._settings: Settings | None = None
         self._program: tuple[list[Source], PreparedProgram] | None = None
         self._held: Held | None = None
+        self._further: object = None
 
     def close(self) -> None:
         """End workers and threads, and give back temporary directories."""
@@ -137,6 +138,15 @@ class LiveRepository:
         if not asked.find_as(settings):
             raise Refused("other settings are maintained")
         return asked.config
+
+    def extend(self, make: Callable[[], CheckedProgram]) -> None:
+        """Maintain what a further program derives from the relations that there are, as long as these are there.
+
+        There is one such program: it is made where none is there.
+        """
+        if self._further not in self.view.installations.needs:
+            with evaluation_errors():
+                self._further = self.view.install(make())
 
     def _following(self, tree: NamedTree, settings: Settings, config: Config) -> Follower:
         """Return the relations of a tree."""

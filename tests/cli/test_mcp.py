@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from analyzer.errors import AnalyzeError
+from analyzer.history.commit_update import Follower
 from analyzer.queries.assistant import MAX_ITEMS, MAX_TEXT, Assistant
 
 TOP = Path(__file__).resolve().parents[2]
@@ -100,6 +102,41 @@ def test_an_assistant_works_through_a_repository(tree):
 
     anyio.run(session)
     assert (tree / "app.py").read_text() == APP and [path.name for path in tree.iterdir()] == ["app.py"]
+
+
+SETUPS = re.findall(r"```json\n(.*?)```", (TOP / "docs/assistants.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_what_a_documented_set_up_starts_answers(tree, tmp_path, setup):
+    """The tool's command is that of this interpreter; VS Code puts the folder for its variable."""
+    command = tmp_path / "analyze"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m cli "$@"\n')
+    command.chmod(0o755)
+    ((given,),) = (servers.values() for servers in json.loads(setup).values())
+    args = [each.replace("${workspaceFolder}", str(tree)) for each in given["args"]]
+    environment = os.environ | {"PYTHONPATH": str(TOP), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    started = StdioServerParameters(command=given["command"], args=args, env=environment, cwd=tree)
+
+    async def tools():
+        async with Client(started) as client:
+            return {tool.name for tool in (await client.list_tools()).tools}
+
+    assert anyio.run(tools) == TOOLS
+
+
+def test_nothing_is_evaluated_anew_to_say_why_nothing_is_found(assistant, monkeypatch):
+    assistant.scan()
+    follower = assistant.repository.follower
+
+    def begin(*args):
+        raise AssertionError("relations are evaluated anew")
+
+    monkeypatch.setattr(Follower, "begin", begin)
+    for check, line in (("command-injection", 16), ("sql-injection", 10)):
+        found = assistant.why_not(check, "app.py", line)
+        assert not found["reported"] and found["reasons"]
+    assert assistant.repository.follower is follower
 
 
 def test_callees_and_names_that_are_not_there(assistant):

@@ -25,8 +25,8 @@ def clean(text):
     return text.strip()
 
 
-@app.route("/user")
-def user():
+@app.route("/login")
+def login():
     cursor = sqlite3.connect("users.db").cursor()
     name = clean(request.args["name"])
     cursor.execute("SELECT * FROM users WHERE name = '" + html.escape(name) + "'")
