@@ -84,7 +84,8 @@ def _is_vendored(path: str) -> bool:
     *folders, name = path.split("/")
     if not VENDORED.isdisjoint(folders):
         return True
-    return not SERVED.isdisjoint(folders) and LIBRARY_NAME.fullmatch(name.lower()) is not None
+    served = next((at for at, folder in enumerate(folders) if folder in SERVED), len(folders))
+    return "libs" in folders[served:] or (served < len(folders) and LIBRARY_NAME.fullmatch(name.lower()) is not None)
 
 
 def is_binary(data: bytes) -> bool:

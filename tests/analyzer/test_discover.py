@@ -34,7 +34,9 @@ def test_minified_files_are_skipped_and_counted(tmp_path):
 
 def test_known_libraries_among_served_files_are_vendored(tmp_path):
     vendored = ["app/static/jquery.js", "public/js/bootstrap-4.1.0.js", "_static/lunr.de.js", "web/vendors/shop.js"]
+    vendored += ["static/js/libs/pdf.js"]
     own = ["src/jquery.js", "app/static/chart-editor.js", "app/static/shop.js", "underscore.js", "static/jquery.ts"]
+    own += ["libs/static/shop.js", "libs/shop.js"]
     files = dict.fromkeys([*vendored, *own], b"f()\n")
     report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["vendored"]) == sorted(vendored)
