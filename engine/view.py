@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from engine.database import Columns, Database, EvaluationError
 from engine.evaluation.execution import Options
 from engine.incremental.delta_files import KnownRecords
 from engine.incremental.installations import Installed
-from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.maintained_program import MaintainedProgram, nothing
 from engine.incremental.update_policy import DEFAULT, POLICIES, Maintainer
 from engine.language.checked_program import CheckedProgram, Relation
 from engine.language.source import Source
@@ -143,11 +143,15 @@ class View(Tables):
         if name in self._inserted:
             self._inserted[name] = without(self._inserted[name], rows)
 
-    def commit(self) -> Commit:
-        """Apply what has been inserted and deleted since the last commit. Raises EvaluationError."""
+    def commit(self, watch: Callable[[], None] = nothing) -> Commit:
+        """Apply what has been inserted and deleted since the last commit. Raises EvaluationError.
+
+        `watch` is called between pieces of work; it may raise. Whatever is raised, the view is as it was before, and
+        what was collected for this commit is dropped.
+        """
         inserted, self._inserted = self._inserted, {}
         deleted, self._deleted = self._deleted, {}
-        outcome = self._maintainer.apply(inserted, deleted)
+        outcome = self._maintainer.apply(inserted, deleted, watch)
         changes = outcome.changes
         return Commit(
             self._table_set({name: change.inserted for name, change in changes.items()}),

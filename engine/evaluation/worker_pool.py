@@ -203,13 +203,16 @@ class WorkerPool:
         """Run tasks until none is left and none is running that could return more."""
         try:
             while (task := self._next()) is not None:
-                self._finish(task(worker) or ())
+                more: Iterable[Task] = ()
+                try:
+                    more = task(worker) or ()
+                finally:
+                    self._finish(more)
             worker.flush()
         except BaseException:
             with self._changed:
                 self.stopped = True
                 self._queue.clear()
-                self._running = 0
                 self._changed.notify_all()
             raise
 
@@ -225,8 +228,9 @@ class WorkerPool:
     def _finish(self, more: Iterable[Task]) -> None:
         with self._changed:
             self._running -= 1
-            # Parts of what was split come first: few things are then half done, and in memory, at a time.
-            self._queue.extendleft(more)
+            if not self.stopped:
+                # Parts of what was split come first: few things are then half done, and in memory, at a time.
+                self._queue.extendleft(more)
             if more or not self._running:
                 self._changed.notify_all()
 

@@ -93,6 +93,7 @@ class Agenda:
                 sums.n = collect(heads, signs, sums.slots, sums.ids, sums.sums, sums.n)
         for relation in dict.fromkeys([*self._coming, *waiting]):
             sums, relation.pending = relation.pending, SupportSums()
+            relation.note(sums.ids[: sums.n].copy())
             left, arrived, arrived_from = (np.empty(sums.n, np.int32) for _ in range(3))
             numbers = (relation.count, relation.later)
             n, m = settle(iteration, sums.ids, sums.sums, sums.n, *numbers, left, arrived, arrived_from)

@@ -135,6 +135,15 @@ class BoundedRecursion:
         if self.is_outgrown():
             raise CannotUpdate(f"{self.bound.relation} has come to have more than {self.bound.max_rows:,} rows")
 
+    def undo(self) -> None:
+        """Drop what is left of an update that has not ended."""
+        for stratum in (
+            self.final,
+            self.source,
+            *(each for level in self.levels for each in (level.stratum, level.source)),
+        ):
+            stratum.undo()
+
     def cut_off(self, level: Level) -> Columns:
         """The rows of a level in the iteration in which it outgrows the limit now."""
         relation = level.relation

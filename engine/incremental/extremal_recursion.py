@@ -107,6 +107,12 @@ class Improvement:
         self.best.close_batch()
         self.best.arrange()
 
+    def undo(self) -> None:
+        """Drop what is left of an update that has not ended."""
+        self.found.give()
+        self.present.give()
+        self.touched = []
+
     def give_touched(self) -> np.ndarray:
         """Return the ids of the tuples that have come or gone, and begin again."""
         ids, self.touched = np.unique(np.concatenate([NONE, *self.touched])), []
@@ -187,8 +193,14 @@ class ExtremalRecursion:
             relation.arrange()
             best.trim()
 
+    def undo(self) -> None:
+        """Drop what is left of an update that has not ended."""
+        self.tight.undo()
+        for improvement in self.improvements.values():
+            improvement.undo()
+
     def facts(self) -> dict[str, Columns]:
-        """The facts of the last state, or of one that an update has begun to make."""
+        """The facts of the last state."""
         return self.anew.facts()
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:

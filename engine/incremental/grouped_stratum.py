@@ -156,8 +156,16 @@ class GroupedStratum:
     def give(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         """Take in facts of the relation itself: there are none, unless there is a place for them."""
 
+    def undo(self) -> None:
+        """Drop what is left of an update that has not ended."""
+        self.touched.give()
+        for finder in ("standing", "folding"):
+            if finder in self.__dict__:
+                _, gathered = self.__dict__[finder]
+                gathered.give()
+
     def facts(self) -> dict[str, Columns]:
-        """The facts of the last state, or of one that an update has begun to make."""
+        """The facts of the last state."""
         return {}
 
 
@@ -216,6 +224,10 @@ class HeadAggregates(GroupedStratum):
         if come is not None:
             AggregateRelation(self.relation.name, self.contributions.shape).contributions(come)
         follow(self.given, come, gone)
+
+    def undo(self) -> None:
+        super().undo()
+        self.contributions.give()
 
     def facts(self) -> dict[str, Columns]:
         return {self.relation.name: self.given.columns()}

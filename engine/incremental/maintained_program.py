@@ -27,6 +27,7 @@ from engine.incremental.make_strata import StrataMaker, Stratum, empty
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.shared_worker_pool import SharedWorkerPool
+from engine.incremental.update_plans import Feed
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
 from engine.operating_system import n_cores, release_free_memory
@@ -70,7 +71,7 @@ class MaintainedProgram:
     derived from. `scheduler` names what decides in which order strata run, side by side or not (see `engine.schedule`);
     `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see
     `bounded_recursion`: that needs exact iterations, and an update may end with CannotUpdate. `budget` is for each
-    stratum, each time anew: a view that raises BudgetExceeded is of no further use. With `by_demand` arrangements go as
+    stratum, each time anew. An update that raises is undone. With `by_demand` arrangements go as
     soon as a bootstrap has no more use for them, and updates arrange the keys that they ask for: that takes less
     memory, and less time for few updates. Further programs may be maintained beside it, see `installations`.
     """
@@ -206,20 +207,37 @@ class MaintainedProgram:
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
         """Apply inserted and deleted facts. Return the changes by relation.
 
-        What is both deleted and inserted is there afterwards; deleting what is not there changes nothing.
+        What is both deleted and inserted is there afterwards; deleting what is not there changes nothing. Where an
+        update raises, all is as it was before it.
         """
         inserted, deleted = self.fitting(inserted), self.fitting(deleted)
+        given = {self.strata[self.graph.writer[name]] for name in (*inserted, *deleted)}
+        repeated = [(each, {**each.repeated}) for each in given if isinstance(each, MaintainedStratum)]
+        for relation in self.tracked():
+            relation.open_update()
         try:
             self.n_updated = self.propagate(inserted, deleted)
         except BaseException:
-            for relation in self.tracked():
-                relation.close_stratum()
+            self.undo()
+            for stratum, before in repeated:
+                stratum.repeated = before
             raise
         moved = [relation for relation in self.tracked() if relation.moves]
         changes = {each.name: change_of(each) for each in moved if each.name in self.relations and len(each.changed)}
-        for relation in moved:
+        for relation in self.tracked():
             relation.close_update()
         return changes
+
+    def undo(self) -> None:
+        """Undo an update that has not ended."""
+        self.watch = nothing
+        for stratum in self.strata:
+            stratum.undo()
+        for relation in [*self.bindings.relations.values()]:
+            if isinstance(relation, Feed):
+                relation.empty()
+        for relation in self.tracked():
+            relation.undo_update()
 
     def propagate(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> int:
         """Update the strata whose facts or inputs have changed. Return their number."""
@@ -266,11 +284,7 @@ class MaintainedProgram:
 
     @contextmanager
     def watched(self, watch: Callable[[], None]) -> Iterator[None]:
-        """Call `watch` between pieces of work. An exception from it ends a bootstrap or an update.
-
-        After an update that has not ended, the view still knows the state before (`next_facts`, `difference`), but
-        is not to be updated any more.
-        """
+        """Call `watch` between pieces of work. An exception from it ends a bootstrap, or an update, which is undone."""
         self.watch = watch
         try:
             yield

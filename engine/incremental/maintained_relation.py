@@ -100,6 +100,7 @@ class MaintainedRelation(Relation):
         self.pending, self.moving = SupportSums(), STILL
         self.log: list[tuple[np.ndarray, np.ndarray]] = []
         self._changed = STILL, ChangedRows(self, NONE, own=False)
+        self._journal: list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     @property
     def sleeps(self) -> bool:
@@ -394,6 +395,7 @@ class MaintainedRelation(Relation):
 
     def enter(self, ids: np.ndarray, iteration: int) -> np.ndarray:
         """Let tuples be facts, of iteration 0, or (ABSENT) not be there; return those that were not."""
+        self.note(ids[ids >= 0])
         changed = np.empty(len(ids), np.int32)
         return changed[: enter(ids, iteration, self.later, self.count, changed)]
 
@@ -411,9 +413,28 @@ class MaintainedRelation(Relation):
             for update in self.advance():
                 update()
 
+    def open_update(self) -> None:
+        """Take down from now on how tuples were, so that an update can be undone."""
+        self._journal = []
+
+    def note(self, ids: np.ndarray) -> None:
+        """Take down the iterations and counts of some tuples, which are about to change, if an update is open."""
+        if self._journal is not None:
+            self._journal.append((ids, self.later[ids], self.count[ids]))
+
     def close_update(self) -> None:
         """Make the new state the old one."""
         self.close_batch()
+        self._journal = None
+
+    def undo_update(self) -> None:
+        """Let tuples be as they were when the update was opened; those that it has made are not there."""
+        journal, self._journal = self._journal or [], None
+        for ids, later, count in reversed(journal):
+            self.later[ids], self.count[ids] = later, count
+        self.pending, self.moving, self.log = SupportSums(), STILL, []
+        if not self.sleeps:
+            self.arrange()
 
     def rows_of(self, ids: np.ndarray, *more: Sequence[int]) -> Columns:
         """Return rows with their ids, and some more columns behind them."""

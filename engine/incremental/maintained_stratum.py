@@ -231,6 +231,11 @@ class MaintainedStratum:
         unasked = {r: np.setdiff1d(self.permanent[r], self.repeated[r]) for r in self.relations}
         return {relation.name: relation.facts(ids) for relation, ids in unasked.items()}
 
+    def undo(self) -> None:
+        """Drop what is left of an update that has not ended."""
+        self.agenda.close()
+        self.context.epoch.opening = frozenset()
+
     # ---- iterations
 
     def go_on(self) -> None:

@@ -49,7 +49,10 @@ class StrataMaker:
     def recomputed(self, component: Component) -> RecomputedStratum:
         view = self.view
         shared = (view.symbols, view.records, view.threads, view.options, component.reason, view.budget)
-        return RecomputedStratum(self.held(component.relations), self.held(component.reads), component.program, *shared)
+        own, read = self.held(component.relations), self.held(component.reads)
+        made = RecomputedStratum(own, read, component.program, *shared)
+        view.add_relations({given.name: given for given in made.given.values()})
+        return made
 
     def grouped(self, component: Component) -> GroupedStratum:
         """Return what aggregates by group, in the heads of rules or in a body."""
@@ -63,7 +66,6 @@ class StrataMaker:
     def extremal(self, component: Component) -> ExtremalRecursion:
         """Return what keeps the least or greatest values of a recursion up to date."""
         anew = self.recomputed(component)
-        self.view.add_relations({given.name: given for given in anew.given.values()})
         best = [self.declare(best_name(relation.name), relation) for relation in anew.relations]
         rules = partial(component.rules, self.view.symbols)
         inputs = [*anew.inputs, *anew.given.values(), *best]

@@ -100,8 +100,11 @@ class RecomputedStratum:
                 changed |= len(given.enter(given.add(facts[name]), iteration)) > 0
         return changed
 
+    def undo(self) -> None:
+        """There is nothing left of an update but in relations."""
+
     def facts(self) -> dict[str, Columns]:
-        """The facts of the last state, or of one that an update has begun to make."""
+        """The facts of the last state."""
         return {name: given.columns() for name, given in self.given.items()}
 
     def evaluate(self) -> None:

@@ -47,6 +47,11 @@ class Feed(Relation):
         self.n = self.n_delta = rows.shape[1]
         self.delta = [Block(rows, 0, self.n)] if self.n else []
 
+    def empty(self) -> None:
+        """Let there be no rows."""
+        self.n = self.n_delta = 0
+        self.delta = []
+
     def blocks(self) -> list[Block]:
         return self.delta
 
@@ -260,4 +265,4 @@ def run_variants(variants: Sequence[Variant], pool: SharedWorkerPool) -> None:
     if jobs:
         pool.run(jobs)
     for variant in variants:
-        variant.feed.fill(np.empty((variant.feed.arity, 0), variant.feed.dtype))
+        variant.feed.empty()

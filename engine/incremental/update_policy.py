@@ -11,7 +11,7 @@ from typing import Protocol
 from engine.incremental.bounded_recursion import CannotUpdate
 from engine.incremental.changes import Change, difference
 from engine.incremental.duration_model import SKIPS, DurationModel, Facts, weight
-from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.maintained_program import MaintainedProgram, nothing
 from engine.operating_system import private_bytes
 
 SWITCH = 0.2
@@ -53,6 +53,7 @@ class Maintainer:
     policy: UpdatePolicy
     durations: DurationModel = field(default_factory=DurationModel)
     clock: Callable[[], float] = perf_counter
+    watch: Callable[[], None] = nothing
 
     def bootstrap(self, facts: Facts) -> float:
         """Evaluate from scratch. Return the elapsed seconds."""
@@ -61,9 +62,16 @@ class Maintainer:
         self.durations.bootstrap_s = self.clock() - begin
         return self.durations.bootstrap_s
 
-    def apply(self, inserted: Facts, deleted: Facts) -> Outcome:
-        """Apply inserted and deleted facts as the policy decides."""
-        return self.policy.apply(self, inserted, deleted)
+    def apply(self, inserted: Facts, deleted: Facts, watch: Callable[[], None] = nothing) -> Outcome:
+        """Apply inserted and deleted facts as the policy decides.
+
+        `watch` is called between pieces of work; what it raises ends that, and the view is as it was.
+        """
+        self.watch = watch
+        try:
+            return self.policy.apply(self, inserted, deleted)
+        finally:
+            self.watch = nothing
 
     def attempt(self, inserted: Facts, deleted: Facts, reason: str, budget_s: float = float("inf")) -> Outcome:
         """Update the view; bootstrap if that is impossible, or takes longer than the budget, excluding planning."""
@@ -74,6 +82,7 @@ class Maintainer:
             return self.clock() - begin - (view.planned_s - planned_s)
 
         def watch() -> None:
+            self.watch()
             if self.clock() - begin > budget_s and worked_s() > budget_s:
                 raise Abandoned
 
@@ -92,9 +101,11 @@ class Maintainer:
     def restart(self, inserted: Facts, deleted: Facts, reason: str, wasted_s: float = 0.0) -> Outcome:
         """Bootstrap another view on the current facts, and replace the present one."""
         begin = self.clock()
-        old, self.view = self.view, self.view.empty()
-        self.bootstrap(old.next_facts(inserted, deleted))
-        changes = difference(old, self.view)
+        old, fresh = self.view, self.view.empty()
+        with fresh.watched(self.watch):
+            fresh.bootstrap(old.next_facts(inserted, deleted))
+        self.durations.bootstrap_s = self.clock() - begin
+        self.view, changes = fresh, difference(old, fresh)
         return Outcome("bootstrap", reason, self.clock() - begin + wasted_s, changes, wasted_s)
 
 
@@ -195,7 +206,7 @@ class Raced:
         other.start()
         outcome, reason = None, "it was finished first"
         try:
-            with old.watched(abandoning(won, self.limit_bytes)):
+            with old.watched(abandoning(won, self.limit_bytes, maintainer.watch)):
                 changes = old.update(inserted, deleted)
             outcome = Outcome("update", reason, maintainer.clock() - begin, changes)
             won.set()
@@ -217,10 +228,11 @@ class Raced:
         return Outcome("bootstrap", reason, maintainer.clock() - begin, changes)
 
 
-def abandoning(won: Event, limit_bytes: int | None = None) -> Callable[[], None]:
-    """A watch that ends an evaluation when the other has won, or when the process has become too large."""
+def abandoning(won: Event, limit_bytes: int | None = None, more: Callable[[], None] = nothing) -> Callable[[], None]:
+    """A watch that ends an evaluation when the other has won, when the process has become too large, or by one more."""
 
     def watch() -> None:
+        more()
         if won.is_set() or (limit_bytes is not None and private_bytes() > limit_bytes):
             raise Abandoned
 

@@ -144,3 +144,30 @@ def test_values_of_parameters_are_checked():
             view.query("path(x, y)", parameters={"x": "text"})
         with pytest.raises(engine.ProgramError, match="E010"):
             view.query("paht(x, y)")
+
+
+class Aborted(Exception):
+    """A commit is to end."""
+
+
+@pytest.mark.parametrize("policy", ["predicted", "update", "bootstrap", "elastic"])
+def test_a_commit_that_is_aborted_changes_nothing(policy):
+    facts = {"arc": {("a", "b"), ("b", "c")}, "seen": {((1, None),)}}
+
+    def abort():
+        if not next(pieces, None):
+            raise Aborted
+
+    with engine.View(PROGRAM, facts, policy=policy, threads=2) as view:
+        before = derived(facts)
+        for n_pieces in range(6):
+            pieces = iter([True] * n_pieces)
+            view.insert("arc", {("c", "d"), ("d", "a")})
+            view.delete("arc", {("a", "b")})
+            with pytest.raises(Aborted):
+                view.commit(abort)
+            assert {name: view.tuples(name) for name in before} == before
+        view.insert("arc", {("c", "a")})
+        view.commit()
+        after = derived({**facts, "arc": facts["arc"] | {("c", "a")}})
+        assert {name: view.tuples(name) for name in after} == after

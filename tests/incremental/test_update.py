@@ -1,5 +1,7 @@
 """Updates: the same tuples, iterations and counts as a bootstrap on the final facts."""
 
+from itertools import count
+
 import hypothesis.strategies as st
 import numpy as np
 import reference
@@ -10,6 +12,7 @@ import engine
 from engine import tables
 from engine.database import Database
 from engine.incremental import demanded_arrangement, maintained_relation
+from engine.incremental.bounded_recursion import CannotUpdate
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
 
@@ -128,6 +131,49 @@ def test_an_update_by_demand_leaves_the_same(monkeypatch, rules, facts, updates,
     assert tables.decode(program, asked.result(), program.relations) == tables.decode(
         program, stayed.result(), program.relations
     )
+
+
+class Aborted(Exception):
+    """An update is to end."""
+
+
+@settings(max_examples=4 * settings.default.max_examples)
+@given(
+    chosen_rules,
+    facts,
+    st.lists(st.tuples(update, st.none() | st.integers(0, 60)), min_size=1, max_size=5),
+    st.integers(1, 2),
+)
+def test_an_aborted_update_leaves_what_was_there(rules, facts, updates, threads):
+    """Transactions and aborts in any order: each `None` goes through, others end at their n-th piece of work."""
+    program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
+    view = MaintainedProgram(program, Database(), threads=threads, options=TINY)
+    view.bootstrap(columns(program, facts))
+    for (inserted, deleted), n_pieces in updates:
+        before, pieces = state(view), count()
+
+        def watch(pieces=pieces, n_pieces=n_pieces):
+            if next(pieces) == n_pieces:
+                raise Aborted
+
+        try:
+            with view.watched(watch):
+                view.update(columns(program, inserted), columns(program, deleted))
+            facts = applied(facts, inserted, deleted)
+        except Aborted:
+            assert state(view) == before
+            assert not any(relation.moves or relation.log for relation in view.tracked())
+        except CannotUpdate:
+            assert state(view) == before
+            view.close()
+            return
+    fresh = MaintainedProgram(program, Database(), threads=1, options=TINY)
+    fresh.bootstrap(columns(program, facts))
+    results = (each.result() for each in (view, fresh))
+    held, expected = (tables.decode(program, result, program.relations) for result in results)
+    assert held == expected
+    view.close()
+    fresh.close()
 
 
 ANEW = (
