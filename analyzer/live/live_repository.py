@@ -73,6 +73,7 @@ class LiveRepository:
         self._program: tuple[list[Source], PreparedProgram] | None = None
         self._held: Held | None = None
         self._further: object = None
+        self._asked: tuple[NamedTree, ScanRequest, Settings] | None = None
 
     def close(self) -> None:
         """End workers and threads, and give back temporary directories."""
@@ -129,12 +130,17 @@ class LiveRepository:
         self._following(tree, settings, self._accepted(tree, settings, request))
         return settings.book
 
-    @staticmethod
-    def _accepted(tree: NamedTree, settings: Settings, request: ScanRequest | None) -> Config:
+    def settings_for(self, tree: NamedTree, request: ScanRequest) -> Settings:
+        """Return the settings of a tree by the options of a request; of the last one they are known."""
+        if self._asked is None or self._asked[0] is not tree or self._asked[1] is not request:
+            self._asked = tree, request, Settings.of(tree, request)
+        return self._asked[2]
+
+    def _accepted(self, tree: NamedTree, settings: Settings, request: ScanRequest | None) -> Config:
         """Return the configuration of a report by the options of a request. Raises Refused if they ask for others."""
         if request is None:
             return settings.config
-        asked = Settings.of(tree, request)
+        asked = self.settings_for(tree, request)
         if not asked.find_as(settings):
             raise Refused("other settings are maintained")
         return asked.config

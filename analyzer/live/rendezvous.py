@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import analyzer
@@ -51,9 +53,23 @@ def may_answer(mode: str | None) -> bool:
     return mode == "on" or (mode == "auto" and any(run_time_directory().glob("*.sock")))
 
 
+@cache
 def code_stamp() -> int:
-    """Return the time of the last change of the installed code and rules, in nanoseconds."""
+    """Return the time of the last change of the code and rules that this process began with, in nanoseconds.
+
+    Installed packages are written all at once; in a checkout each file is looked at.
+    """
     top = Path(analyzer.__path__[0]).parent
-    packages = (top / name for name in ("analyzer", "engine", "facts", "rules"))
-    files = (file for package in packages for ending in ("*.py", "*.dl") for file in package.rglob(ending))
-    return max(file.stat().st_mtime_ns for file in files)
+    if not (top / "pyproject.toml").is_file():
+        return (top / "analyzer/__init__.py").stat().st_mtime_ns
+    return max(time_ns for name in ("analyzer", "engine", "facts", "rules") for time_ns in times_below(top / name))
+
+
+def times_below(directory: str | Path) -> Iterator[int]:
+    """Yield when the sources below a directory were last written."""
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from times_below(entry.path)
+            elif entry.name.endswith((".py", ".dl")):
+                yield entry.stat().st_mtime_ns

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from analyzer.history.compared_settings import Settings
 from analyzer.history.hook import taken_away
 from analyzer.live.live_repository import LiveRepository
 from analyzer.scan import ScanRequest, ScanResult
@@ -20,5 +19,5 @@ def staged_report(live: LiveRepository, staged: Mapping[str, Any], request: Scan
     entries = [GitEntry(path, kind, blob) for path, kind, blob in staged["entries"]]
     tree = GitTree(repository, entries, str(live.path), "")
     result = live.report(tree, request, set(staged["paths"]) or None)
-    told = taken_away(repository, tree, request, Settings.of(tree, request))
+    told = taken_away(repository, tree, request, live.settings_for(tree, request))
     return replace(result, report=replace(result.report, problems=(*result.report.problems, *told)))

@@ -1,4 +1,4 @@
-"""Derivations of tuples: the ways in which each follows, and a derivation of least height.
+"""Derivations of tuples: the last steps that each may have, and a derivation of least height.
 
 The height of a fact is 0; that of a derivation is one more than the greatest height of the tuples that its rule joins.
 Tests, negated atoms and what aggregates count add nothing. Two elements are equivalent by a chain of pairs that rules
@@ -32,12 +32,12 @@ LINKED, REACHED = "link ", "chain "
 MOST_TUPLES = 2_000
 MOST_INSTANCES = 1_000
 STEPS = 200_000
-"""Matches that one look for the ways in which a tuple follows may take."""
+"""Matches that one look for the last steps of a tuple may take."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A way in which a tuple follows, from the tuples `below`.
+    """The last step of a derivation: a tuple follows from the tuples `below`.
 
     A rule has its `bindings`; a group those of each contribution, by rule. `weight` is 1 if it adds to the height.
     """
@@ -84,10 +84,10 @@ class Derivations:
         self.rules = ExplainedRules(program, view.symbols)
         self._steps: dict[Tuple, list[Step]] = {}
 
-    # ---- the ways in which a tuple follows
+    # ---- last steps
 
     def steps(self, fact: Tuple) -> list[Step]:
-        """Return the ways in which a tuple follows, at most MOST_INSTANCES of each rule, ordered by content."""
+        """Return the last steps of a tuple's derivations, at most MOST_INSTANCES of each rule, ordered by content."""
         if fact not in self._steps:
             self._steps[fact] = sorted(self._found(fact), key=self._order)
         return self._steps[fact]
@@ -214,15 +214,15 @@ class Derivations:
         return self._derivation(fact, steps, heights)
 
     def alternatives(self, fact: Tuple) -> list[Derivation]:
-        """Return a derivation for each way in which a tuple follows without following itself, the lowest first."""
+        """Return a derivation for each last step of a tuple that is not derived from itself, the lowest first."""
         heights = self._heights(fact)
         pick = self._picking(heights)
         found = []
-        for way in () if self._is_chain(fact) else self.steps(fact):
-            if heights is None or all(below in heights for below in way.below):
-                steps = self._collected([*way.below], pick)
+        for step in () if self._is_chain(fact) else self.steps(fact):
+            if heights is None or all(below in heights for below in step.below):
+                steps = self._collected([*step.below], pick)
                 if fact not in steps:
-                    found.append(self._derivation(fact, {fact: way, **steps}, heights))
+                    found.append(self._derivation(fact, {fact: step, **steps}, heights))
         return sorted(found, key=lambda each: each.height) or [self.derivation(fact)]
 
     def _derivation(self, fact: Tuple, steps: dict[Tuple, Step], heights: Mapping[Tuple, int] | None) -> Derivation:
@@ -234,7 +234,7 @@ class Derivations:
         return None if graph is None else least_heights(graph)
 
     def _explored(self, fact: Tuple, is_followed: Callable[[Tuple], bool]) -> dict[Tuple, list[Step]] | None:
-        """Return the ways in which the tuples below one follow; of those that are not followed, that they do."""
+        """Return the last steps of the tuples below one; of those that are not followed, CUT."""
         graph: dict[Tuple, list[Step]] = {}
         pending = [fact]
         while pending:
@@ -244,7 +244,7 @@ class Derivations:
             if len(graph) >= self.most_tuples:
                 return None
             graph[current] = self.steps(current) if is_followed(current) else [Step(CUT)]
-            pending += [below for way in graph[current] for below in way.below]
+            pending += [below for step in graph[current] for below in step.below]
         return graph
 
     def _collected(self, roots: Iterable[Tuple], pick: Callable[[Tuple], Step]) -> dict[Tuple, Step]:
@@ -263,12 +263,12 @@ class Derivations:
         return self._earlier if heights is None else lambda fact: self._lowest(fact, heights)
 
     def _lowest(self, fact: Tuple, heights: Mapping[Tuple, int]) -> Step:
-        """Return the first of the ways in which a tuple follows at its height."""
+        """Return the first of the last steps by which a tuple has its height."""
         if self._is_chain(fact):
             return Step(CHAIN, tuple(self._links(fact, heights)))
-        for way in self.steps(fact):
-            if all(below in heights for below in way.below) and height_by(way, heights) == heights.get(fact):
-                return way
+        for step in self.steps(fact):
+            if all(below in heights for below in step.below) and height_by(step, heights) == heights.get(fact):
+                return step
         return Step(CUT)
 
     def _is_chain(self, fact: Tuple) -> bool:
@@ -276,15 +276,15 @@ class Derivations:
         return declared is not None and "eqrel" in declared.qualifiers
 
     def _earlier(self, fact: Tuple) -> Step:
-        """Return a way in which a tuple follows from earlier ones of its recursion, if it is in one."""
+        """Return a last step from earlier tuples of its recursion, if a tuple is in one."""
         own = self._component(fact)
-        ways = self.steps(fact)
-        if not any(self._component(below) == own for way in ways for below in way.below):
-            return ways[0] if ways else Step(CUT)
+        steps = self.steps(fact)
+        if not any(self._component(below) == own for step in steps for below in step.below):
+            return steps[0] if steps else Step(CUT)
         if self.tuples.has_iterations(fact[0]):
-            last = [max((self._iteration(below, own) for below in way.below), default=0) for way in ways]
-            at = min(range(len(ways)), key=last.__getitem__)
-            return ways[at] if last[at] < self._iteration(fact, own) or not ways[at].below else Step(CUT)
+            last = [max((self._iteration(below, own) for below in step.below), default=0) for step in steps]
+            at = min(range(len(steps)), key=last.__getitem__)
+            return steps[at] if last[at] < self._iteration(fact, own) or not steps[at].below else Step(CUT)
         graph = self._explored(fact, lambda other: self._component(other) == own)
         return Step(CUT) if graph is None else self._lowest(fact, least_heights(graph))
 
@@ -308,13 +308,13 @@ def least_heights(graph: Mapping[Tuple, Sequence[Step]]) -> dict[Tuple, int]:
     readers: dict[Tuple, list[tuple[Tuple, int]]] = defaultdict(list)
     lacking: dict[tuple[Tuple, int], int] = {}
     queue: list[tuple[int, Tuple]] = []
-    for fact, ways in graph.items():
-        for number, way in enumerate(ways):
-            lacking[fact, number] = len(set(way.below))
-            for below in set(way.below):
+    for fact, steps in graph.items():
+        for number, step in enumerate(steps):
+            lacking[fact, number] = len(set(step.below))
+            for below in set(step.below):
                 readers[below].append((fact, number))
-            if not way.below:
-                queue.append((way.weight, fact))
+            if not step.below:
+                queue.append((step.weight, fact))
     heapify(queue)
     heights: dict[Tuple, int] = {}
     while queue:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import analyzer
 from analyzer.live.client import Client, NoAnswer
 from analyzer.live.messages import ANSWER_CODEC, unpacked
-from analyzer.live.rendezvous import Rendezvous
+from analyzer.live.rendezvous import Rendezvous, code_stamp
 from tests.live.edits import FILES, Edits
 
 TOP = Path(__file__).resolve().parents[2]
@@ -238,6 +239,28 @@ def test_unsaved_texts_are_those_of_a_connection(place):
 
 def without_times(answer):
     return unpacked(ANSWER_CODEC, answer["answer"]).report
+
+
+@pytest.mark.parametrize("is_checkout", [True, False])
+def test_a_checkout_whose_rules_change_meets_elsewhere(tmp_path, monkeypatch, is_checkout):
+    """Installed files are written all at once: one of them tells."""
+    for name in ("analyzer/__init__.py", "engine/plan/a.py", "facts/a.py", "rules/lib/a.dl"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    if is_checkout:
+        (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr(analyzer, "__path__", [str(tmp_path / "analyzer")])
+
+    def stamp():
+        code_stamp.cache_clear()
+        return code_stamp()
+
+    try:
+        before = stamp()
+        os.utime(tmp_path / "rules/lib/a.dl", ns=(before + 5, before + 5))
+        assert stamp() == (before + 5 if is_checkout else before)
+    finally:
+        code_stamp.cache_clear()
 
 
 @pytest.mark.parametrize(
