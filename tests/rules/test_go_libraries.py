@@ -259,6 +259,12 @@ func (s *server) SayHello(ctx context.Context, in *pb.HelloRequest) (*pb.HelloRe
 	return &pb.HelloReply{Message: in.GetName()}, nil
 }
 
+type stored struct{ Name string }
+
+func (s *server) Run(ctx context.Context, in *stored) { exec.Command("sh", "-c", in.Name).Run() }
+func (s *server) Start(ctx context.Context, name string) { exec.Command("sh", "-c", name).Run() }
+func (s *server) runs(ctx context.Context, in *pb.HelloRequest) { exec.Command("sh", "-c", in.Name).Run() }
+
 func main() {
 	s := grpc.NewServer()
 	pb.RegisterGreeterServer(s, &server{})

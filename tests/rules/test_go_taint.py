@@ -4,8 +4,8 @@ import pytest
 
 MODEL = 'source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
 HEADER = (
-    'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"os"\n\t"strconv"\n'
-    '\t"strings"\n\t"time"\n)\n'
+    'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"os"\n\t"example.org/other"\n'
+    '\t"strconv"\n\t"strings"\n\t"time"\n)\n'
 )
 PROGRAMS = {
     "a struct that is assigned is copied": """
@@ -102,6 +102,28 @@ func f() { var x T; json.Unmarshal([]byte(flows.Source()), &x)
 	flows.Sink(x.at.String())
 	flows.Sink(x.name) // found
 	flows.Sink(string(x.b)) // found
+}""",
+    "a verb for numbers shows no text": """
+func f() { x := flows.Source()
+	flows.Sink(fmt.Sprintf("%d %5.2f", x, x))
+	flows.Sink(fmt.Sprintf("%d%% %s", 1, x)) // found
+	flows.Sink(fmt.Sprintf("%s %d", "a", x))
+	flows.Sink(fmt.Sprintf("%x", x)) // found
+}""",
+    "what is scanned as a number is one": """
+func f() { var n, m, k int; var s string
+	fmt.Sscanf(flows.Source(), "%d of %3d", &n, &m)
+	flows.Sink(fmt.Sprint(n, m))
+	fmt.Sscanf(flows.Source(), "%d %s", &k, &s)
+	flows.Sink(s) // found
+}""",
+    "what a library looks up is not what it is asked for": """
+func f(cache *other.Cache, client other.Client) { x := flows.Source()
+	flows.Sink(cache.Fetch(x))
+	flows.Sink(client.FindByName("a", x))
+	flows.Sink(client.GetPath(x)) // found
+	flows.Sink(client.Decode(x)) // found
+	flows.Sink(other.Get(x)) // found
 }""",
     "what is made with a length holds nothing of it": """
 func f() { x := make([]string, len(flows.Source())); y := make([]string, unknown(flows.Source()))
