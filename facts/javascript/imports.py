@@ -1,5 +1,6 @@
 """Imports and exports of modules and namespaces; comments that speak to the analyser."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -14,6 +15,9 @@ from facts.javascript.names import evaluate_named
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
 from facts.suppression_patterns import may_suppress, suppresses
+
+_DECLARED = re.compile(r"@\w+\s*\{([^\n]*)\}")
+"""Matches a tag of JSDoc with a type in braces; group 1 is the type."""
 
 # ---- Imports
 
@@ -172,12 +176,18 @@ def _names(unit: Unit, node: Node | None) -> Iterator[str]:
 
 
 def directives(unit: Unit, root: Node) -> None:
-    """State the comments that speak to the analyser."""
-    if not may_suppress(unit.source):
+    """State the comments that speak to the analyser, and those that declare types (JSDoc)."""
+    declares = b"@" in unit.source and b"/**" in unit.source
+    if not declares and not may_suppress(unit.source):
         return
     work = [root]
     while work:
         node = work.pop()
-        if node.type in ("comment", "html_comment") and suppresses(unit.text(node)):
-            unit.emit("directive_comment", unit.facts.text.line_of(node.start_byte), unit.text(node))
+        if node.type in ("comment", "html_comment"):
+            text = unit.text(node)
+            if suppresses(text):
+                unit.emit("directive_comment", unit.facts.text.line_of(node.start_byte), text)
+            if text.startswith("/**"):
+                for declared in _DECLARED.findall(text):
+                    unit.emit("type_comment", MODULE, declared)
         work.extend(reversed(node.children))
