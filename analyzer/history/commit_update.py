@@ -6,7 +6,7 @@ all paths are compared as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,8 +119,11 @@ class Follower:
         snapshot.n_directories = mounted.entities.shape[1] - len(snapshot.files)
         return self.numbering.translated(mounted, facts.LAID_OUT)
 
-    def move(self, old: NamedTree, new: NamedTree, reader: Reader) -> Move:
-        """Update from the commit `old`, the current one, to `new`. Raises CannotFollow; then this must not be used."""
+    def move(self, old: NamedTree, new: NamedTree, reader: Reader, watch: Callable[[], None] = lambda: None) -> Move:
+        """Update from the commit `old`, the current one, to `new`. Raises CannotFollow; then this must not be used.
+
+        `watch` is called between pieces of work; where it raises, this holds the facts of `old` as before.
+        """
         snapshot, change = plan(new, reader.config, self.snapshot)
         before, after = reader.read(old, change.gone), reader.read(new, change.come)
         if {source.path for source in before.files} != {path for path, _ in change.gone}:
@@ -135,7 +138,11 @@ class Follower:
             now |= self.lay_out(snapshot)
         inserted, deleted = differences(now, was), differences(was, now)
         self.set_bound(snapshot)
-        outcome = self.maintainer.apply(inserted, deleted)
+        try:
+            outcome = self.maintainer.apply(inserted, deleted, watch)
+        except BaseException:
+            self.set_bound(self.snapshot)
+            raise
         self.snapshot, self.extracted = snapshot, before.extracted + after.extracted
         return Move(outcome, inserted, deleted, frozenset(path for path, _ in (*change.gone, *change.come)))
 

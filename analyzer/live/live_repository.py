@@ -36,6 +36,10 @@ from engine.incremental import DamagedFile, MaintainedProgram, PreparedProgram
 from engine.operating_system import n_cores
 
 
+class Superseded(Exception):
+    """A report is of no use any more; the relations are as they were."""
+
+
 class Refused(Exception):
     """The relations that are maintained do not answer this; the message is the reason."""
 
@@ -74,6 +78,8 @@ class LiveRepository:
         self._held: Held | None = None
         self._further: object = None
         self._asked: tuple[NamedTree, ScanRequest, Settings] | None = None
+        self.watch: Callable[[], None] = lambda: None
+        """Called between pieces of work while relations move; it may raise Superseded."""
 
     def close(self) -> None:
         """End workers and threads, and give back temporary directories."""
@@ -195,7 +201,10 @@ class LiveRepository:
             follower, at = (held.follower, held.tree) if held else self._begun(program, tree, reader)
             if at is not tree:
                 try:
-                    follower.move(at, tree, reader)
+                    follower.move(at, tree, reader, self.watch)
+                except Superseded:
+                    self._held = Held(follower, at, made_by, reader)
+                    raise
                 except CannotFollow:
                     follower = Follower.begin(program, tree, reader)
                 at.close()

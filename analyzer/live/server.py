@@ -18,7 +18,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from analyzer.errors import AnalyzeError
-from analyzer.live.live_repository import LiveRepository, Refused
+from analyzer.live.live_repository import LiveRepository, Refused, Superseded
 from analyzer.live.messages import (
     ANSWER_CODEC,
     CODE_CODEC,
@@ -39,7 +39,7 @@ from analyzer.live.messages import (
 from analyzer.live.rendezvous import Rendezvous
 from analyzer.live.staged_files import staged_report
 from analyzer.report import Place
-from analyzer.scan import ScanRequest
+from analyzer.scan import ScanRequest, ScanResult
 from analyzer.sources.frozen_tree import NO_TEXTS, FrozenTree
 from engine.incremental import lock
 from engine.operating_system import listening_socket, machine_bytes, resident_bytes
@@ -81,6 +81,11 @@ class Job:
     id: int | str | None
     method: str
     params: Mapping[str, Any]
+
+    def check(self) -> None:
+        """Raise Superseded if this asks for a report on unsaved text, and its client has asked for a newer one."""
+        if self.method == "report" and self.params.get("unsaved") and self.connection.last != self.id:
+            raise Superseded
 
 
 ABOUT_CODE = ("described", "function", "callers", "callees")
@@ -274,10 +279,10 @@ class Server:
         """Answer a request with a report, or with the reason why there is none."""
         begin = time.monotonic()
         try:
-            if job.method == "report" and job.params.get("unsaved") and job.connection.last != job.id:
-                job.connection.send(failure(job.id, SUPERSEDED, "newer text has come"))
-                return
+            job.check()
             answer = self.answered(job)
+        except Superseded:
+            job.connection.send(failure(job.id, SUPERSEDED, "newer text has come"))
         except Refused as error:
             job.connection.send(failure(job.id, REFUSED, str(error)))
         except AnalyzeError as error:
@@ -304,8 +309,16 @@ class Server:
         if "staged" in params:
             result = staged_report(self.live, params["staged"], request)
         else:
-            result = self.live.report(self.tree(job), request)
+            result = self.report_for(job, request)
         return Answer(result.report, result.config, result.phases_s)
+
+    def report_for(self, job: Job, request: ScanRequest) -> ScanResult:
+        """Return the report on the files that a job is about, unless newer text comes meanwhile."""
+        self.live.watch = job.check
+        try:
+            return self.live.report(self.tree(job), request)
+        finally:
+            self.live.watch = lambda: None
 
     def tree(self, job: Job) -> FrozenTree:
         """Return the files that a request is about: as they are, with the client's texts over them if it says so."""

@@ -73,7 +73,6 @@ class Matched:
     def __init__(self, relation: MaintainedRelation, bound: Pairs, fixed: Pairs) -> None:
         self.relation, self.bound, self.fixed = relation, bound, fixed
         self.columns = {column: at for at, (column, _) in enumerate((*bound, *fixed))}
-        self._chosen: tuple[object, int, tuple[int, ...] | None] = None, 0, None
 
     @property
     def version(self) -> int:
@@ -97,15 +96,10 @@ class Matched:
 
     def key(self) -> tuple[int, ...] | None:
         """Return the most columns that tuples can be found by: all, or those of an arrangement that is there."""
-        arranged = self.relation.arrangements
-        asked, n_asked, key = self._chosen
-        if asked is not arranged or n_asked != len(arranged):
-            keys = [key for key in arranged if key and self.columns.keys() >= set(key)]
-            if len(self.columns) == self.relation.width and not self.relation.sleeps:
-                keys.append(tuple(range(self.relation.width)))
-            key = max(keys, key=len, default=None)
-            self._chosen = arranged, len(arranged), key
-        return key
+        keys = [key for key in [*self.relation.arrangements] if key and self.columns.keys() >= set(key)]
+        if len(self.columns) == self.relation.width and not self.relation.sleeps:
+            keys.append(tuple(range(self.relation.width)))
+        return max(keys, key=len, default=None)
 
 
 def conditions_of(
@@ -128,7 +122,10 @@ def matched(atom: Match, columns: Mapping[str, int], relation: MaintainedRelatio
     own = list(enumerate(atom.terms[: relation.width]))
     bound = tuple((column, columns[term]) for column, term in own if isinstance(term, str) and term in columns)
     fixed = tuple((column, term) for column, term in own if isinstance(term, int))
-    return relation.asked.setdefault((bound, fixed), Matched(relation, bound, fixed))
+    found = relation.asked.get((bound, fixed))
+    if found is None:
+        found = relation.asked[bound, fixed] = Matched(relation, bound, fixed)
+    return found
 
 
 class AskedRows:

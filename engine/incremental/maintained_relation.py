@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from threading import Lock, RLock
 from typing import NamedTuple, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class MaintainedRelation(Relation):
 
     def __init__(self, name: str, width: int, dtype: np.dtype) -> None:
         self.width, self.lock, self.loading = width, Lock(), RLock()
-        self.asked: dict[tuple[Pairs, Pairs], Matched] = {}
+        self.asked = WeakValueDictionary[tuple[Pairs, Pairs], Matched]()
         super().__init__(name, width + 1, dtype)
         self.group = tuple(range(width))
 

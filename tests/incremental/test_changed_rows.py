@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import engine
 from engine.incremental.changed_rows import AskedRows, conditions_of
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.plan.rule import Match
@@ -83,6 +84,25 @@ def test_tuples_that_come_are_seen():
     relations["p"].add(np.array([[1], [1]], np.int32))
     relations["p"].arrange()
     assert tested.may_match(conditions)
+
+
+def test_queries_take_their_arrangements_along():
+    """One arrangement goes with the first query, another one comes with the second."""
+    program = engine.compile(
+        [
+            ".decl wide(x: number, y: number, z: number, w: number)\n.decl mark(x: number, z: number)\n"
+            ".decl small(z: number, w: number)\n.decl other(x: number, z: number)\n.decl out(x: number)\n"
+            "out(x) :- mark(x, z), small(z, y), wide(x, y, z, _)."
+        ]
+    )
+    wide = [(i, j, i, 0) for i in range(30) for j in range(200)]
+    small = [(i, i) for i in range(30)]
+    with engine.View(program, {"wide": wide, "mark": [(1, 1)], "small": small, "other": [(5, 5)]}) as view:
+        for number, query in enumerate(("other(x, z), wide(x, _, z, _)", "other(x, z), wide(_, x, _, z)"), 2):
+            with view.query(query):
+                view.insert("mark", [(number, number)])
+                view.commit()
+        assert view.tuples("out") == {(1,), (2,), (3,)}
 
 
 def test_arrangements_that_are_forgotten_are_not_asked():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.live.live_repository import LiveRepository, Refused
+from analyzer.live.live_repository import LiveRepository, Refused, Superseded
 from analyzer.scan import ScanRequest, scan, scan_tree
 from analyzer.sources.trees import MemoryTree
 from tests.live.edits import Edits
@@ -30,6 +30,29 @@ def test_after_random_edits_a_report_is_that_of_a_scan(live, tmp_path, seed):
         got = live.report(live.frozen()).report
         assert got == scan(ScanRequest(tmp_path)).report
     assert any(file.language for file in got.files)
+
+
+def test_reports_that_are_superseded_leave_the_relations_as_they_were(live, tmp_path):
+    edits = Edits(tmp_path, 7)
+    live.report(live.frozen())
+    stopped = 0
+    for n_pieces in (0, 1, 5, 40, 200, 1000):
+        edits.step()
+        pieces = iter(range(n_pieces))
+
+        def check(pieces=pieces):
+            if next(pieces, None) is None:
+                raise Superseded
+
+        live.watch = check
+        try:
+            live.report(live.frozen({"app/tools.py": b"import os\nos.system(input())\n"}))
+        except Superseded:
+            stopped += 1
+            assert live.view.relations, "they are still there"
+        live.watch = lambda: None
+        assert live.report(live.frozen()).report == scan(ScanRequest(tmp_path)).report
+    assert stopped >= 3
 
 
 def test_unsaved_text_stands_for_the_file(live, tmp_path):
