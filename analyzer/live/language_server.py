@@ -47,7 +47,7 @@ from analyzer.live.messages import CodeAnswer
 from analyzer.report import Place, Report
 from engine.operating_system import interrupts_blocked
 
-DEBOUNCE_S = 0.05
+DEBOUNCE_S = 0.01
 """Seconds without a change before findings are asked for."""
 NAME = re.compile(r"(?<![\w.$])[^\W\d][\w$]*")
 Texts = dict[str, str]

@@ -6,6 +6,7 @@ with it. A process that is killed leaves a socket that nobody listens on; the ne
 
 from __future__ import annotations
 
+import gc
 import os
 import queue
 import socket
@@ -92,6 +93,13 @@ ABOUT_CODE = ("described", "function", "callers", "callees")
 """The methods that ask about a place in the text: a position, or the region of a function."""
 REFRESH = None
 """Among jobs: files have changed."""
+
+
+def settle() -> None:
+    """Spare the objects that are there the rounds of the garbage collector: they took a tenth of an update's time."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 class Server:
@@ -233,6 +241,7 @@ class Server:
     def work(self) -> None:
         """Evaluate the directory, then answer requests until it is time to end."""
         self.refresh()
+        settle()
         self.is_ready = True
         idle_since, is_saved = time.monotonic(), False
         while True:
@@ -242,6 +251,7 @@ class Server:
                 if not is_saved:
                     is_saved = True
                     self.save()
+                    settle()
                 if time.monotonic() - idle_since >= self.idle_s and len(self.connections) == 0:
                     self.log("ended after idle time")
                     return

@@ -4,7 +4,7 @@
 
 REPO is a git directory with history. The last edits of its history are typed, a file at a time: a clone stands at an
 earlier commit, the language server has it open, and each text that a commit gives a file is sent as a change. What is
-timed lies between the change and the diagnostics of that version, the debounce of 50 ms included. Each text is saved,
+timed lies between the change and the diagnostics of that version, the debounce of 10 ms included. Each text is saved,
 and half a second later comes the next; one that changes nothing is left out. Then the hook runs on up to five staged
 files. With --compare N the findings after each N-th edit must be those of a scan from scratch.
 """
