@@ -22,7 +22,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """What is asked: why a check reports nothing on a line, of data from another line if there is one.
+    """A question: why a check reports nothing on a line, of data from another line if there is one.
 
     `where` is how the user has named the line.
     """

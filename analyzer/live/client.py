@@ -43,7 +43,7 @@ class NoAnswer(Exception):
 
 
 class WrongQuestion(AnalyzeError):
-    """What is wrong with a question, as the live process says it."""
+    """An error in a question, as the live process reports it."""
 
     def __init__(self, told: ToldError) -> None:
         super().__init__(told.code, told.message, file=told.file, line=told.line, source=told.source, help=told.help)

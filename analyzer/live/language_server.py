@@ -378,7 +378,7 @@ NOTICES: Mapping[str, Callable[[Session, Any], None]] = {
     types.TEXT_DOCUMENT_DID_CHANGE: Session.notice,
     types.WORKSPACE_DID_CHANGE_WATCHED_FILES: Session.notice,
 }
-"""What a session does with the notifications of a client."""
+"""The handlers of notifications."""
 ANSWERS: Mapping[str, tuple[Callable[[Session, Any], Awaitable[Any]], Any]] = {
     types.TEXT_DOCUMENT_CODE_ACTION: (Session.actions, ()),
     types.TEXT_DOCUMENT_HOVER: (Session.hover, None),
@@ -386,7 +386,7 @@ ANSWERS: Mapping[str, tuple[Callable[[Session, Any], Awaitable[Any]], Any]] = {
     types.CALL_HIERARCHY_INCOMING_CALLS: (Session.callers, ()),
     types.CALL_HIERARCHY_OUTGOING_CALLS: (Session.callees, ()),
 }
-"""What a session answers to the requests of a client, and the answer where it cannot."""
+"""The handlers of requests, and the answer where a handler fails."""
 OPTIONS = {types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions([types.CodeActionKind.QuickFix, SILENCE])}
 
 

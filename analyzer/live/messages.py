@@ -51,7 +51,7 @@ class CodeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ToldError:
-    """What is wrong with a question: the parts of an AnalyzeError, and how it is rendered."""
+    """An error in a question: the parts of an AnalyzeError, and how it is rendered."""
 
     code: str
     message: str

@@ -1,7 +1,7 @@
 """Queries and explanations by the live process of a directory: how commands ask it.
 
 A command gets what it would have derived itself: `None` where the process does not answer, and a warning where it was
-told to. What is wrong with a question is the same error. `live_methods.py` is the other end.
+told to. An invalid question is the same error. `live_methods.py` is the other end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from analyzer.queries.query import Query
 from analyzer.report import Place, Problem
 
 Live = tuple[str | None, Mapping[str, Any]]
-"""Whether to ask a live process (auto, on, off), and the options of the command."""
+"""The value of `--live` (auto, on, off), and the options of the command."""
 
 
 def ask_live(path: Path, live: Live, query: Query) -> tuple[Answers | None, str]:

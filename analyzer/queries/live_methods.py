@@ -1,4 +1,4 @@
-"""What a live process answers from its relations beside reports: queries and explanations."""
+"""Queries and explanations, answered by a live process from its relations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LiveMethods:
-    """What a live process answers from its relations beside reports."""
+    """The methods of a live process that answer from its relations, beside reports."""
 
     repository: LiveRepository
     queries: TreeQueries

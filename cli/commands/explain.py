@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.live_answer import live_or_own
 from cli.options import JOBS, LIVE, SELECTION
-from cli.terminal import say, warn
+from cli.progress import Bars
+from cli.terminal import say
 
 if TYPE_CHECKING:
     from analyzer.explanation.questions import Extent
@@ -91,40 +93,38 @@ def explain(
 
 
 def text_of_silence(path: Path, check: str, where: str, begin: str | None, live: Live, format: str) -> str:
-    """Return why a check reports nothing on a line: by a live process, where one answers."""
-    from analyzer.live.rendezvous import may_answer
-    from cli.progress import Bars
-
+    """Return why a check reports nothing on a line."""
     mode, flags = live
-    if may_answer(mode):
+
+    def ask() -> tuple[str | None, str]:
         from analyzer.queries.ask_live import why_not_live
 
-        text, warning = why_not_live(path, live, check, where, begin, format)
-        warn(*filter(None, [warning]))
-        if text is not None:
-            return text
-    from analyzer.explanation.why_not import why_not
+        return why_not_live(path, live, check, where, begin, format)
 
-    with Bars() as bars:
-        return why_not(path, check, where, begin, flags, bars).render(format)
+    def derive() -> str:
+        from analyzer.explanation.why_not import why_not
+
+        with Bars() as bars:
+            return why_not(path, check, where, begin, flags, bars).render(format)
+
+    return live_or_own(mode, ask, derive)
 
 
 def text_of_findings(path: Path, what: str, extent: Extent, full: bool, live: Live, format: str) -> str:
-    """Return why there are findings, or tuples: by a live process, where one answers."""
-    from analyzer.live.rendezvous import may_answer
-    from cli.progress import Bars
-
+    """Return why there are findings, or tuples."""
     mode, flags = live
-    if may_answer(mode):
+
+    def ask() -> tuple[str | None, str]:
         from analyzer.queries.ask_live import explain_live
 
-        text, warning = explain_live(path, live, what, extent, full, format)
-        warn(*filter(None, [warning]))
-        if text is not None:
-            return text
-    from analyzer.explanation.tree_questions import explain_findings, explain_tuples, render_findings
+        return explain_live(path, live, what, extent, full, format)
 
-    with Bars() as bars:
-        if "(" in what:
-            return explain_tuples(path, what, flags, extent, bars).render(format)
-        return render_findings(explain_findings(path, what, flags, full, bars), format)
+    def derive() -> str:
+        from analyzer.explanation.tree_questions import explain_findings, explain_tuples, render_findings
+
+        with Bars() as bars:
+            if "(" in what:
+                return explain_tuples(path, what, flags, extent, bars).render(format)
+            return render_findings(explain_findings(path, what, flags, full, bars), format)
+
+    return live_or_own(mode, ask, derive)

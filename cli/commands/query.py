@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,15 +65,7 @@ def query(
     The relations are those of 'analyze relations'; one that is private to a module is module::relation. For example:
     analyze query 'call_target(c, f), qualified_name(f, "os.system")'
     """
-    if program is None and (facts is not None or number_width is not None):
-        raise click.UsageError("-F and --number-width go only with -p")
-    if program is not None and batch is not None:
-        raise click.UsageError("-p goes not with --batch")
-    if (program is not None or batch is not None) and (rev is not None or any(flags.values())):
-        raise click.UsageError("--rev, --models and --exclude go only with PATH")
-    elsewhere = program is not None or batch is not None or rev is not None
-    if watch and (not query or elsewhere or output is not None or format != "text"):
-        raise click.UsageError("--watch goes with a QUERY on a working tree, answered as text")
+    check_usage(click.get_current_context().params)
     if limit is None:
         limit = SHOWN if format == "text" and output is None else 0
     from analyzer.queries.query import Query, own_rules
@@ -80,10 +73,6 @@ def query(
 
     asked = Query(query or "", own_rules(rules, files), limit or None)
     if not query:
-        if rev is not None or batch is not None or output is not None or format != "text":
-            raise click.UsageError("a shell goes not with --rev, --batch, --format and -o: give QUERY")
-        if not sys.stdin.isatty():
-            raise click.UsageError("a shell needs a terminal: give QUERY")
         start_shell(asked, path, flags | {"jobs": jobs}, program, facts or Path("."), int(number_width or 32))
         return
     if watch:
@@ -103,23 +92,45 @@ def query(
     raise SystemExit(tell_problems(answers.problems, path))
 
 
-def answers_of(asked: Query, path: Path, rev: str | None, live: str | None, flags: dict[str, Any]) -> Answers:
-    """Return the answers on a tree: those of a live process, where one answers."""
-    from analyzer.live.rendezvous import may_answer
+def check_usage(given: Mapping[str, Any]) -> None:
+    """Raise UsageError for options that do not go together."""
+    program, batch, rev = given["program"], given["batch"], given["rev"]
+    if program is None and (given["facts"] is not None or given["number_width"] is not None):
+        raise click.UsageError("-F and --number-width go only with -p")
+    if program is not None and batch is not None:
+        raise click.UsageError("-p goes not with --batch")
+    on_tree = program is None and batch is None
+    if not on_tree and (rev is not None or given["models"] or given["exclude"]):
+        raise click.UsageError("--rev, --models and --exclude go only with PATH")
+    to_file = given["output"] is not None or given["format"] != "text"
+    if given["watch"] and (not given["query"] or not on_tree or rev is not None or to_file):
+        raise click.UsageError("--watch goes with a QUERY on a working tree, answered as text")
+    if given["query"]:
+        return
+    if rev is not None or batch is not None or to_file:
+        raise click.UsageError("a shell goes not with --rev, --batch, --format and -o: give QUERY")
+    if not sys.stdin.isatty():
+        raise click.UsageError("a shell needs a terminal: give QUERY")
 
-    if rev is None and may_answer(live):
+
+def answers_of(asked: Query, path: Path, rev: str | None, live: str | None, flags: dict[str, Any]) -> Answers:
+    """Return the answers on a tree: only one's own on a commit, which live processes do not hold."""
+    from cli.live_answer import live_or_own
+
+    def ask() -> tuple[Answers | None, str]:
         from analyzer.queries.ask_live import ask_live
 
-        answers, warning = ask_live(path, (live, flags), asked)
-        warn(*filter(None, [warning]))
-        if answers is not None:
-            return answers
-    from analyzer.queries.tree_query import ask_tree
-    from analyzer.scan import ScanRequest
-    from cli.progress import Bars
+        return ask_live(path, (live, flags), asked)
 
-    with Bars() as bars:
-        return ask_tree(ScanRequest.from_flags(path, rev, flags), asked, bars)
+    def derive() -> Answers:
+        from analyzer.queries.tree_query import ask_tree
+        from analyzer.scan import ScanRequest
+        from cli.progress import Bars
+
+        with Bars() as bars:
+            return ask_tree(ScanRequest.from_flags(path, rev, flags), asked, bars)
+
+    return live_or_own("off" if rev is not None else live, ask, derive)
 
 
 def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:

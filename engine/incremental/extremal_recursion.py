@@ -32,7 +32,7 @@ from engine.incremental.iteration_stamps import Epoch, marked
 from engine.incremental.maintained_relation import NONE, MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.incremental.recomputed_stratum import RecomputedStratum
-from engine.incremental.update_plans import ASKED, Context, End, Variant, asking, changes, run_variants
+from engine.incremental.update_plans import ASKED, Context, End, Variant, asking, atoms_of, changed_at, run_variants
 from engine.plan.rule import Match, Operand, Rule
 from engine.result import RuleStatistics
 from engine.storage.aggregate_partition import Shape
@@ -165,10 +165,10 @@ class ExtremalRecursion:
         for rule in self.improving:
             end = self.improvements[rule.relation].contribute
             with self.around.bindings.lock:
-                for name, variant in changes(
-                    marked(rule), rule.head, self.context, RuleStatistics(), end, current=True
-                ):
-                    found[name].append(variant)
+                begun = marked(rule)
+                for at, literal in atoms_of(begun):
+                    variant = changed_at(at, begun, rule.head, self.context, RuleStatistics(), end, current=True)
+                    found[literal.relation].append(variant)
         return found
 
     def forget_plans(self) -> None:

@@ -27,7 +27,17 @@ from engine.incremental.iteration_stamps import Epoch, marked
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.recomputed_stratum import replace_rows
 from engine.incremental.shared_worker_pool import SharedWorkerPool
-from engine.incremental.update_plans import ASKED, Context, End, Variant, asking, changes, feed_changes, run_variants
+from engine.incremental.update_plans import (
+    ASKED,
+    Context,
+    End,
+    Variant,
+    asking,
+    atoms_of,
+    changed_at,
+    feed_changes,
+    run_variants,
+)
 from engine.plan.rule import Fold, Match, Operand, Rule
 from engine.result import RuleStatistics
 from engine.storage.aggregate_partition import Shape
@@ -109,7 +119,9 @@ class GroupedStratum:
         def end(registers: list[int]) -> Touch:
             return Touch(self.touched, self.around.watch, registers)
 
-        return changes(marked(rule), groups, self.context, RuleStatistics(), end)
+        rule = marked(rule)
+        for at, literal in atoms_of(rule):
+            yield literal.relation, changed_at(at, rule, groups, self.context, RuleStatistics(), end)
 
     def asked_for(self, rule: Rule, groups: Sequence[Operand], wanted: Sequence[Operand], end: End) -> Variant:
         """A rule from groups, which are the values of some of its terms."""

@@ -28,8 +28,17 @@ from engine.incremental.counting_bootstrap import CountingBootstrap
 from engine.incremental.iteration_stamps import Emit, EmitKnown, Epoch, marked
 from engine.incremental.maintained_relation import NONE, MaintainedRelation
 from engine.incremental.shared_worker_pool import SharedWorkerPool
-from engine.incremental.update_plans import Context, End, Reading, Variant, feed_changes, run_variants, support
-from engine.plan.rule import Absent, Match, Rule
+from engine.incremental.update_plans import (
+    Context,
+    End,
+    Reading,
+    Variant,
+    atoms_of,
+    feed_changes,
+    run_variants,
+    support,
+)
+from engine.plan.rule import Rule
 from engine.result import RuleStatistics
 
 Item = TypeVar("Item")
@@ -88,8 +97,7 @@ class MaintainedStratum:
         return grouped(
             (literal.relation, Reading(rule, at, costs, self.context))
             for rule, costs in self.marked
-            for at, literal in enumerate(rule.body)
-            if isinstance(literal, Match | Absent)
+            for at, literal in atoms_of(rule)
         )
 
     @cached_property
@@ -119,7 +127,7 @@ class MaintainedStratum:
         return variants
 
     def end_of_changes(self, relation: str) -> End:
-        """What makes the ends of plans that begin with changes, for rules of a relation."""
+        """Return the maker of the ends of plans that begin with changes, for rules of a relation."""
         return partial(self.end, Emit, relation)
 
     def end(self, kind: type[Emit], relation: str, registers: list[int]) -> Emit:

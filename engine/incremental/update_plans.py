@@ -123,23 +123,11 @@ class Variant:
         return self.feed.delta
 
 
-def changes(
-    rule: Rule,
-    wanted: Sequence[Operand],
-    context: Context,
-    statistics: RuleStatistics,
-    end: End,
-    *,
-    current: bool = False,
-) -> Iterator[tuple[str, Variant]]:
-    """A variant for each atom of a marked rule, positive or negated, that begins with the tuples that a batch changes.
-
-    Atoms before it must be as they were, so that each instantiation is found once, by the first that has changed. With
-    `current` all others are as they are after the batch.
-    """
+def atoms_of(rule: Rule) -> Iterator[tuple[int, Match | Absent]]:
+    """Yield the atoms in the body of a rule, positive and negated ones, with their places."""
     for at, literal in enumerate(rule.body):
         if isinstance(literal, Match | Absent):
-            yield literal.relation, changed_at(at, rule, wanted, context, statistics, end, current)
+            yield at, literal
 
 
 def changed_at(
@@ -149,9 +137,14 @@ def changed_at(
     context: Context,
     statistics: RuleStatistics,
     end: End,
+    *,
     current: bool = False,
 ) -> Variant:
-    """The variant for the atom at a place of the body; see `changes`."""
+    """A marked rule that begins with the tuples of the atom at a place of its body that a batch changes.
+
+    Atoms before it must be as they were, so that each instantiation is found once, by the first that has changed. With
+    `current` all others are as they are after the batch.
+    """
     literal = rule.body[at]
     suffix = POSITIVE if isinstance(literal, Match) else NEGATED
     feed = context.feed(context.bindings.relations[literal.relation], suffix)

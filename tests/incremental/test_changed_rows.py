@@ -36,7 +36,7 @@ def agreeing(terms, row, bindings):
 
 
 def instantiations(terms, row, body, tables):
-    """Return the number of ways to match a body, begun with a row on some terms."""
+    """Return the number of matches of a body, begun with a row on some terms."""
     states = [found for found in [agreeing(terms, row, {})] if found is not None]
     for name, wanted in body:
         states = [

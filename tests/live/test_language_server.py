@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import shutil
 import sys
-import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from analyzer.live.client import connected
-from tests.live.edits import FILES
 
 TOP = Path(__file__).resolve().parents[2]
 LAST_S = 30
@@ -87,20 +84,6 @@ async def editor(root, *options, encodings=None):
         await asyncio.wait_for(client.shutdown_async(None), LAST_S)
         client.exit(None)
         await client.stop()
-
-
-@pytest.fixture
-def root(tmp_path, state_directory, monkeypatch):
-    run_time = tempfile.mkdtemp(prefix="a-")  # Paths of sockets must be short.
-    monkeypatch.setenv("XDG_RUNTIME_DIR", run_time)
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    yield tmp_path
-    if client := connected(tmp_path):
-        with client:
-            client.call("stop")
-    shutil.rmtree(run_time, ignore_errors=True)
 
 
 def test_a_session(root):

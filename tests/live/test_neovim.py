@@ -5,13 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
-
-from analyzer.live.client import connected
-from tests.live.edits import FILES
 
 HERE = Path(__file__).resolve().parent
 
@@ -25,12 +21,7 @@ def neovim():
 
 
 @pytest.mark.slow
-def test_findings_follow_what_is_typed(neovim, tmp_path, state_directory, monkeypatch):
-    run_time = tempfile.mkdtemp(prefix="a-")  # Paths of sockets must be short.
-    monkeypatch.setenv("XDG_RUNTIME_DIR", run_time)
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+def test_findings_follow_what_is_typed(neovim, root):
     environment = {
         **os.environ,
         "PYTHONPATH": str(HERE.parents[1]),
@@ -50,14 +41,8 @@ def test_findings_follow_what_is_typed(neovim, tmp_path, state_directory, monkey
         "-c",
         "cquit",
     ]
-    try:
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
-        steps = json.loads(done.stdout.splitlines()[-1])
-    finally:
-        if client := connected(tmp_path):
-            with client:
-                client.call("stop")
-        shutil.rmtree(run_time, ignore_errors=True)
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=600)
+    steps = json.loads(done.stdout.splitlines()[-1])
     assert [(step["name"], step["came"]) for step in steps] == [
         *(("opened", True), ("typed", True), ("taken back", True), ("suppressed", True))
     ]

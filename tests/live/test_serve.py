@@ -2,12 +2,10 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -54,15 +52,12 @@ class Place:
 
 
 @pytest.fixture
-def place(history, state_directory, monkeypatch):
-    run_time = tempfile.mkdtemp(prefix="a-")  # Paths of sockets must be short.
-    monkeypatch.setenv("XDG_RUNTIME_DIR", run_time)
+def place(history, run_time, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     history.commit(FILES)
     found = Place(history, run_time)
     yield found
     found.run("serve", "--stop")
-    shutil.rmtree(run_time, ignore_errors=True)
 
 
 def ended(pid):

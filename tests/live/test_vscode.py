@@ -6,13 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
-
-from analyzer.live.client import connected
-from tests.live.edits import FILES
 
 HERE = Path(__file__).resolve().parent
 EXTENSION = HERE.parents[1] / "editors/vscode"
@@ -47,24 +43,13 @@ def extension(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_findings_come_to_the_editor(extension, tmp_path, state_directory, monkeypatch):
-    run_time = tempfile.mkdtemp(prefix="a-")  # Paths of sockets must be short.
-    monkeypatch.setenv("XDG_RUNTIME_DIR", run_time)
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    server = tmp_path / "analyze"
+def test_findings_come_to_the_editor(extension, root):
+    server = root / "analyze"
     server.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m cli "$@"\n')
     server.chmod(0o755)
     settings = json.dumps({"path": str(server), "arguments": ["--rules", "cwe-78"]})
-    command = ["node", HERE / "vscode_session.js", extension, tmp_path, "app/views.py", settings]
+    command = ["node", HERE / "vscode_session.js", extension, root, "app/views.py", settings]
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
-    finally:
-        if client := connected(tmp_path):
-            with client:
-                client.call("stop")
-        shutil.rmtree(run_time, ignore_errors=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [{"line": 9, "code": "command-injection", "source": "analyze"}]
