@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from inspect import signature
+from itertools import count
 from pathlib import Path
 from threading import RLock
 from types import FunctionType
@@ -55,6 +56,8 @@ CODES = {
     name: TypeCode(FIRST_CODE + at)
     for at, name in enumerate([*NUMBERS, "float32", "float64", "complex64", "complex128"])
 }
+FURTHER_CODES = count(FIRST_CODE + len(CODES))
+"""Threads take numbers of types that are new at the same time."""
 TYPES = conversions.new_type_manager()
 if "numba" not in sys.modules:
     dispatcher.typeof_init(OmittedArgument, {name: code._code for name, code in CODES.items()})
@@ -84,7 +87,7 @@ def type_code(value: Any) -> Any:
         from numba import typeof
 
         return typeof(value)
-    return CODES.get(name) or CODES.setdefault(name, TypeCode(FIRST_CODE + len(CODES)))
+    return CODES.get(name) or CODES.setdefault(name, TypeCode(next(FURTHER_CODES)))
 
 
 class Kernel(dispatcher.Dispatcher):  # type: ignore[misc]  # A class in C.
@@ -96,6 +99,7 @@ class Kernel(dispatcher.Dispatcher):  # type: ignore[misc]  # A class in C.
         self.function, self.directory = function, directory
         self.__doc__, self.__code__ = function.__doc__, function.__code__
         self.code: dict[tuple[str, ...], Callable[..., Any]] = {}
+        self.known: set[tuple[int, ...]] = set()
         self.n_compiled = 0
         names = tuple(signature(function).parameters)
         super().__init__(conversions.get_pointer(TYPES), len(names), True, names, (), False, False, True)
@@ -105,11 +109,17 @@ class Kernel(dispatcher.Dispatcher):  # type: ignore[misc]  # A class in C.
         return type_code(value)
 
     def _compile_for_args(self, *arguments: Any) -> Callable[..., Any]:
-        """The dispatcher asks for code for the types of some arguments, and calls it."""
+        """The dispatcher asks for code for the types of some arguments, and calls it.
+
+        Threads ask at the same time. What it is given twice it takes for ambiguous, and asks at every call.
+        """
         types = tuple(map(type_name, arguments))
         with COMPILING:
             self.compile(types)
-            self._insert([type_code(value)._code for value in arguments], self.code[types], False)
+            codes = tuple(type_code(value)._code for value in arguments)
+            if codes not in self.known:
+                self.known.add(codes)
+                self._insert([*codes], self.code[types], False)
         return self.code[types]
 
     def compile(self, types: tuple[str, ...], *, wait: bool = True) -> None:

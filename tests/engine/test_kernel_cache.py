@@ -156,6 +156,17 @@ def test_arrays_that_differ_in_type_get_code_of_their_own(place):
     assert compiled.n_compiled == 4
 
 
+def test_threads_that_ask_for_the_same_code_at_once_are_asked_no_more(place, monkeypatch):
+    """A dispatcher that knows code twice takes a call for ambiguous, and asks again at each."""
+    compiled = kernels.kernel(add)
+    for _thread in range(2):
+        compiled._compile_for_args(2, 3)
+    asked = []
+    monkeypatch.setattr(compiled, "_compile_for_args", lambda *arguments: asked.append(arguments))
+    assert compiled(2, 3) == 5
+    assert not asked
+
+
 def test_other_values_are_no_arguments(place):
     with pytest.raises(TypeError, match="no kernel takes a dict"):
         kernels.kernel(add)({}, 1)
