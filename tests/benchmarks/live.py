@@ -1,4 +1,4 @@
-"""Seconds from an edit to its diagnostics in an editor, and of the hook, with a live process.
+"""Seconds from an edit to its diagnostics in an editor, of the hook, queries and explanations, with a live process.
 
     python tests/benchmarks/live.py REPO [--edits 200] [--compare 0]
 
@@ -6,7 +6,8 @@ REPO is a git directory with history. The last edits of its history are typed, a
 earlier commit, the language server has it open, and each text that a commit gives a file is sent as a change. What is
 timed lies between the change and the diagnostics of that version, the debounce of 10 ms included. Each text is saved,
 and half a second later comes the next; one that changes nothing is left out. Then the hook runs on up to five staged
-files. With --compare N the findings after each N-th edit must be those of a scan from scratch.
+files, new queries with a constant are asked, each another one, and findings explained. With --compare N the findings
+after each N-th edit must be those of a scan from scratch.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -32,6 +35,9 @@ from analyzer.scan import ScanRequest, scan  # noqa: E402
 
 COMMAND = [sys.executable, "-P", "-m", "cli"]
 PAUSE_S = 0.5
+N_ASKED = 100
+ANSWERED = re.compile(r'"([a-z_]+\.[A-Za-z_.]+)"')
+"""A qualified name in the answers to a query."""
 SUFFIXES = (".py", ".js", ".ts", ".java", ".go", ".c", ".h")
 
 
@@ -118,26 +124,86 @@ def hook_s(root, names):
     return time.perf_counter() - begin
 
 
+def queries_s(client):
+    """Return the seconds of new queries, each with a constant of its own."""
+    flags = {"flags": {}, "wait": True, "sources": [], "limit": None}
+    names = ANSWERED.findall(client.call("query", text="call_target(c, f), qualified_name(f, name)", **flags)["answer"])
+    names, seconds = sorted({*names}), []
+    for name in names[:: max(1, len(names) // N_ASKED)][:N_ASKED]:
+        begin = time.perf_counter()
+        client.call("query", text=f'call_target(c, f), qualified_name(f, "{name}")', **flags)
+        seconds.append(time.perf_counter() - begin)
+    return seconds
+
+
+def explanations_s(client, root):
+    """Return the seconds that the explanations of findings take."""
+    seconds = []
+    for finding in result_from(client, str(root), {}, wait=True).report.findings[:N_ASKED]:
+        asked = {"what": finding.fingerprint, "line": None, "extent": (1, 1, None), "full": False, "format": "text"}
+        begin = time.perf_counter()
+        client.call("explain", flags={}, wait=True, **asked)
+        seconds.append(time.perf_counter() - begin)
+    return seconds
+
+
+@dataclass
+class Measures:
+    """Seconds of edits, hooks, new queries and explanations; bytes of the process at the end, and at most."""
+
+    edits: list[float]
+    hooks: list[float]
+    queries: list[float]
+    explanations: list[float]
+    n_bytes: int
+    peak_bytes: int
+
+    def __str__(self):
+        shown = [
+            f"{len(self.edits)} edits: {median_ms(self.edits)}, 95 % {1000 * quantiles(self.edits, n=20)[-1]:.0f} ms, "
+            f"largest {1000 * max(self.edits):.0f} ms",
+            f"hook: {median_ms(self.hooks)}",
+            f"new query: {median_ms(self.queries)}",
+            f"explanation: {median_ms(self.explanations)} of {len(self.explanations)}",
+            f"memory: {self.n_bytes >> 20} MB at the end, {self.peak_bytes >> 20} MB at most",
+        ]
+        return "\n".join(shown)
+
+
+def median_ms(seconds):
+    return f"median {1000 * median(seconds):.0f} ms" if seconds else "none"
+
+
+def peak_bytes(pid):
+    """Return the most memory that a process has had resident."""
+    (line,) = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) << 10
+
+
+def measured(repository, n_edits=200, compare=0):
+    """Return the measures of the last edits of a repository."""
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place).resolve() / "repository"
+        at, edits = history(repository.resolve(), n_edits)
+        git(place, "clone", "-q", "--no-checkout", str(repository.resolve()), str(root))
+        git(root, "checkout", "-q", at)
+        taken = asyncio.run(typed(root, edits, compare))
+        with connected(root) as client:
+            status = client.call("status")
+        hooks = [hook_s(root, sorted({name for name, _ in edits if (root / name).is_file()})[:5]) for _ in range(3)]
+        with connected(root) as client:
+            queries, explanations, peak = queries_s(client), explanations_s(client, root), peak_bytes(status["pid"])
+            client.call("stop")
+    return Measures(taken, hooks, queries, explanations, status["bytes"], peak)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("repository", type=Path)
     parser.add_argument("--edits", type=int, default=200)
     parser.add_argument("--compare", type=int, default=0)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place).resolve() / "repository"
-        at, edits = history(options.repository.resolve(), options.edits)
-        git(place, "clone", "-q", "--no-checkout", str(options.repository.resolve()), str(root))
-        git(root, "checkout", "-q", at)
-        taken = asyncio.run(typed(root, edits, options.compare))
-        with connected(root) as client:
-            status = client.call("status")
-        hooks = [hook_s(root, sorted({name for name, _ in edits if (root / name).is_file()})[:5]) for _ in range(3)]
-        with connected(root) as client:
-            client.call("stop")
-    print(f"{len(taken)} edits: median {1000 * median(taken):.0f} ms, 95 % {1000 * quantiles(taken, n=20)[-1]:.0f} ms, "
-          f"largest {1000 * max(taken):.0f} ms")  # fmt: skip
-    print(f"hook {median(hooks):.2f} s; memory {status['bytes'] >> 20} MB")
+    print(measured(options.repository, options.edits, options.compare))
 
 
 if __name__ == "__main__":
