@@ -82,7 +82,7 @@ def test_a_comment_of_a_statement_covers_what_its_bracket_holds(text, covered):
 
 
 FILES = {
-    "a.py": "import subprocess, sys\nsubprocess.call(sys.argv[1], shell=True)  {}\n",
+    "a.py": "import subprocess\nsubprocess.call(input(), shell=True)  {}\n",
     "a.js": "const {{ exec }} = require('child_process');\n{}\nexports.run = (req, res) => exec(req.query.run);\n",
     "a.go": 'package main\nimport ("os"; "os/exec")\nfunc main() {{\nexec.Command("sh", "-c", os.Args[1]).Run() {}\n}}',
     "a.c": "#include <stdlib.h>\nint main(int c, char **v) {{\n  {}\n  return system(v[1]);\n}}\n",

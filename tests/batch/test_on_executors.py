@@ -7,10 +7,10 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
 APP = """
-import os, sys
+import os
 
 def run():
-    os.system("ls " + sys.argv[1])
+    os.system("ls " + input())
 """
 
 

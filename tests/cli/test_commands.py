@@ -257,7 +257,7 @@ def test_run_keeps_to_a_memory_limit(analyze, tmp_path):
 
 
 def test_models_missing_and_derived_are_printed_and_written(tmp_path, analyze):
-    code = "import os, shop, sys\ndef run(command):\n    os.system(command)\nrun(shop.quoted(sys.argv[1]))\n"
+    code = "import os, shop\ndef run(command):\n    os.system(command)\nrun(shop.quoted(input()))\n"
     (tmp_path / "app.py").write_text(code)
     assert analyze("models", "missing", tmp_path).output.split() == ["1", "shop.quoted", "app.py:4"]
     (model,) = json.loads(analyze("models", "missing", tmp_path, "--format", "json").output)

@@ -57,7 +57,7 @@ def test_none_starts_for_one_core_or_where_kernels_are(empty):
 def test_a_scan_compiles_nothing_after_warming(empty):
     tree = empty / "tree"
     tree.mkdir()
-    (tree / "app.py").write_text("import os\nimport sys\n\n\ndef run(x):\n    os.system(x)\n\n\nrun(sys.argv[1])\n")
+    (tree / "app.py").write_text("import os\n\n\ndef run(x):\n    os.system(x)\n\n\nrun(input())\n")
     (tree / "app.js").write_text("const a = (x) => eval(x);\na(process.argv[2]);\n")
     (tree / "App.java").write_text("class App { static int f(int x) { return x > 0 ? f(x - 1) : 0; } }\n")
     (tree / "app.go").write_text('package main\n\nfunc main() { println(len("x")) }\n')
