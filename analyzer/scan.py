@@ -21,6 +21,7 @@ from analyzer.evaluation.scan_limits import Limits, leaving_out
 from analyzer.extraction.collect_facts import Progress, collect, silent
 from analyzer.extraction.machine import READ, Machine, ThisMachine
 from analyzer.findings.assemble_report import assemble
+from analyzer.findings.source_texts import Texts
 from analyzer.report import Problem, Report
 from analyzer.sources.trees import GitTree, SeveralPaths, Tree, WorkingTree, common_directory, find_upwards
 from analyzer.state_directory import StateDirectory
@@ -167,7 +168,7 @@ def scan_tree(
                 )
         with clock("report"):
             by_policy = dict(zip(policies[1:], others, strict=True))
-            report = assemble(tree, config, book, collected, result, only, by_policy)
+            report = assemble(Texts(tree), config, book, collected, result, only, by_policy)
             if request.question is not None:
                 report = request.question.answer(report)
     finally:

@@ -18,7 +18,7 @@ from analyzer.extraction.collect_facts import Collected
 from analyzer.findings.entities import Entities
 from analyzer.findings.from_relations import Findings, call_coverage
 from analyzer.findings.generated import leave_out_generated
-from analyzer.findings.incompleteness import MAX_PLACES, places_of, points_to_cut
+from analyzer.findings.incompleteness import MAX_PLACES, first_places, points_to_cut
 from analyzer.findings.presentation import present
 from analyzer.findings.source_texts import Texts
 from analyzer.findings.statement_lines import Statements
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def assemble(
-    tree: Tree,
+    texts: Texts,
     config: Config,
     book: Rulebook,
     collected: Collected,
@@ -39,15 +39,16 @@ def assemble(
     only: Collection[str] | None = None,
     others: Mapping[str, engine.Result] = MappingProxyType({}),
 ) -> Report:
-    """Return the report of findings and coverage; with `only`, restricted to these paths from the top.
+    """Return the report of findings and coverage on the tree of `texts`; with `only`, on these paths from the top.
 
     Of checks that ask for a context policy among the `others`, the findings are those of that evaluation.
     """
 
+    tree = texts.tree
+
     def concerns(path: str) -> bool:
         return only is None or not path or tree.prefix + path in only
 
-    texts = Texts(tree)
     results = {"": result, **others}
     searched = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
     entities = searched[0].entities
@@ -118,8 +119,7 @@ def coarsened_of(result: engine.Result, entities: Entities) -> dict[str, Coarsen
     """Return, by kind, the number of places with coarser analysis and the first of them."""
     rows, found = result.relation("coarsened"), {}
     for kind in sorted(set(rows[0].tolist())):
-        places = places_of(entities, sorted(set(rows[1, rows[0] == kind].tolist())))
-        found[entities.text(kind)] = Coarsened(len(places), tuple(places[:MAX_PLACES]))
+        found[entities.text(kind)] = Coarsened(*first_places(entities, rows[1, rows[0] == kind]))
     return dict(sorted(found.items()))
 
 

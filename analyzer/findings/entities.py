@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import engine
 
 NIL, NOWHERE = 0, -1
+LINE = 1
+"""The place of lines among the keys of places."""
 
 
 class Entities:

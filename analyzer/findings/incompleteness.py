@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analyzer.evaluation.points_to_bounds import INTO
-from analyzer.findings.entities import Entities
+from analyzer.findings.entities import LINE, NOWHERE, Entities
 from analyzer.report import Place, Problem
 
 if TYPE_CHECKING:
@@ -46,12 +46,19 @@ def lines_without_facts(unparsed: np.ndarray, symbols: engine.Symbols) -> Iterat
 
 def points_to_cut(result: engine.Result, entities: Entities) -> Iterator[Problem]:
     """Yield a problem if points-to analysis has reached its bound."""
-    wide = places_of(entities, result.relation(INTO)[0].tolist())
-    if wide:
-        text = f"points-to analysis was cut; values whose objects are not propagated: {len(wide):,}"
-        yield Problem(text, places=tuple(wide[:MAX_PLACES]))
+    n_wide, first = first_places(entities, result.relation(INTO)[0])
+    if n_wide:
+        text = f"points-to analysis was cut; values whose objects are not propagated: {n_wide:,}"
+        yield Problem(text, places=first)
 
 
-def places_of(entities: Entities, ids: Iterable[int]) -> list[Place]:
-    """Return the places of entities, in order, each once."""
-    return sorted({place for entity in ids if (place := entities.place(entity))})
+def first_places(entities: Entities, ids: np.ndarray) -> tuple[int, tuple[Place, ...]]:
+    """Return the number of places that entities have, and the first MAX_PLACES in order."""
+    ids = np.unique(ids)
+    keys = np.stack(entities.place_keys(ids))
+    order = np.lexsort(keys[::-1])
+    keys, ids = keys[:, order], ids[order]
+    is_first = np.ones(len(ids), bool)
+    is_first[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    ids = ids[is_first & (keys[LINE] != NOWHERE)]
+    return len(ids), tuple(filter(None, map(entities.place, ids[:MAX_PLACES].tolist())))

@@ -18,6 +18,7 @@ from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.assemble_report import assemble
+from analyzer.findings.source_texts import Texts
 from analyzer.history.base_commit import Base, find_base
 from analyzer.history.causes import cause_near_path, cause_on_path
 from analyzer.history.commit_update import CannotFollow, Follower, Move, Reader
@@ -212,7 +213,7 @@ class _Run:
             return self.states.save_all(self.unsaved)
 
     def report(self, tree: GitTree, settings: Settings, follower: Follower) -> Report:
-        return assemble(tree, settings.config, settings.book, follower.collected(), follower.view.result())
+        return assemble(Texts(tree), settings.config, settings.book, follower.collected(), follower.view.result())
 
     def scan(self, tree: GitTree) -> Report:
         """Return the report of a full scan of a commit."""

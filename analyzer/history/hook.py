@@ -22,6 +22,7 @@ from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.assemble_report import assemble
+from analyzer.findings.source_texts import Texts
 from analyzer.history.ci import MAX_STATE_BYTES
 from analyzer.history.commit_update import CannotFollow, Follower, Reader
 from analyzer.history.compared_settings import Settings, governed, left_out, weakenings
@@ -104,7 +105,7 @@ class _Hook:
         warnings = [*([self.state.warning] if self.state.warning else []), *self.states.warnings]
         collected.problems += [Problem(warning, level="warning") for warning in warnings]
         with clock("report"):
-            report = assemble(tree, config, book, collected, follower.view.result(), self.staged)
+            report = assemble(Texts(tree), config, book, collected, follower.view.result(), self.staged)
             report = replace(report, problems=(*report.problems, *told))
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
 

@@ -19,6 +19,7 @@ from analyzer.evaluation.rulebook import Rulebook
 from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, silent
 from analyzer.findings.assemble_report import assemble
+from analyzer.findings.source_texts import Texts
 from analyzer.history.commit_update import CannotFollow, Follower, Reader
 from analyzer.history.compared_settings import Settings
 from analyzer.history.states import scanned_digest
@@ -72,6 +73,7 @@ class LiveRepository:
         self.cache = RecentFacts(self.state.path)
         self.head: HeadState | None = HeadState(path, self.state.path, max_state_bytes)
         self._frozen: FrozenTree | None = None
+        self._texts: Texts | None = None
         self._machine: WarmMachine | None = None
         self._settings: Settings | None = None
         self._program: tuple[list[Source], PreparedProgram] | None = None
@@ -122,7 +124,8 @@ class LiveRepository:
             collected = follower.collected()
             if self.state.warning:
                 collected.problems.append(Problem(self.state.warning, level="warning"))
-            report = assemble(tree, config, settings.book, collected, follower.view.result(), only)
+            self._texts = Texts(tree, self._texts)
+            report = assemble(self._texts, config, settings.book, collected, follower.view.result(), only)
         return ScanResult(report, config, clock.phases_s, extracted=follower.extracted)
 
     def code_facts(self, tree: NamedTree) -> CodeFacts:

@@ -8,6 +8,7 @@ import pytest
 from analyzer.evaluation.program import compile_rulebook
 from analyzer.extraction.machine import ThisMachine
 from analyzer.findings.assemble_report import assemble
+from analyzer.findings.source_texts import Texts
 from analyzer.history.commit_update import Follower, Reader
 from analyzer.outputs.sarif import render_sarif
 from analyzer.scan import ScanRequest, load_config, load_rulebook, scan
@@ -161,7 +162,7 @@ def test_relations_that_follow_commits_report_what_scans_do(history, state_direc
     follower = Follower.begin(compile_rulebook(book, state_directory).whole, trees[0], reader, UpdateOnly())
     for before, tree in pairwise(trees):
         move = follower.move(before, tree, reader)
-        found = render_sarif(assemble(tree, config, book, follower.collected(), follower.view.result()), "")
+        found = render_sarif(assemble(Texts(tree), config, book, follower.collected(), follower.view.result()), "")
         assert found == render_sarif(scan(ScanRequest(history.path, tree.revision, flags)).report, "")
         assert move.outcome.strategy == "update"
     for tree in trees:

@@ -32,6 +32,7 @@ from analyzer.evaluation.program import compile_rulebook, evaluate_program, prep
 from analyzer.extraction.collect_facts import collect  # noqa: E402
 from analyzer.extraction.machine import ThisMachine  # noqa: E402
 from analyzer.findings.assemble_report import assemble  # noqa: E402
+from analyzer.findings.source_texts import Texts  # noqa: E402
 from analyzer.history.commit_update import CannotFollow, Follower, Reader  # noqa: E402
 from analyzer.history.states import StateKey, States, scanned_digest  # noqa: E402
 from analyzer.outputs.sarif import render_sarif  # noqa: E402
@@ -97,7 +98,7 @@ class Replay:
             evaluating = perf_counter()
             full = evaluate_program(program, collected.mounted, self.machine, program.names)
             row.full_s = perf_counter() - evaluating
-            expected = render_sarif(assemble(tree, config, book, collected, full), "replay")
+            expected = render_sarif(assemble(Texts(tree), config, book, collected, full), "replay")
             row.full_all_s = perf_counter() - begin
 
         begin = perf_counter()
@@ -117,7 +118,7 @@ class Replay:
             if self.states.warnings or self.follower is None:
                 raise Different(f"{commit}: no state: {self.states.warnings}")
         view = self.follower.view
-        found = render_sarif(assemble(tree, config, book, self.follower.collected(), view.result()), "replay")
+        found = render_sarif(assemble(Texts(tree), config, book, self.follower.collected(), view.result()), "replay")
         row.update_all_s = perf_counter() - begin
         tree.close()
         if compared and (wrong := differing_relations(program.whole, view.result(), full)):
