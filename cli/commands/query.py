@@ -14,6 +14,7 @@ from cli.terminal import say, warn
 
 if TYPE_CHECKING:
     from analyzer.queries.answers import Answers
+    from analyzer.queries.ask_live import Live
     from analyzer.queries.query import Query
     from analyzer.report import Problem
 
@@ -73,10 +74,10 @@ def query(
 
     asked = Query(query or "", own_rules(rules, files), limit or None)
     if not query:
-        start_shell(asked, path, flags | {"jobs": jobs}, program, facts or Path("."), int(number_width or 32))
+        start_shell(asked, path, (live, flags | {"jobs": jobs}), program, facts or Path("."), int(number_width or 32))
         return
     if watch:
-        watch_answers(asked, path, flags | {"jobs": jobs})
+        watch_answers(asked, path, (live, flags | {"jobs": jobs}))
         return
     if program is not None:
         from analyzer.queries.program_query import ask_program
@@ -133,12 +134,13 @@ def answers_of(asked: Query, path: Path, rev: str | None, live: str | None, flag
     return live_or_own("off" if rev is not None else live, ask, derive)
 
 
-def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
+def watch_answers(asked: Query, path: Path, live: Live) -> None:
     """Show answers, and again when they are others. Raises AnalyzeError A004 where watchfiles is missing."""
     from itertools import chain
 
     from analyzer.errors import AnalyzeError
-    from analyzer.queries.live_queries import TreeQueries
+    from analyzer.extraction.collect_facts import silent
+    from analyzer.queries.shared_queries import queries_on
     from cli.answer_table import print_answers
     from cli.output import tell_news
 
@@ -146,7 +148,8 @@ def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
         from watchfiles import watch
     except ImportError as error:
         raise AnalyzeError("A004", f"--watch needs {error.name}", help="pip install 'watchfiles>=1'") from None
-    queries, shown = TreeQueries.on(path, flags), None
+    (queries, warning), shown = queries_on(path, live, silent), None
+    warn(*filter(None, [warning]))
     told: tuple[Problem, ...] = ()
     try:
         # What changes before files are watched is seen when nothing has for a while.
@@ -160,12 +163,11 @@ def watch_answers(asked: Query, path: Path, flags: dict[str, Any]) -> None:
         queries.close()
 
 
-def start_shell(
-    asked: Query, path: Path, flags: dict[str, Any], program: Path | None, facts: Path, number_bits: int
-) -> None:
+def start_shell(asked: Query, path: Path, live: Live, program: Path | None, facts: Path, number_bits: int) -> None:
     """Answer queries that are typed. Raises AnalyzeError A004 where prompt_toolkit is missing."""
     from analyzer.errors import AnalyzeError
-    from analyzer.queries.live_queries import ProgramQueries, TreeQueries, history_file
+    from analyzer.queries.live_queries import ProgramQueries, history_file
+    from analyzer.queries.shared_queries import queries_on
     from cli.progress import Bars
 
     try:
@@ -174,11 +176,11 @@ def start_shell(
         help = "pip install 'prompt_toolkit>=3,<4', or give QUERY"
         raise AnalyzeError("A004", f"the shell needs {error.name}", help=help) from None
     if program is not None:
-        Shell(ProgramQueries(program, facts, number_bits, flags["jobs"]), asked).run(history_file(path))
+        Shell(ProgramQueries(program, facts, number_bits, live[1]["jobs"]), asked).run(history_file(path))
         return
     with Bars() as bars:
-        queries = TreeQueries.on(path, flags, bars)
-        queries.relations()
+        queries, warning = queries_on(path, live, bars)
+    warn(*filter(None, [warning]))
     try:
         Shell(queries, asked).run(history_file(path))
     finally:

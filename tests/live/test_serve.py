@@ -6,14 +6,19 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import analyzer
+from analyzer.extraction.collect_facts import silent
 from analyzer.live.client import Client, NoAnswer
 from analyzer.live.messages import ANSWER_CODEC, unpacked
 from analyzer.live.rendezvous import Rendezvous, code_stamp
+from analyzer.queries.live_queries import TreeQueries
+from analyzer.queries.query import Query
+from analyzer.queries.shared_queries import SharedQueries, queries_on
 from tests.live.edits import FILES, Edits
 
 TOP = Path(__file__).resolve().parents[2]
@@ -158,6 +163,24 @@ def test_questions_are_answered_for_the_settings_they_are_asked_under(place):
     assert place.run(*question, "--live", "auto") == cold
     code, out, err = place.run(*question, "--live", "on")
     assert (code, out) == cold[:2] and "--live on: other settings are maintained" in err
+
+
+def test_a_shell_asks_the_live_process_and_goes_on_without_it(place):
+    place.serve()
+    place.run("scan", "--live", "on")  # It is ready then.
+    asked, other = Query("call_target(c, f), qualified_name(f, name)"), Query("function(f, _, name)")
+    with closing(TreeQueries.on(place.path, {})) as own:
+        cold, cold_other, known = own.ask(asked), own.ask(other), own.relations()
+    queries, warning = queries_on(place.path, ("auto", {}), silent)
+    with closing(queries):
+        assert isinstance(queries, SharedQueries) and not warning
+        assert queries.ask(asked) == cold and queries.relations() == known
+        with place.connect() as client:
+            assert client.call("status")["answered"] >= 2
+        assert queries._own is None, "nothing is derived here while it answers"
+        assert "tools.clean" in queries.why('qualified_name(f, "app.tools.clean")')
+        place.run("serve", "--stop")
+        assert queries.ask(other) == cold_other
 
 
 def test_other_branches_are_followed(place):
