@@ -1,7 +1,7 @@
-"""Detect generated files by the standard marks of code generators in their leading comment.
+"""Detect generated files, and releases of libraries, by the standard marks in their leading comment.
 
-Fixing such a file means fixing its generator. Its facts count, since other code calls it, but only security findings
-are reported.
+Fixing such a file means fixing its generator, or the library. Its facts count, since other code calls it,
+but only security findings are reported.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ TOOL = re.compile(
     r"[Gg]enerated (from .* )?[Bb]y[ :](ANTLR|Cython|flex|JavaCC|jextract|JFlex|JJTree&JavaCC|Peggy|PEG\.js|re2c)\b"
 )
 """Matches a line of a comment in which a generator names itself, perhaps behind the first lines of code."""
+RELEASE = re.compile(r"\bv?\d+\.\d+\.\d+\b")
+"""Matches a version, in a comment that minifiers keep (`/*!`): the file is a release of a library."""
 HEAD_LINES = 30
 ORDER = re.compile(r"(?i)\bdo not (edit|modify)( this file)?[.!]*\W*$")
 ORIGIN = re.compile(
@@ -42,9 +44,17 @@ def is_generated(path: str, lines: Sequence[str]) -> bool:
         return True
     if all(any(mark.search(line) for line in comment) for mark in (ORDER, ORIGIN)):
         return True
+    if is_release(comment):
+        return True
     if any(TOOL.search(line) for line in comment) or any(TOOL.search(line) for line in comments(lines[:HEAD_LINES])):
         return True
     return path.endswith(".java") and any(JAVA_ANNOTATION.match(line) for line in lines)
+
+
+def is_release(comment: Sequence[str]) -> bool:
+    """Return True if the comment begins with `/*!` and names a version."""
+    text = [line for line in comment if line]
+    return bool(text) and text[0].startswith("/*!") and any(RELEASE.search(line) for line in text)
 
 
 def comments(lines: Iterable[str]) -> Iterator[str]:

@@ -19,6 +19,21 @@ def shop():
     context = {{"shops": [{{"name": request.args["name"]}}], "title": "Shops"}}
     return render_template({})
 """
+FORM = """from flask import Flask, render_template, request
+from wtforms import Form, StringField
+
+app = Flask(__name__)
+
+
+class Shop(Form):
+    name = StringField("Name")
+
+
+@app.route("/shop")
+def shop():
+    shops = [Shop(name="a"), Shop(name="b")]
+    return render_template("shop.html", form=Shop(request.form), shops=shops, order=request.args["order"])
+"""
 LIST = """<h1>{{ title|safe }}</h1>
 {% for shop in shops %}
 {{ shop.name|safe }} <!-- found -->
@@ -273,6 +288,12 @@ PROGRAMS = {
         "templates/shops/other.vm": "",
     },
     "Mako": {"app.py": MAKO, "templates/shop.mako": "${name} <!-- found -->\n${name | h}\n${name | n} <!-- found -->"},
+    "filters and forms": {
+        "app.py": FORM,
+        "templates/shop.html": "{% macro field(f) %}{{ f(**kwargs)|safe }}{% endmacro %}{{ field(form.name) }}\n"
+        "{% for shop in shops|sort(attribute=order) %}{{ shop.name|safe }}{% endfor %}\n"
+        "{{ form.name(class='wide')|safe }}\n{{ form.name.data|safe }} <!-- found -->\n{{ order|safe }} <!-- found -->",
+    },
     "a request in a template": {"page.html": "{{ request.args.a|safe }} <!-- found -->\n{{ request.args.a }}"},
 }
 
