@@ -111,6 +111,21 @@ app.get("/shops", async (request, response) => {
   await getRepository(Shop).find({ where: { name } });
 });
 """,
+    "drivers.js": """
+const express = require("express");
+const open = require("some-driver")();
+const db = open("shop");
+const app = express();
+
+app.get("/shops", async (req, res) => {
+  const name = req.query.name;
+  const text = "SELECT * FROM shop WHERE name = '" + name + "'";
+  await db.oneOrNone(text); // found
+  await db.any(`DELETE FROM shop WHERE name = '${name}'`); // found
+  await db.any("SELECT * FROM shop WHERE name = $1", [name]);
+  db.remember("SELECT * FROM shop WHERE name = '" + name + "'");
+});
+""",
 }
 
 

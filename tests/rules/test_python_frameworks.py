@@ -11,6 +11,107 @@ from analyzer.sources.trees import MemoryTree
 
 CHECKS = ("command-injection", "cross-site-scripting", "sql-injection", "nosql-injection", "code-injection")
 PROGRAMS = {
+    "graphene": """
+import os
+import graphene
+from graphene import relay
+
+
+class Search(graphene.ObjectType):
+    hosts = graphene.List(graphene.String, name=graphene.String(), limit=graphene.Int())
+    total = graphene.Int(word=graphene.NonNull(graphene.Int))
+
+    def resolve_hosts(self, info, name, limit=10):
+        os.system(f"nslookup {name}")  # found
+        os.system(f"head -{limit} hosts")
+        return []
+
+    def resolve_total(self, info, word, **rest):
+        os.system(f"wc {word}")
+        os.system("wc " + rest["file"])  # found
+
+    def describe(self, first, second, third):
+        os.system(third)
+
+
+class Import(graphene.Mutation):
+    class Arguments:
+        path = graphene.String(required=True)
+        port = graphene.Int()
+
+    done = graphene.Boolean()
+
+    def mutate(root, info, path, port=80):
+        os.system(f"fetch :{port}")
+        os.system(f"fetch {path}")  # found
+
+
+class Rename(relay.ClientIDMutation):
+    @classmethod
+    def mutate_and_get_payload(cls, root, info, **input):
+        os.system("rename " + input["name"])  # found
+""",
+    "strawberry": """
+import os
+import strawberry
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def lookup(self, info, name: str, limit: int) -> str:
+        os.system(name)  # found
+        os.system(f"head -{limit}")
+        return ""
+
+    @strawberry.mutation
+    def remove(self, name: str) -> bool:
+        os.system("rm " + name)  # found
+        return True
+""",
+    "ariadne": """
+import os
+from ariadne import MutationType, ObjectType, QueryType
+
+query = QueryType()
+mutation = MutationType()
+user = ObjectType("User")
+
+
+@query.field("hosts")
+def resolve_hosts(_, info, name, limit: int = 10):
+    os.system(name)  # found
+    os.system(f"head -{limit}")
+
+
+@mutation.field("remove")
+def resolve_remove(obj, info, **arguments):
+    os.system("rm " + arguments["name"])  # found
+
+
+@user.field("fullName")
+def resolve_full_name(obj, *_):
+    os.system(obj.name)
+""",
+    "drivers that no model knows": """
+import somedriver
+from flask import Flask, request
+
+app = Flask(__name__)
+database = somedriver.open("shop")
+
+
+@app.route("/run")
+def run():
+    name = request.args["name"]
+    database.fetch_rows("SELECT * FROM shop WHERE name = '%s'" % name)  # found
+    query = f"DELETE FROM shop WHERE name = '{name}'"
+    database.connection().run_in_pool(query)  # found
+    database.fetch_rows("SELECT * FROM shop WHERE name = ?", name)
+    database.fetch_rows("shop " + name)
+    database.remember("SELECT * FROM shop WHERE name = '%s'" % name)
+    return ""
+""",
     "bottle": """
 import os
 from bottle import Bottle, request, route, static_file, template
