@@ -9,6 +9,7 @@ app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-a
 src/__tests__/app.jsx src/__mocks__/fs.js src/__tests_dts__/a.ts cypress/support/commands.js e2e/login.ts
 src/test/java/p/A.java src/integrationTest/java/p/B.java src/testFixtures/java/p/C.java javatests/p/D.java
 test/sample/src/main/java/p/E.java
+config/mock/database.ts src/mocks/a.js shop.mock.ts page.stories.tsx
 cypress.config.ts playwright.config.mjs karma.conf.js vitest.unit.config.ts
 ci/integration_tests/app.py pkg/browser-tests/a.js shop-compatibility-test/src/app.py unit_test/a.py
 list_test.c list_unittest.c tests/unit/list.c t/unit/app.py t/basic.c
@@ -16,6 +17,7 @@ list_test.c list_unittest.c tests/unit/list.c t/unit/app.py t/basic.c
 PROGRAM = """
 app.py attest.py latest.py contest.py testament.py protests/app.py src/latest/a.py
 app.go testable.go contest/a.go
+mocking/a.js mock.config.ts stories.js
 contests/app.py speed_test/app.py protests-unit/app.py config.js cypress.js app.config.ts
 spec.js specs.js inspect.js latest.js attest-app.js app.spectrum.js playground/app.ts
 src/main/java/p/test/A.java src/main/java/p/testing/B.java src/main/java/p/Test.java src/java/p/ContextTest0.java
