@@ -179,6 +179,11 @@ class LiveRepository:
         return self.follower.view
 
     @property
+    def held_view(self) -> MaintainedProgram | None:
+        """The same, or None where there are none."""
+        return self._held.follower.view if self._held else None
+
+    @property
     def follower(self) -> Follower:
         """The same, with the files that they are of."""
         assert self._held is not None, "they have been moved to a tree"

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
+from weakref import ReferenceType, ref
 
 from analyzer.errors import AnalyzeError
 from analyzer.live.live_repository import LiveRepository, Refused, Superseded
@@ -42,7 +43,7 @@ from analyzer.live.staged_files import staged_report
 from analyzer.report import Place
 from analyzer.scan import ScanRequest, ScanResult
 from analyzer.sources.frozen_tree import NO_TEXTS, FrozenTree
-from engine.incremental import lock
+from engine.incremental import MaintainedProgram, lock
 from engine.operating_system import listening_socket, machine_bytes, resident_bytes
 
 SAVE_AFTER_S = 20.0
@@ -123,6 +124,7 @@ class Server:
         self.ended = Event()
         self.connections: set[Connection] = set()
         self.is_ready, self.n_answered, self.last_s = False, 0, 0.0
+        self.settled: ReferenceType[MaintainedProgram] | None = None
         self.since = time.time()
 
     def run(self, listening: Callable[[], None]) -> None:
@@ -241,7 +243,6 @@ class Server:
     def work(self) -> None:
         """Evaluate the directory, then answer requests until it is time to end."""
         self.refresh()
-        settle()
         self.is_ready = True
         idle_since, is_saved = time.monotonic(), False
         while True:
@@ -265,6 +266,13 @@ class Server:
                 idle_since = time.monotonic()
             is_saved = False
 
+    def clear_away(self) -> None:
+        """Settle where an evaluation from scratch has replaced the relations: the old ones are not collected else."""
+        view = self.live.held_view
+        if view is not None and (self.settled is None or self.settled() is not view):
+            self.settled = ref(view)
+            settle()
+
     def refresh(self) -> None:
         """Bring the relations to the files as they are. What fails is told to whoever asks for a report."""
         begin = time.monotonic()
@@ -276,6 +284,7 @@ class Server:
                     connection.send({"method": "changed", "params": {}})
         except (AnalyzeError, Refused) as error:
             self.log(f"not evaluated: {error}")
+        self.clear_away()
         self.check_memory()
 
     def save(self) -> None:
@@ -304,6 +313,7 @@ class Server:
         else:
             job.connection.send({"id": job.id, "result": {"answer": answer}})
         self.n_answered, self.last_s = self.n_answered + 1, time.monotonic() - begin
+        self.clear_away()
         self.check_memory()
 
     def answered(self, job: Job) -> str:

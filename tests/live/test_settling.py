@@ -1,0 +1,31 @@
+"""The garbage collector spares the relations of a live process as long as they are its relations, and no longer."""
+
+import gc
+from weakref import ref
+
+import pytest
+
+from analyzer.live.live_repository import LiveRepository
+from analyzer.live.server import Server
+from engine.incremental.update_policy import BootstrapOnly
+from tests.live.edits import Edits
+
+
+@pytest.fixture
+def server(tmp_path, run_time):
+    Edits(tmp_path, 0).begin()
+    live = LiveRepository(tmp_path, {}, max_state_bytes=1 << 30)
+    yield Server(live, tmp_path, 60.0, None, lambda text: None, {})
+    live.close()
+    gc.unfreeze()
+
+
+def test_relations_that_were_replaced_are_given_back(server, tmp_path):
+    """They are cycles of objects, which nothing else frees."""
+    server.refresh()
+    for number in range(2):
+        before = ref(server.live.view)
+        server.live.follower.maintainer.policy = BootstrapOnly()
+        (tmp_path / "app/tools.py").write_text("import os\nos.system(input())\n" + "# more\n" * number)
+        server.refresh()
+        assert server.live.view is not before() and before() is None
