@@ -23,7 +23,7 @@ from engine.incremental.changes import Change, change_of
 from engine.incremental.installations import Installations, Installed
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.make_strata import StrataMaker, Stratum, empty
+from engine.incremental.make_strata import StrataMaker, Stratum, empty, held_in
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.shared_worker_pool import SharedWorkerPool
@@ -200,7 +200,7 @@ class MaintainedProgram:
         stratum = self.strata[node]
         if not isinstance(stratum, RecomputedStratum):
             stratum.forget_plans()
-        for relation in (*stratum.inputs, *stratum.relations):
+        for relation in (*stratum.inputs, *held_in(stratum)):
             if not reading[relation]:
                 relation.forget_arrangements()
 

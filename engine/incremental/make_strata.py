@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,20 @@ if TYPE_CHECKING:
     from engine.incremental.maintained_program import MaintainedProgram
 
 Stratum = MaintainedStratum | RecomputedStratum | GroupedStratum | ExtremalRecursion | BoundedRecursion
+
+
+def held_in(stratum: Stratum) -> Iterator[MaintainedRelation]:
+    """All that holds tuples of a stratum."""
+    yield from stratum.relations
+    if isinstance(stratum, RecomputedStratum):
+        yield from stratum.given.values()
+    elif isinstance(stratum, HeadAggregates):
+        yield stratum.given
+    elif isinstance(stratum, ExtremalRecursion):
+        yield from (*stratum.anew.given.values(), *stratum.best)
+    elif isinstance(stratum, BoundedRecursion):
+        for level in stratum.levels:
+            yield from (*level.stratum.relations, *level.source.relations)
 
 
 class StrataMaker:

@@ -20,12 +20,11 @@ from engine.database import Columns
 from engine.incremental.block_file import Block, BlockFile, decode_rows, encode, encode_rows
 from engine.incremental.bounded_recursion import BoundedRecursion
 from engine.incremental.extremal_recursion import ExtremalRecursion
-from engine.incremental.grouped_stratum import GroupedStratum, HeadAggregates
+from engine.incremental.grouped_stratum import GroupedStratum
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
-from engine.incremental.make_strata import Stratum
-from engine.incremental.recomputed_stratum import RecomputedStratum
+from engine.incremental.make_strata import Stratum, held_in
 from engine.kernels.delta_codes import sort_by
 from engine.symbols import Symbols
 
@@ -39,20 +38,6 @@ def held_by(view: MaintainedProgram) -> Iterator[MaintainedRelation]:
     """All that holds tuples: relations, projections, and the facts of strata that are evaluated anew."""
     for stratum in view.own_strata:
         yield from held_in(stratum)
-
-
-def held_in(stratum: Stratum) -> Iterator[MaintainedRelation]:
-    """All that holds tuples of a stratum."""
-    yield from stratum.relations
-    if isinstance(stratum, RecomputedStratum):
-        yield from stratum.given.values()
-    elif isinstance(stratum, HeadAggregates):
-        yield stratum.given
-    elif isinstance(stratum, ExtremalRecursion):
-        yield from (*stratum.anew.given.values(), *stratum.best)
-    elif isinstance(stratum, BoundedRecursion):
-        for level in stratum.levels:
-            yield from (*level.stratum.relations, *level.source.relations)
 
 
 def maintained_in(stratum: Stratum) -> tuple[MaintainedStratum, ...]:

@@ -53,7 +53,7 @@ def test_updates_after_loading_are_those_without(
         each.bootstrap(columns(program, facts))
     monkeypatch.setattr(saving, "LOG_SHARE", 0)
     monkeypatch.setattr(maintained_relation, "SMALL_ROWS", small_rows)
-    monkeypatch.setattr(demanded_arrangement, "SHARE", share)
+    monkeypatch.setattr(demanded_arrangement, "PASSES", share)
     monkeypatch.setattr(sorted_ids, "SHARE", share)
     saved = opened(tmp_path_factory.mktemp("state"), program, exact=exact)
     saved.save(view)
@@ -216,7 +216,6 @@ KEYS = st.lists(st.tuples(*[st.integers(0, 6)] * 2), max_size=6)
 def test_rows_by_the_keys_asked_for_are_those_of_all_keys(monkeypatch, rows, more, key, asked, passes):
     """Some rows are sorted, others have come since, and more come between the questions."""
     monkeypatch.setattr(demanded_arrangement, "PASSES", passes)
-    monkeypatch.setattr(demanded_arrangement, "SHARE", 1 << 10)
     relation = MaintainedRelation("r", 3, np.dtype(np.int32))
     relation.add(np.array(sorted(rows), np.int32).T)
     relation.arrange()

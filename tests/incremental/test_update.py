@@ -115,10 +115,10 @@ def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, t
             assert state(fresh) == state(view)
 
 
-@given(chosen_rules, facts, st.lists(update, max_size=3), st.sampled_from([0, 0.5, 1 << 10]))
-def test_an_update_by_demand_leaves_the_same(monkeypatch, rules, facts, updates, share):
+@given(chosen_rules, facts, st.lists(update, max_size=3), st.sampled_from([0, 1, 1 << 10]))
+def test_an_update_by_demand_leaves_the_same(monkeypatch, rules, facts, updates, passes):
     monkeypatch.setattr(maintained_relation, "SMALL_ROWS", 0)
-    monkeypatch.setattr(demanded_arrangement, "SHARE", share)
+    monkeypatch.setattr(demanded_arrangement, "PASSES", passes)
     program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
     asked, stayed = (
         MaintainedProgram(program, Database(), threads=2, options=TINY, by_demand=by_demand)
