@@ -267,9 +267,15 @@ class Server:
             is_saved = False
 
     def clear_away(self) -> None:
-        """Settle where an evaluation from scratch has replaced the relations: the old ones are not collected else."""
+        """Give back what relations can do without.
+
+        Where an evaluation from scratch has replaced them, settle: the old ones are not collected else.
+        """
         view = self.live.held_view
-        if view is not None and (self.settled is None or self.settled() is not view):
+        if view is None:
+            return
+        view.give_back()
+        if self.settled is None or self.settled() is not view:
             self.settled = ref(view)
             settle()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.database import Columns
-from engine.incremental.maintained_relation import MaintainedRelation
+from engine.incremental.maintained_relation import MaintainedRelation, Moving
 from engine.kernels.iterations import ABSENT
 
 if TYPE_CHECKING:
@@ -25,6 +27,29 @@ class Change:
     inserted: Columns
     deleted: Columns
     moved: int
+
+
+class Changes(Mapping[str, Change]):
+    """The changes by relation, put together when first asked for: many updates are only followed by a report.
+
+    That must be before the next update.
+    """
+
+    def __init__(self, find: Callable[[], dict[str, Change]]) -> None:
+        self._find = find
+
+    @cached_property
+    def _found(self) -> dict[str, Change]:
+        return self._find()
+
+    def __getitem__(self, name: str) -> Change:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def difference(old: MaintainedProgram, new: MaintainedProgram) -> dict[str, Change]:
@@ -52,7 +77,8 @@ def lacking(
     return rows[:, ~held]
 
 
-def change_of(relation: MaintainedRelation) -> Change:
-    inserted, deleted = relation.changes()
+def change_of(relation: MaintainedRelation, moving: Moving) -> Change:
+    """Return the change of a relation whose tuples were `moving` in an update."""
+    inserted, deleted = moving.changes()
     store = relation.partitions[0].rows[: relation.width]
-    return Change(store[:, inserted], store[:, deleted], len(relation.changed) - len(inserted) - len(deleted))
+    return Change(store[:, inserted], store[:, deleted], len(moving.ids) - len(inserted) - len(deleted))

@@ -7,7 +7,7 @@ gets one: the positions of its rows by the hash of their key, five bytes a row w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import NamedTuple, Protocol
 
@@ -64,14 +64,19 @@ class Index(NamedTuple):
 class DemandedArrangement(Arrangement):
     """The rows of a relation by key, for the keys that `locate` has been asked for. Key ids stay as they are.
 
-    Several threads may ask; keys are found by others once their rows are there.
+    Several threads may ask; keys are found by others once their rows are there. `idle` counts the rounds of
+    `forget_idle` since it was last asked.
     """
 
     def __init__(self, key: Sequence[int], relation: Stored) -> None:
-        super().__init__(key, relation.arity, relation.dtype)
+        self.relation, self.lock, self.idle = relation, Lock(), 0
+        self.forget(key)
+
+    def forget(self, key: Sequence[int]) -> None:
+        """Begin anew, with no key."""
+        super().__init__(key, self.relation.arity, self.relation.dtype)
         self.can_be_dense = self.dense = False
         self.build_arena(())
-        self.relation, self.lock = relation, Lock()
         self.index: Index | None = None
         self.n_passed = 0
 
@@ -81,6 +86,7 @@ class DemandedArrangement(Arrangement):
         return super().n_bytes + (0 if self.index is None else self.index.n_bytes)
 
     def locate(self, chunk: Columns, n: int, registers: np.ndarray) -> np.ndarray:
+        self.idle = 0
         with self.lock:
             ids = super().locate(chunk, n, registers)
             unknown = np.flatnonzero(ids < 0)
@@ -131,6 +137,25 @@ class DemandedArrangement(Arrangement):
         found = out[: marked_rows(rows, begin, end, self.key, bits, out)]
         keys = np.ascontiguousarray(rows[np.ix_(self.key, found)])
         return found[self.keys.find(keys, keys.shape[1], np.arange(len(keys))) >= n_known]
+
+
+def forget_idle(arrangements: Iterable[DemandedArrangement], limit_bytes: int) -> None:
+    """Let the arrangements that have not been asked for longest forget their keys, until all are within a limit.
+
+    Nobody may be reading them. Plans that know them stay as they are.
+    """
+    held, n_bytes = [], 0
+    for each in arrangements:
+        each.idle += 1
+        n_bytes += each.n_bytes
+        held.append(each)
+    if n_bytes <= limit_bytes:
+        return
+    for each in sorted(held, key=lambda each: each.idle, reverse=True):
+        n_bytes -= each.n_bytes
+        each.forget(each.key.tolist())
+        if n_bytes <= limit_bytes // 2:
+            return
 
 
 def index_of(rows: Columns, n: int, key: np.ndarray) -> Index:

@@ -19,7 +19,8 @@ from engine.evaluation.execution import Options
 from engine.evaluation.insert_facts import fitting_columns
 from engine.evaluation.vectorized_functors import Functors
 from engine.incremental.bounded_recursion import Bound, BoundedRecursion
-from engine.incremental.changes import Change, change_of
+from engine.incremental.changes import Changes, change_of
+from engine.incremental.demanded_arrangement import forget_idle
 from engine.incremental.installations import Installations, Installed
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
@@ -37,6 +38,8 @@ from engine.schedule.executor import DEFAULT, SCHEDULERS, run
 from engine.storage.relation import Relation
 from engine.storage.stored_database import StoredDatabase
 
+ARRANGED_SHARE = 0.25
+"""What is arranged by demand takes at most this share of what tuples take."""
 NO_FACTS: Mapping[str, Columns] = {}
 
 
@@ -204,7 +207,13 @@ class MaintainedProgram:
             if not reading[relation]:
                 relation.forget_arrangements()
 
-    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> dict[str, Change]:
+    def give_back(self) -> None:
+        """Keep what is arranged by demand within its share of the memory of all tuples. No update may be under way."""
+        awake = [relation for relation in self.tracked() if not relation.sleeps]
+        limit_bytes = ARRANGED_SHARE * sum(relation.n_bytes_of_tuples for relation in awake)
+        forget_idle((each for relation in awake for each in relation.demanded()), int(limit_bytes))
+
+    def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> Changes:
         """Apply inserted and deleted facts. Return the changes by relation.
 
         What is both deleted and inserted is there afterwards; deleting what is not there changes nothing. Where an
@@ -222,11 +231,10 @@ class MaintainedProgram:
             for stratum, before in repeated:
                 stratum.repeated = before
             raise
-        moved = [relation for relation in self.tracked() if relation.moves]
-        changes = {each.name: change_of(each) for each in moved if each.name in self.relations and len(each.changed)}
+        moved = [(each, each.moving) for each in self.relations.values() if len(each.changed)]
         for relation in self.tracked():
             relation.close_update()
-        return changes
+        return Changes(lambda: {relation.name: change_of(relation, moving) for relation, moving in moved})
 
     def undo(self) -> None:
         """Undo an update that has not ended."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from threading import Lock, RLock
 from typing import NamedTuple, Protocol
@@ -45,6 +45,11 @@ class Moving(NamedTuple):
     ids: np.ndarray = NONE
     earlier: np.ndarray = NONE
     later: np.ndarray = NONE
+
+    def changes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of the tuples that have been inserted and deleted."""
+        was, is_now = self.earlier != ABSENT, self.later != ABSENT
+        return self.ids[is_now & ~was], self.ids[was & ~is_now]
 
 
 STILL = Moving()
@@ -164,6 +169,12 @@ class MaintainedRelation(Relation):
         """Forget all arrangements, whoever reads them; new ones are of the keys asked for."""
         self.arrangements, self.by_demand = {}, True
 
+    def demanded(self) -> Iterator[DemandedArrangement]:
+        """Yield the arrangements of the keys asked for that could begin anew."""
+        for each in self.arrangements.values():
+            if isinstance(each, DemandedArrangement) and each.batch is None:
+                yield each
+
     # ---- tuples and ids
 
     @property
@@ -277,7 +288,12 @@ class MaintainedRelation(Relation):
     @property
     def n_bytes(self) -> int:
         """The memory that rows, numbers, table and arrangements take."""
-        return super().n_bytes + self.table.n_bytes + self.later.nbytes + self.count.nbytes
+        return self.n_bytes_of_tuples + sum(each.n_bytes for each in self.arrangements.values())
+
+    @property
+    def n_bytes_of_tuples(self) -> int:
+        """The same without arrangements."""
+        return self.partitions[0].n_bytes + self.table.n_bytes + self.later.nbytes + self.count.nbytes
 
     # ---- states
 
@@ -341,9 +357,7 @@ class MaintainedRelation(Relation):
 
     def changes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids of the tuples that have been inserted and deleted since the state before."""
-        ids, earlier, later = self.moving
-        was, is_now = earlier != ABSENT, later != ABSENT
-        return ids[is_now & ~was], ids[was & ~is_now]
+        return self.moving.changes()
 
     def open_batch(self, ids: np.ndarray, earlier: np.ndarray, later: np.ndarray) -> None:
         """Let some tuples, none twice, be in other iterations from now on than they were in."""

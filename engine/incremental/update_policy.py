@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Protocol
 
 from engine.incremental.bounded_recursion import CannotUpdate
-from engine.incremental.changes import Change, difference
+from engine.incremental.changes import Changes, difference
 from engine.incremental.duration_model import SKIPS, DurationModel, Facts, weight
 from engine.incremental.maintained_program import MaintainedProgram, nothing
 from engine.operating_system import private_bytes
@@ -32,7 +32,7 @@ class Outcome:
     strategy: str
     reason: str
     elapsed_s: float
-    changes: dict[str, Change]
+    changes: Changes
     wasted_s: float = 0.0
     planned_s: float = 0.0
 
@@ -101,7 +101,7 @@ class Maintainer:
         old, fresh = self.view, self.view.empty()
         with fresh.watched(self.watch):
             self._evaluate(fresh, old.next_facts(inserted, deleted))
-        self.view, changes = fresh, difference(old, fresh)
+        self.view, changes = fresh, Changes(lambda: difference(old, fresh))
         return Outcome("bootstrap", reason, self.clock() - begin + wasted_s, changes, wasted_s)
 
     def _evaluate(self, view: MaintainedProgram, facts: Facts) -> float:
@@ -227,7 +227,7 @@ class Raced:
         if outcome is not None:
             return outcome
         maintainer.view, maintainer.durations.bootstrap_s = fresh, maintainer.clock() - begin
-        changes = difference(old, fresh)
+        changes = Changes(lambda: difference(old, fresh))
         return Outcome("bootstrap", reason, maintainer.clock() - begin, changes)
 
 

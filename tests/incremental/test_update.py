@@ -11,7 +11,7 @@ from supports import TINY, check, stored
 import engine
 from engine import tables
 from engine.database import Database
-from engine.incremental import demanded_arrangement, maintained_relation
+from engine.incremental import demanded_arrangement, maintained_program, maintained_relation
 from engine.incremental.bounded_recursion import CannotUpdate
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.update_policy import BootstrapOnly, Elastic, Maintainer, Predicted, Raced, UpdateOnly
@@ -117,6 +117,7 @@ def test_an_update_leaves_what_a_bootstrap_makes(rules, facts, updates, exact, t
 
 @given(chosen_rules, facts, st.lists(update, max_size=3), st.sampled_from([0, 1, 1 << 10]))
 def test_an_update_by_demand_leaves_the_same(monkeypatch, rules, facts, updates, passes):
+    """Whether passes or indexes find rows, and whether arrangements are kept or forgotten in between."""
     monkeypatch.setattr(maintained_relation, "SMALL_ROWS", 0)
     monkeypatch.setattr(demanded_arrangement, "PASSES", passes)
     program = engine.compile([DECLARED + "\n".join((*ANEW, *(rule for rule in RULES if rule in rules)))])
@@ -126,8 +127,10 @@ def test_an_update_by_demand_leaves_the_same(monkeypatch, rules, facts, updates,
     )
     for view in (asked, stayed):
         view.bootstrap(columns(program, facts))
-        for inserted, deleted in updates:
+        for number, (inserted, deleted) in enumerate(updates):
             view.update(columns(program, inserted), columns(program, deleted))
+            monkeypatch.setattr(maintained_program, "ARRANGED_SHARE", number % 2)
+            view.give_back()
     assert tables.decode(program, asked.result(), program.relations) == tables.decode(
         program, stayed.result(), program.relations
     )
