@@ -21,7 +21,16 @@ from analyzer.history.snapshot import Snapshot, enter, plan
 from analyzer.history.stable_ids import Columns, Numbering, difference
 from analyzer.sources.trees import NamedTree
 from engine import Budget
-from engine.incremental import Base, MaintainedProgram, Maintainer, Outcome, Predicted, PreparedProgram, UpdatePolicy
+from engine.incremental import (
+    Base,
+    MaintainedProgram,
+    Maintainer,
+    Outcome,
+    Predicted,
+    PreparedProgram,
+    UpdatePolicy,
+    nothing,
+)
 from facts import schema
 
 OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)
@@ -119,7 +128,7 @@ class Follower:
         snapshot.n_directories = mounted.entities.shape[1] - len(snapshot.files)
         return self.numbering.translated(mounted, facts.LAID_OUT)
 
-    def move(self, old: NamedTree, new: NamedTree, reader: Reader, watch: Callable[[], None] = lambda: None) -> Move:
+    def move(self, old: NamedTree, new: NamedTree, reader: Reader, watch: Callable[[], None] = nothing) -> Move:
         """Update from the commit `old`, the current one, to `new`. Raises CannotFollow; then this must not be used.
 
         `watch` is called between pieces of work; where it raises, this holds the facts of `old` as before.

@@ -33,7 +33,7 @@ from analyzer.sources.git import blob_hash
 from analyzer.sources.trees import NamedTree, WorkingTree
 from analyzer.state_directory import StateDirectory
 from engine import CheckedProgram, Source, compiling_kernels
-from engine.incremental import DamagedFile, MaintainedProgram, PreparedProgram
+from engine.incremental import DamagedFile, MaintainedProgram, PreparedProgram, nothing
 from engine.operating_system import n_cores
 
 
@@ -80,8 +80,6 @@ class LiveRepository:
         self._held: Held | None = None
         self._further: object = None
         self._asked: tuple[NamedTree, ScanRequest, Settings] | None = None
-        self.watch: Callable[[], None] = lambda: None
-        """Called between pieces of work while relations move; it may raise Superseded."""
 
     def close(self) -> None:
         """End workers and threads, and give back temporary directories."""
@@ -107,19 +105,24 @@ class LiveRepository:
     # ---- reports
 
     def report(
-        self, tree: NamedTree, request: ScanRequest | None = None, only: Collection[str] | None = None
+        self,
+        tree: NamedTree,
+        request: ScanRequest | None = None,
+        only: Collection[str] | None = None,
+        watch: Callable[[], None] = nothing,
     ) -> ScanResult:
         """Return the report on a tree, by the options of a request or by our own.
 
-        With `only`, paths from the repository's top, it is restricted to these files. Raises AnalyzeError, and Refused
-        where the request asks for other files or rules than are maintained.
+        With `only`, paths from the repository's top, it is restricted to these files. `watch` is called between pieces
+        of work while relations move; it may raise Superseded. Raises AnalyzeError, and Refused where the request asks
+        for other files or rules than are maintained.
         """
         clock = Clock()
         with clock("rules"):
             settings = self.settings_of(tree)
             config = self._accepted(tree, settings, request)
         with clock("update"):
-            follower = self._following(tree, settings, config)
+            follower = self._following(tree, settings, config, watch)
         with clock("report"):
             collected = follower.collected()
             if self.state.warning:
@@ -163,15 +166,17 @@ class LiveRepository:
             with evaluation_errors():
                 self._further = self.view.install(make())
 
-    def _following(self, tree: NamedTree, settings: Settings, config: Config) -> Follower:
+    def _following(
+        self, tree: NamedTree, settings: Settings, config: Config, watch: Callable[[], None] = nothing
+    ) -> Follower:
         """Return the relations of a tree."""
         if settings.book.policies(config.context) != [INSENSITIVE]:
             raise Refused("contexts are not maintained")
         try:
-            return leaving_out(settings.book, lambda: self._moved_to(tree, settings))
+            return leaving_out(settings.book, lambda: self._moved_to(tree, settings, watch))
         except DamagedFile:  # What was saved is read when it is first used.
             self.head = None
-            return leaving_out(settings.book, lambda: self._moved_to(tree, settings))
+            return leaving_out(settings.book, lambda: self._moved_to(tree, settings, watch))
 
     @property
     def view(self) -> MaintainedProgram:
@@ -196,7 +201,7 @@ class LiveRepository:
             self._settings = settings
         return replace(self._settings, config=settings.config)
 
-    def _moved_to(self, tree: NamedTree, settings: Settings) -> Follower:
+    def _moved_to(self, tree: NamedTree, settings: Settings, watch: Callable[[], None]) -> Follower:
         """Return the relations of a tree. Where moving them ends with an exception, they are gone."""
         program = self._prepared(settings)
         made_by = program.digest, scanned_digest(settings.config, tree.prefix)
@@ -209,7 +214,7 @@ class LiveRepository:
             follower, at = (held.follower, held.tree) if held else self._begun(program, tree, reader)
             if at is not tree:
                 try:
-                    follower.move(at, tree, reader, self.watch)
+                    follower.move(at, tree, reader, watch)
                 except Superseded:
                     self._held = Held(follower, at, made_by, reader)
                     raise
@@ -225,6 +230,10 @@ class LiveRepository:
             return saved
         with compiling_kernels(reader.threads or 1):
             return Follower.begin(program, tree, reader), tree
+
+    def compact(self, watch: Callable[[], None]) -> bool:
+        """Evaluate anew if most rows are of tuples that have gone; return whether that was so. `watch` may raise."""
+        return self._held is not None and self.follower.maintainer.compact(watch)
 
     def save(self) -> bool:
         """Save the relations if their files are those of HEAD and no state is. Return True if that has been done."""

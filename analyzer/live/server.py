@@ -252,6 +252,7 @@ class Server:
                 if not is_saved:
                     is_saved = True
                     self.save()
+                    self.compact()
                     settle()
                 if time.monotonic() - idle_since >= self.idle_s and len(self.connections) == 0:
                     self.log("ended after idle time")
@@ -300,6 +301,17 @@ class Server:
         except OSError as error:
             self.log(f"not saved: {error}")
 
+    def compact(self) -> None:
+        """Give back the rows of tuples that have gone, if these are most and nobody asks for anything meanwhile."""
+
+        def watch() -> None:
+            if not self.jobs.empty():
+                raise Superseded
+
+        with suppress(Superseded):
+            if self.live.compact(watch):
+                self.log("compacted the relations")
+
     def answer(self, job: Job) -> None:
         """Answer a request with a report, or with the reason why there is none."""
         begin = time.monotonic()
@@ -340,11 +352,7 @@ class Server:
 
     def report_for(self, job: Job, request: ScanRequest) -> ScanResult:
         """Return the report on the files that a job is about, unless newer text comes meanwhile."""
-        self.live.watch = job.check
-        try:
-            return self.live.report(self.tree(job), request)
-        finally:
-            self.live.watch = lambda: None
+        return self.live.report(self.tree(job), request, watch=job.check)
 
     def tree(self, job: Job) -> FrozenTree:
         """Return the files that a request is about: as they are, with the client's texts over them if it says so."""

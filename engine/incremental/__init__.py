@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.incremental.duration_model import DurationModel as DurationModel
     from engine.incremental.file_lock import lock as lock
     from engine.incremental.maintained_program import MaintainedProgram as MaintainedProgram
+    from engine.incremental.maintained_program import nothing as nothing
     from engine.incremental.prepared_program import PREPARED_CODEC as PREPARED_CODEC
     from engine.incremental.prepared_program import PreparedProgram as PreparedProgram
     from engine.incremental.prepared_program import prepare_program as prepare_program
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 PUBLIC = {
     "MaintainedProgram": "engine.incremental.maintained_program",
+    "nothing": "engine.incremental.maintained_program",
     "Bound": "engine.incremental.bounded_recursion",
     "Maintainer": "engine.incremental.update_policy",
     "Outcome": "engine.incremental.update_policy",

@@ -40,6 +40,8 @@ from engine.storage.stored_database import StoredDatabase
 
 ARRANGED_SHARE = 0.25
 """What is arranged by demand takes at most this share of what tuples take."""
+FEW_ROWS = 1 << 16
+"""So many rows more are not worth an evaluation."""
 NO_FACTS: Mapping[str, Columns] = {}
 
 
@@ -212,6 +214,11 @@ class MaintainedProgram:
         awake = [relation for relation in self.tracked() if not relation.sleeps]
         limit_bytes = ARRANGED_SHARE * sum(relation.n_bytes_of_tuples for relation in awake)
         forget_idle((each for relation in awake for each in relation.demanded()), int(limit_bytes))
+
+    def mostly_gone(self) -> bool:
+        """Return whether more than half of the rows held are of tuples that have gone."""
+        awake = [relation for relation in self.tracked() if not relation.sleeps]
+        return sum(each.n_ids for each in awake) > 2 * sum(len(each.present()) for each in awake) + FEW_ROWS
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> Changes:
         """Apply inserted and deleted facts. Return the changes by relation.

@@ -44,13 +44,11 @@ def test_reports_that_are_superseded_leave_the_relations_as_they_were(live, tmp_
             if next(pieces, None) is None:
                 raise Superseded
 
-        live.watch = check
         try:
-            live.report(live.frozen({"app/tools.py": b"import os\nos.system(input())\n"}))
+            live.report(live.frozen({"app/tools.py": b"import os\nos.system(input())\n"}), watch=check)
         except Superseded:
             stopped += 1
             assert live.view.relations, "they are still there"
-        live.watch = lambda: None
         assert live.report(live.frozen()).report == scan(ScanRequest(tmp_path)).report
     assert stopped >= 3
 

@@ -1,4 +1,4 @@
-"""The garbage collector spares the relations of a live process as long as they are its relations, and no longer."""
+"""A live process gives back memory: relations that were replaced, and rows of tuples that have gone."""
 
 import gc
 from weakref import ref
@@ -7,6 +7,7 @@ import pytest
 
 from analyzer.live.live_repository import LiveRepository
 from analyzer.live.server import Server
+from engine.incremental import maintained_program
 from engine.incremental.update_policy import BootstrapOnly
 from tests.live.edits import Edits
 
@@ -21,7 +22,7 @@ def server(tmp_path, run_time):
 
 
 def test_relations_that_were_replaced_are_given_back(server, tmp_path):
-    """They are cycles of objects, which nothing else frees."""
+    """They are cycles of objects, which the garbage collector spares as long as they are the live ones."""
     server.refresh()
     for number in range(2):
         before = ref(server.live.view)
@@ -29,3 +30,16 @@ def test_relations_that_were_replaced_are_given_back(server, tmp_path):
         (tmp_path / "app/tools.py").write_text("import os\nos.system(input())\n" + "# more\n" * number)
         server.refresh()
         assert server.live.view is not before() and before() is None
+
+
+def test_relations_are_compacted_unless_somebody_asks_for_something(server, monkeypatch):
+    server.refresh()
+    before, report = server.live.view, server.live.report(server.live.frozen()).report
+    monkeypatch.setattr(maintained_program, "FEW_ROWS", -(1 << 40))
+    server.jobs.put(None)
+    server.compact()
+    assert server.live.view is before
+    server.jobs.get()
+    server.compact()
+    assert server.live.view is not before
+    assert server.live.report(server.live.frozen()).report == report
