@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from analyzer.live.messages import (
     ANSWER_CODEC,
     CODE_CODEC,
     ERROR_CODEC,
+    SUPERSEDED,
     CodeAnswer,
     Disconnected,
     Message,
@@ -57,14 +59,18 @@ class LostProcess(NoAnswer):
     """The live process has ended."""
 
 
+class Outdated(NoAnswer):
+    """Newer text has come."""
+
+
 class Client:
-    """A connection to the live process of a directory."""
+    """A connection to the live process of a directory. While one thread waits for an answer, another may cancel."""
 
     def __init__(self, address: Path) -> None:
         """Raises OSError where nobody listens."""
         self._socket = connected_socket(address)
         self._stream = self._socket.makefile("rwb")
-        self._n_calls = 0
+        self._n_calls, self._writing = 0, Lock()
 
     def __enter__(self) -> Client:
         return self
@@ -83,7 +89,7 @@ class Client:
         """Return the result of a method. Raises NoAnswer, and WrongQuestion."""
         self._n_calls += 1
         try:
-            send(self._stream, {"id": self._n_calls, "method": method, "params": params})
+            self._send({"id": self._n_calls, "method": method, "params": params})
             while True:
                 answer = receive(self._stream)
                 if answer.get("id") == self._n_calls:
@@ -93,16 +99,30 @@ class Client:
         if "error" in answer:
             if data := answer["error"].get("data"):
                 raise WrongQuestion(unpacked(ERROR_CODEC, str(data)))
+            if answer["error"].get("code") == SUPERSEDED:
+                raise Outdated
             raise NoAnswer(str(answer["error"].get("message")))
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
+
+    def cancel(self) -> None:
+        """Let a report on unsaved text be given up, if one is under way: its call raises Outdated."""
+        with suppress(Disconnected):
+            self._send({"method": "cancel"})
+
+    def _send(self, message: Message) -> None:
+        with self._writing:
+            send(self._stream, message)
 
     def changes(self) -> Iterator[None]:
         """Yield whenever files have changed and the relations with them. Raises LostProcess at its end."""
         self.call("follow")
         while True:
             try:
-                if receive(self._stream).get("method") == "changed":
+                message = receive(self._stream)
+                if message.get("method") == "ended":
+                    raise LostProcess(str(message.get("params")))
+                if message.get("method") == "changed":
                     yield
             except Disconnected as error:
                 raise LostProcess(str(error)) from None

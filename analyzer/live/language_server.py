@@ -1,14 +1,15 @@
 """`analyze lsp`: findings in an editor while one types, from the live process of the directory that it has open.
 
-The editor's texts are laid over the files on the disk; one request is on its way at a time, and when it is answered the
-newest texts are asked about. A text that does not parse keeps the findings of the last one that did, moved to the lines
-where they stand now.
+The editor's texts are laid over the files on the disk; one request is on its way at a time. Newer text cancels a report
+on older text, until none has been shown for a while: then the next one is, with its findings moved to the lines where
+they stand now. So are those of the last text that did parse, while one does not.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ from analyzer.live.client import (
     Client,
     LostProcess,
     NoAnswer,
+    Outdated,
     WrongQuestion,
     code_from,
     connected,
@@ -49,6 +51,8 @@ from engine.operating_system import interrupts_blocked
 
 DEBOUNCE_S = 0.01
 """Seconds without a change before findings are asked for."""
+PATIENCE_S = 2.0
+"""Seconds of continuous typing after which findings are shown that were found in a text of meanwhile."""
 NAME = re.compile(r"(?<![\w.$])[^\W\d][\w$]*")
 Texts = dict[str, str]
 
@@ -65,6 +69,7 @@ class Session:
         self.shown: set[str] = set()
         self.report: Report | None = None
         self.client: Client | None = None
+        self.waiting_since: float | None = None
         self.loop = asyncio.get_running_loop()
         self.task = asyncio.create_task(self.keep_reporting())
 
@@ -157,9 +162,12 @@ class Session:
 
     def follow(self, client: Client) -> None:
         """Ask for findings whenever files on the disk have changed, until the live process ends."""
-        with client, suppress(NoAnswer, RuntimeError):
-            for _ in client.changes():
-                self.loop.call_soon_threadsafe(self.changed.set)
+        with client, suppress(RuntimeError):
+            try:
+                for _ in client.changes():
+                    self.loop.call_soon_threadsafe(self.changed.set)
+            except NoAnswer as error:
+                self.loop.call_soon_threadsafe(self.log, types.MessageType.Info, f"the live process: {error}")
 
     # ---- findings
 
@@ -167,23 +175,40 @@ class Session:
         """Publish findings whenever something has changed and nothing more for a moment."""
         while True:
             await self.changed.wait()
+            self.waiting_since = self.waiting_since or time.monotonic()
             while self.changed.is_set():
                 self.changed.clear()
                 with suppress(asyncio.TimeoutError):
                     await asyncio.wait_for(self.changed.wait(), DEBOUNCE_S)
             try:
-                await self.publish()
+                await self.publish_newest()
+            except Outdated:
+                pass
             except NoAnswer as error:
                 self.log(types.MessageType.Warning, f"no findings: {error}")
             except Exception as error:  # The next change is looked at all the same.
                 self.log(types.MessageType.Error, f"internal error: {type(error).__name__}: {error}")
 
+    @property
+    def is_patient(self) -> bool:
+        """True if what is waited for may come later still."""
+        return self.waiting_since is not None and time.monotonic() - self.waiting_since < PATIENCE_S
+
+    async def publish_newest(self) -> None:
+        """Publish the findings of the present texts. Raises Outdated if newer ones come meanwhile."""
+        publishing, changing = asyncio.create_task(self.publish()), asyncio.create_task(self.changed.wait())
+        await asyncio.wait({publishing, changing}, return_when=asyncio.FIRST_COMPLETED)
+        changing.cancel()
+        if not publishing.done() and self.is_patient and self.client is not None:
+            self.client.cancel()
+        await publishing
+
     def log(self, level: types.MessageType, message: str) -> None:
         self.server.window_log_message(types.LogMessageParams(level, message))
 
     async def publish(self) -> None:
-        """Publish the findings of the present texts, unless newer ones have come meanwhile."""
-        texts = self.unsaved()
+        """Publish the findings of the present texts. Raises Outdated if newer ones come meanwhile, or moves them."""
+        texts, opened = self.unsaved(), self.open_texts()
         report = await self.reported(texts)
         unparsed = report.coverage.unparsed.keys() & texts.keys() & self.parsed.keys()
         if unparsed:
@@ -191,10 +216,12 @@ class Session:
             report = await self.reported(texts | earlier)
             both = {file: (earlier[file].splitlines(), texts[file].splitlines()) for file in unparsed}
             report = moved(report, both)
-        if self.unsaved() != texts:
-            return
-        self.parsed |= {file: text for file, text in self.open_texts().items() if file not in unparsed}
-        self.report = report
+        self.parsed |= {file: text for file, text in opened.items() if file not in unparsed}
+        typed = {file: text for file, text in self.open_texts().items() if opened.get(file, text) != text}
+        if typed and self.is_patient:
+            raise Outdated
+        report = moved(report, {file: (opened[file].splitlines(), text.splitlines()) for file, text in typed.items()})
+        self.report, self.waiting_since = report, None
         found, versions = diagnostics_of(report, self.root, self.positions), self.versions()
         for file in sorted({*found, *self.shown, *versions}):
             params = types.PublishDiagnosticsParams(self.uri_of(file), found.get(file, []), versions.get(file))

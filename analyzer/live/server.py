@@ -59,7 +59,7 @@ class TooLarge(Exception):
 
 @dataclass(eq=False, slots=True)
 class Connection:
-    """A client: its stream, and the texts that it has not saved, by path. `last` is its newest request for a report.
+    """A client: its stream, and the texts that it has not saved, by path. `last` is the report that it waits for.
 
     One that `follows` is told when files have changed and the relations with them.
     """
@@ -85,22 +85,29 @@ class Job:
     params: Mapping[str, Any]
 
     def check(self) -> None:
-        """Raise Superseded if this asks for a report on unsaved text, and its client has asked for a newer one."""
+        """Raise Superseded if this asks for a report on unsaved text, and its client waits for it no more."""
         if self.method == "report" and self.params.get("unsaved") and self.connection.last != self.id:
             raise Superseded
 
 
 ABOUT_CODE = ("described", "function", "callers", "callees")
 """The methods that ask about a place in the text: a position, or the region of a function."""
+THRESHOLDS = 700, 10, 10
+"""Those of Python."""
 REFRESH = None
 """Among jobs: files have changed."""
 
 
 def settle() -> None:
-    """Spare the objects that are there the rounds of the garbage collector: they took a tenth of an update's time."""
+    """Spare the objects that are there the rounds of the garbage collector: they took a tenth of an update's time.
+
+    What updates leave behind is collected, as arrays hang on it: a command that ends soon need not (`cli/main.py`).
+    """
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+    gc.collect()  # The collector's rounds over all objects depend on how many it found in the last one.
+    gc.set_threshold(*THRESHOLDS)
 
 
 class Server:
@@ -140,6 +147,7 @@ class Server:
                 self.work()
         except TooLarge as error:
             self.log(str(error))
+            self.tell_followers({"method": "ended", "params": str(error)})
         finally:
             self.ended.set()
             self.place.socket.unlink(missing_ok=True)
@@ -209,6 +217,8 @@ class Server:
             elif method == "unsaved":
                 connection.unsaved = {path: text.encode("utf-8") for path, text in params["texts"].items()}
                 connection.send({"id": id, "result": {}})
+            elif method == "cancel":
+                connection.last = None
             elif method == "follow":
                 connection.follows = True
                 connection.send({"id": id, "result": {}})
@@ -286,13 +296,16 @@ class Server:
         try:
             report = self.live.report(self.live.frozen()).report
             self.log(f"{report.coverage.files} files in {time.monotonic() - begin:.1f} s")
-            for connection in [*self.connections]:
-                if connection.follows:
-                    connection.send({"method": "changed", "params": {}})
+            self.tell_followers({"method": "changed", "params": {}})
         except (AnalyzeError, Refused) as error:
             self.log(f"not evaluated: {error}")
         self.clear_away()
         self.check_memory()
+
+    def tell_followers(self, message: Message) -> None:
+        for connection in [*self.connections]:
+            if connection.follows:
+                connection.send(message)
 
     def save(self) -> None:
         try:

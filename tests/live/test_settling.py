@@ -15,10 +15,12 @@ from tests.live.edits import Edits
 @pytest.fixture
 def server(tmp_path, run_time):
     Edits(tmp_path, 0).begin()
+    before = gc.get_threshold()
     live = LiveRepository(tmp_path, {}, max_state_bytes=1 << 30)
     yield Server(live, tmp_path, 60.0, None, lambda text: None, {})
     live.close()
     gc.unfreeze()
+    gc.set_threshold(*before)
 
 
 def test_relations_that_were_replaced_are_given_back(server, tmp_path):
@@ -43,3 +45,21 @@ def test_relations_are_compacted_unless_somebody_asks_for_something(server, monk
     server.compact()
     assert server.live.view is not before
     assert server.live.report(server.live.frozen()).report == report
+
+
+def test_what_updates_leave_behind_is_collected(server):
+    """Commands, of which a live process is one, set a threshold that they do not reach."""
+    gc.set_threshold(5_000_000)
+    server.refresh()
+
+    class Cycle:
+        pass
+
+    made = Cycle()
+    made.itself, gone = made, ref(made)
+    del made
+    for _ in range(100):  # More objects than a full collection waits for, from what lives after settling.
+        if gone() is None:
+            break
+        held = [[] for _ in range(10_000)]
+    assert gone() is None and held

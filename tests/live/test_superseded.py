@@ -1,4 +1,4 @@
-"""A request for a report is superseded by the next one of its client, if it is about unsaved text."""
+"""A report on unsaved text is superseded by the next one of its client, or cancelled by it."""
 
 import io
 
@@ -12,6 +12,7 @@ from analyzer.live.server import Connection, Job
     "method, params, last, is_superseded",
     [
         ("report", {"unsaved": True}, 2, True),
+        ("report", {"unsaved": True}, None, True),
         ("report", {"unsaved": True}, 1, False),
         ("report", {}, 2, False),
         ("callers", {"unsaved": True}, 2, False),
