@@ -30,7 +30,7 @@ LIBRARY_NAME = re.compile(
 """Matches the names of libraries for browsers, as programs serve copies of them (GitHub's linguist, vendor.yml)."""
 MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
-MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 16 * 1024
+MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 4 * 1024
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # A control character before anything that may begin a comment or a string, in any of the languages.
 _LEADING_CONTROL = re.compile(rb"[^\x01-\x08\x0e-\x19\x1b-\x1f\x7f/#\"'`<\\-]*+[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
@@ -97,10 +97,12 @@ def is_binary(data: bytes) -> bool:
 
 
 def is_minified(path: str, data: bytes) -> bool:
-    """Return True if a file is minified JavaScript: large, with lines of more than 500 bytes on average."""
+    """Return True if a file is minified JavaScript: not small, three quarters of it in lines of 500 bytes of code."""
     if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
         return False
-    return len(data) > MINIFIED_LINE_BYTES * (data.count(b"\n") + 1)
+    lines = (line for line in data.split(b"\n") if len(line) >= MINIFIED_LINE_BYTES)
+    code = sum(len(line) for line in lines if line.count(b";") + line.count(b"{") > len(line) // MINIFIED_LINE_BYTES)
+    return code * 4 > len(data) * 3
 
 
 def size_reason(config: Config) -> str:

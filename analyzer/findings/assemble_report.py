@@ -53,8 +53,9 @@ def assemble(
     searched = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
     entities = searched[0].entities
     findings = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
+    abandoned = {place for each in searched for place in each.abandoned}
     if "audit" not in config.tier:
-        findings = with_short_paths(findings, book.checks)
+        findings = with_short_paths(findings, book.checks, abandoned)
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
     if not config.own_suppressions_only:
@@ -68,7 +69,7 @@ def assemble(
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
     problems = [*from_scanned(book.problems, tree), *(each for each in collected.problems if concerns(each.file))]
     problems += cut_short(results.values(), book)
-    problems += truncations(result, entities, [place for each in searched for place in each.abandoned])
+    problems += truncations(result, entities, abandoned)
     coverage = replace(
         coverage_of(collected, result, entities, concerns), generated=Counter(item.place.file for item in left_out)
     )

@@ -26,7 +26,15 @@ TOOL = re.compile(
 )
 """Matches a line of a comment in which a generator names itself, perhaps behind the first lines of code."""
 RELEASE = re.compile(r"\bv?\d+\.\d+\.\d+\b")
-"""Matches a version, in a comment that minifiers keep (`/*!`): the file is a release of a library."""
+"""Matches a version, in a comment that minifiers keep (`/*!`) or that names a licence: a release of a library."""
+LICENCE = re.compile(r"@licen[cs]e\b|\b(MIT|BSD|Apache|GPL)\b.*\b[Ll]icen[cs]|\b[Ll]icen[cs].*\b(MIT|BSD|Apache|GPL)\b")
+SCRIPTS = (".js", ".mjs", ".cjs")
+BUNDLE = re.compile(
+    r"\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = |\bwebpackBootstrap\b"
+    r"|typeof exports === 'object' && typeof module !== 'undefined' \? (module\.exports = )?factory\("  # Rollup
+    r"|\bvar Module ?= ?typeof Module ?!==? ?['\"]undefined['\"]"  # Emscripten
+)
+"""Matches what a bundler or compiler to JavaScript writes in front of a program."""
 HEAD_LINES = 30
 ORDER = re.compile(r"(?i)\bdo not (edit|modify)( this file)?[.!]*\W*$")
 ORIGIN = re.compile(
@@ -44,17 +52,21 @@ def is_generated(path: str, lines: Sequence[str]) -> bool:
         return True
     if all(any(mark.search(line) for line in comment) for mark in (ORDER, ORIGIN)):
         return True
-    if is_release(comment):
+    if is_release(path, comment):
+        return True
+    if path.endswith(SCRIPTS) and any(BUNDLE.search(line) for line in lines[:HEAD_LINES]):
         return True
     if any(TOOL.search(line) for line in comment) or any(TOOL.search(line) for line in comments(lines[:HEAD_LINES])):
         return True
     return path.endswith(".java") and any(JAVA_ANNOTATION.match(line) for line in lines)
 
 
-def is_release(comment: Sequence[str]) -> bool:
-    """Return True if the comment begins with `/*!` and names a version."""
+def is_release(path: str, comment: Sequence[str]) -> bool:
+    """Return True if the comment names a version, and begins with `/*!` or, in a script, names a licence."""
     text = [line for line in comment if line]
-    return bool(text) and text[0].startswith("/*!") and any(RELEASE.search(line) for line in text)
+    if not any(RELEASE.search(line) for line in text):
+        return False
+    return text[0].startswith("/*!") or (path.endswith(SCRIPTS) and any(LICENCE.search(line) for line in text))
 
 
 def comments(lines: Iterable[str]) -> Iterator[str]:

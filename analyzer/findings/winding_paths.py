@@ -1,23 +1,33 @@
-"""Leave out findings whose path leads through many calls, unless the audit tier is asked for.
+"""Leave out findings whose path leads through many calls or was not found, unless the audit tier is asked for.
 
 That data passes a call is true of nearly all programs, and wrong of some; of many in a row one is wrong more often than
-not. So such a path is worth a look, but blocks no merge.
+not. So such a path is worth a look, but blocks no merge. Nor does one that a search gave up on: it winds more still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from analyzer.findings.from_relations import WAYS
-from analyzer.report import Check, Finding
+from analyzer.report import Check, Finding, Place
 
 PASSING = {WAYS["enter"], WAYS["leave"]}
 
 
-def with_short_paths(findings: Iterable[Finding], checks: Sequence[Check]) -> list[Finding]:
-    """Return the findings whose paths enter and leave no more calls than their checks allow: other tiers allow any."""
+def with_short_paths(
+    findings: Iterable[Finding], checks: Sequence[Check], abandoned: Container[Place]
+) -> list[Finding]:
+    """Return the findings whose paths enter and leave no more calls than their checks allow: other tiers allow any.
+
+    The paths of those at the `abandoned` places were not found.
+    """
     most = {check.id: check.max_calls for check in checks if check.tier == "default" and check.max_calls is not None}
-    return [finding for finding in findings if finding.check not in most or n_calls(finding) <= most[finding.check]]
+
+    def proves(finding: Finding) -> bool:
+        found = bool(finding.path) or finding.place not in abandoned
+        return found and n_calls(finding) <= most[finding.check]
+
+    return [finding for finding in findings if finding.check not in most or proves(finding)]
 
 
 def n_calls(finding: Finding) -> int:
