@@ -2,7 +2,7 @@
 
 A functor has a value for given arguments or none (division by zero, a text that spells no number): it then returns
 None, and the literal it stands in does not hold, negated or not, whatever the join order. Nothing raises, but for a
-pattern that takes MATCH_S on a text: EvaluationError.
+pattern that takes long on a text (see `engine.regular_expressions`).
 
 Numbers wrap around at 32 bits, or 64 on request. Floats are IEEE doubles; there is one NaN, equal to itself and ordered
 with nothing, and no negative zero, so that equal values are equal bits.
@@ -13,17 +13,11 @@ from __future__ import annotations
 import math
 import re
 import struct
-import warnings
 from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.database import EvaluationError
+from engine.regular_expressions import matches
 
-if TYPE_CHECKING:
-    import regex
-
-MATCH_S = 5.0
 Value = Any
 """int, float, str or None, as a kind says that is known only when a functor is applied."""
 NAN = math.nan
@@ -154,69 +148,6 @@ def substring(text: str, start: int, length: int) -> str:
     if not 0 <= start <= len(text):
         return ""
     return text[start:] if length < 0 else text[start : start + length]
-
-
-POSIX_CLASSES = {
-    "alnum": "a-zA-Z0-9",
-    "alpha": "a-zA-Z",
-    "blank": " \\t",
-    "cntrl": "\\x00-\\x1f\\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": "!-/:-@\\[-`{-~",
-    "space": "\\s",
-    "upper": "A-Z",
-    "xdigit": "0-9a-fA-F",
-}
-BRACE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|(?P<quantifier>\{\d+(,\d*)?\})|(?P<stray>\{)", re.DOTALL)
-
-
-@cache
-def compile_pattern(pattern: str) -> regex.Pattern[str] | None:
-    """Return the compiled regular expression, or None if it is malformed.
-
-    Patterns are ECMAScript's as C++ has them: with POSIX classes (`[[:digit:]]`), and an error for a `{` that begins no
-    quantifier.
-    """
-    import regex  # Most programs match nothing.
-
-    if any(match["stray"] for match in BRACE.finditer(pattern)):
-        return None
-    translated = re.sub(r"\[:(\w+):\]", lambda match: POSIX_CLASSES.get(match[1], match[0]), pattern)
-    try:
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            return regex.compile(translated, regex.ASCII)
-    except regex.error:
-        return None
-
-
-@cache
-def is_bounded(pattern: str) -> bool:
-    """Return True if no text takes long: one repetition at most, not of a group, and few groups and options.
-
-    Recursion and all else that begins with `(?` is not bounded; `(?:` only groups. Asking the time, as a limit on it
-    does, takes longer than most matches.
-    """
-    if pattern.count("(?") != pattern.count("(?:"):
-        return False
-    repetitions, options = sum(map(pattern.count, "*+{")), pattern.count("?") - pattern.count("(?")
-    repeats_group = any(f"){repetition}" in pattern for repetition in "*+{")
-    return repetitions <= 1 and not repeats_group and options <= 3 and pattern.count("(") <= 3
-
-
-def matches(pattern: str, text: str) -> bool | None:
-    """Return True if the whole text matches; None for a malformed pattern."""
-    compiled = compile_pattern(pattern)
-    if compiled is None:
-        return None
-    try:
-        found = compiled.fullmatch(text) if is_bounded(pattern) else compiled.fullmatch(text, timeout=MATCH_S)
-        return found is not None
-    except TimeoutError:
-        message = f"matching {pattern!r} on a text of {len(text):,} characters takes more than {MATCH_S:g} s"
-        raise EvaluationError(message) from None
 
 
 def float_to_text(value: float) -> str:

@@ -4,7 +4,7 @@ import pytest
 import reference
 
 import engine
-from engine import scalar_functors, tables
+from engine import tables
 
 
 def answer(text: str, relation: str = "result") -> set[tuple]:
@@ -492,22 +492,3 @@ def test_what_has_no_name_counts_in_an_aggregate_over_one_atom():
     """The numbers are Soufflé's."""
     expected = {(1, 5), (2, 3), (3, 1), (4, 1), (5, 6), (6, 10), (7, 1), (11, 1), (12, 1), (13, 1)}
     assert answer(COUNTED, "a") == expected
-
-
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+b", "(a|a)*b", "(a?){40}b", "a?" * 30 + "a" * 30 + "b", ".*.*b", "(a|a)(?R)?b", "(a|a)(?1)?b"]
-)
-def test_a_pattern_that_may_take_long_has_a_limit(pattern):
-    assert not scalar_functors.is_bounded(pattern)
-
-
-def test_a_match_ends_at_its_limit(monkeypatch):
-    monkeypatch.setattr(scalar_functors, "MATCH_S", 0.2)
-    with pytest.raises(engine.EvaluationError, match="takes more than 0.2 s"):
-        scalar_functors.matches("(a|a)" * 30 + "b", "a" * 60)
-
-
-@pytest.mark.parametrize("pattern", ["a.*", "(get|set)_?name", "[a-z]{2,}", "(?:a|b)c?"])
-def test_a_pattern_that_cannot_take_long_needs_none(pattern, monkeypatch):
-    monkeypatch.setattr(scalar_functors, "MATCH_S", 1e-9)
-    assert scalar_functors.matches(pattern, "a" * 1000) is not None
