@@ -49,5 +49,7 @@ class Symbols:
     def texts(self, ids: Iterable[int]) -> list[str]:
         """Return the texts of `ids`. Raises IndexError for an id that was never given out."""
         table = self._texts
+        if isinstance(ids, range) and ids.step == 1 and 0 <= ids.start <= ids.stop <= len(table):
+            return table[ids.start : ids.stop]
         listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
         return [table[i] for i in listed]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
+
 import numpy as np
 
 import facts
@@ -17,6 +20,26 @@ class Statements:
     def __init__(self, mounted: facts.Mounted) -> None:
         self._mounted = mounted
         self._files: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    @cached_property
+    def _located(self) -> np.ndarray:
+        """The location of entities: entity, file, region."""
+        return self._mounted.relations["location"]
+
+    @cached_property
+    def _expressions(self) -> np.ndarray:
+        return self._are(EXPRESSIONS)
+
+    @cached_property
+    def _definitions(self) -> np.ndarray:
+        return self._are(DEFINITIONS)
+
+    def _are(self, kinds: Iterable[str]) -> np.ndarray:
+        """Tell of each entity whether it is of one of some kinds."""
+        found = np.zeros(self._mounted.entities.shape[1] + 1, np.bool_)
+        for kind in kinds:
+            found[self._mounted.relations[kind][0]] = True
+        return found
 
     def lines(self, place: Place) -> set[int]:
         """Return the lines of the place, and of all expressions around it in the same function.
@@ -38,14 +61,9 @@ class Statements:
 
     def _regions(self, file: str) -> tuple[np.ndarray, np.ndarray]:
         if file not in self._files:
-            relations = self._mounted.relations
-            entities, files, *regions = relations["location"]
-            rows = np.flatnonzero(files == self._mounted.symbols.index(file))
-            here = np.array(regions)[:, rows].T
-            expressions, definitions = (
-                here[np.isin(entities[rows], np.concatenate([relations[name][0] for name in names]))]
-                for names in (EXPRESSIONS, DEFINITIONS)
-            )
+            rows = np.flatnonzero(self._located[1] == self._mounted.symbols.index(file))
+            entities, here = self._located[0, rows], self._located[2:, rows].T
+            expressions, definitions = (here[kind[entities]] for kind in (self._expressions, self._definitions))
             self._files[file] = expressions, definitions
         return self._files[file]
 

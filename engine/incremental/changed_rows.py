@@ -170,7 +170,7 @@ class ChangedRows(AskedRows):
 
     def __init__(self, relation: MaintainedRelation, ids: np.ndarray, *, own: bool) -> None:
         self.relation, self.ids, self.own = relation, ids, own
-        super().__init__(relation.partitions[0].rows[: relation.width, ids])
+        super().__init__(relation.rows_at(ids))
         self._begun: dict[bool, Columns] = {}
 
     def begun(self, negated: bool) -> Columns:

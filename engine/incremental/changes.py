@@ -70,7 +70,7 @@ def lacking(
 ) -> Columns:
     """The tuples that are there by `iterations`, but not in another relation by `others`."""
     there = np.flatnonzero(iterations != ABSENT)
-    rows = np.ascontiguousarray(relation.partitions[0].rows[: relation.width, there])
+    rows = relation.rows_at(there)
     ids = other.known(rows)
     held = ids >= 0
     held[held] = others[ids[held]] != ABSENT
@@ -80,5 +80,5 @@ def lacking(
 def change_of(relation: MaintainedRelation, moving: Moving) -> Change:
     """Return the change of a relation whose tuples were `moving` in an update."""
     inserted, deleted = moving.changes()
-    store = relation.partitions[0].rows[: relation.width]
-    return Change(store[:, inserted], store[:, deleted], len(moving.ids) - len(inserted) - len(deleted))
+    n_moved = len(moving.ids) - len(inserted) - len(deleted)
+    return Change(relation.rows_at(inserted), relation.rows_at(deleted), n_moved)

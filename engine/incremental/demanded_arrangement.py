@@ -113,7 +113,7 @@ class DemandedArrangement(Arrangement):
         self._reserve_keys(self.keys.n)
         new = np.ascontiguousarray(self.keys.columns[:, n_known : self.keys.n])
         found = self._positions(store.rows, store.end, new, n_known)
-        super().add([Block(np.ascontiguousarray(store.rows[:, found]), 0, len(found))])
+        super().add([Block(store.rows.take(found, axis=1), 0, len(found))])
 
     def _positions(self, rows: Columns, end: int, new: Columns, n_known: int) -> np.ndarray:
         """Return the positions of the rows with new keys: their ids begin with `n_known`."""

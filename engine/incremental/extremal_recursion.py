@@ -221,7 +221,7 @@ class ExtremalRecursion:
         for relation in self.relations:
             _, lost = relation.changes()
             if len(lost):
-                rows = relation.partitions[0].rows[: relation.width, lost]
+                rows = relation.rows_at(lost)
                 jobs += self.improvements[best_name(relation.name)].drop(rows)
         for relation in self.tight.inputs:
             jobs += self.changed(relation, *relation.changes())
@@ -247,5 +247,5 @@ class ExtremalRecursion:
         """Return True if the best values that an update has looked at are tuples of a relation."""
         improvement = self.improvements[best_name(relation.name)]
         ids = improvement.give_touched()
-        best = improvement.best.partitions[0].rows[: relation.width, ids[improvement.best.are_there(ids)]]
+        best = improvement.best.rows_at(ids[improvement.best.are_there(ids)])
         return bool(relation.are_there(relation.add(best)).all())

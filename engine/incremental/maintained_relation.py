@@ -330,12 +330,16 @@ class MaintainedRelation(Relation):
 
     def generators(self) -> Columns:
         """The rows that are there, of which the tuples follow by what the relation is declared to be."""
-        return np.ascontiguousarray(self.partitions[0].rows[: self.width, self.present()])
+        return self.rows_at(self.present())
 
     def facts(self, but: np.ndarray = NONE) -> Columns:
         """The facts of the state before, [width, n], but for some ids."""
         given = np.flatnonzero(self.before() == 0)
-        return self.partitions[0].rows[: self.width, np.setdiff1d(given, but) if len(but) else given]
+        return self.rows_at(np.setdiff1d(given, but) if len(but) else given)
+
+    def rows_at(self, ids: np.ndarray) -> Columns:
+        """The rows with some ids, [width, n]."""
+        return self.partitions[0].rows[: self.width].take(ids, axis=1)
 
     @property
     def moves(self) -> bool:
@@ -403,7 +407,7 @@ class MaintainedRelation(Relation):
     def adopt(self, other: MaintainedRelation) -> None:
         """Take over the tuples of another relation, with their numbers; there are none so far."""
         there = other.present()
-        ids = self.add(other.partitions[0].rows[: self.width, there])
+        ids = self.add(other.rows_at(there))
         self.later[ids], self.count[ids] = other.later[there], other.count[there]
         self.arrange()
         self.begin()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from engine.evaluation.execution import Options
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram, Stratum
+from engine.language.syntax import Atom
 from engine.language.traverse import all_atoms
 from engine.storage.equivalence_union_find import Equivalence
 from engine.storage.record_table import RecordTable
@@ -90,7 +92,26 @@ class RecomputedStratum:
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         changed = self.give(deleted, ABSENT) | self.give(inserted, 0)
         if changed or any(len(ids) for relation in self.inputs for ids in relation.changes()):
-            self.evaluate()
+            if self.holds_any() or self.may_begin():
+                self.evaluate()
+
+    def holds_any(self) -> bool:
+        """Return whether there is a tuple, or a fact."""
+        return any(len(relation.present()) for relation in (*self.relations, *self.given.values()))
+
+    def may_begin(self) -> bool:
+        """Return False if nothing follows while there is no tuple: each rule needs one, or another input's."""
+        return any(all(relation.n for relation in needed) for needed in self._beginnings)
+
+    @cached_property
+    def _beginnings(self) -> list[list[MaintainedRelation]]:
+        """For each rule that needs no tuple of these relations, the inputs that it needs one of."""
+        inputs, own = {relation.name: relation for relation in self.inputs}, self.given.keys()
+        bodies = [
+            [literal.relation for literal in clause.body if isinstance(literal, Atom)]
+            for clause in self._program().strata[-1].clauses
+        ]
+        return [[inputs[name] for name in body if name in inputs] for body in bodies if own.isdisjoint(body)]
 
     def give(self, facts: Mapping[str, Columns], iteration: int) -> bool:
         """Let rows be facts, or (ABSENT) be facts no more; return whether that changes any."""
