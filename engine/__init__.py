@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from engine.language.extension import extend as extend
     from engine.language.extension import question as question
     from engine.language.extension import spelled as spelled
-    from engine.language.program_codec import UNITS_CODEC as UNITS_CODEC
     from engine.language.source import Source as Source
     from engine.language.to_souffle import souffle_text as souffle_text
+    from engine.language.units_codec import UNITS_CODEC as UNITS_CODEC
     from engine.plan.isolate_sources import isolate_sources as isolate_sources
     from engine.plan.isolate_sources import written_by as written_by
     from engine.plan.outlined_program import OUTLINED_PROGRAM_CODEC as OUTLINED_PROGRAM_CODEC
@@ -94,7 +94,7 @@ PUBLIC = {
     "Field": "engine.language.checked_program",
     "Relation": "engine.language.checked_program",
     "Type": "engine.language.checked_program",
-    "UNITS_CODEC": "engine.language.program_codec",
+    "UNITS_CODEC": "engine.language.units_codec",
     "Codec": "engine.codec",
     "Damaged": "engine.codec",
     "isolate_sources": "engine.plan.isolate_sources",

@@ -10,7 +10,6 @@ import numpy as np
 
 from engine import tables
 from engine.database import Columns
-from engine.explanation import Explanation
 from engine.language.checked_program import CheckedClause, CheckedProgram
 from engine.operating_system import peak_bytes
 from engine.symbols import Symbols
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from engine.explanation import Explanation
     from engine.tables import Declared
 
 

@@ -54,6 +54,8 @@ def points_to_cut(result: engine.Result, entities: Entities) -> Iterator[Problem
 
 def first_places(entities: Entities, ids: np.ndarray) -> tuple[int, tuple[Place, ...]]:
     """Return the number of places that entities have, and the first MAX_PLACES in order."""
+    if not len(ids):
+        return 0, ()
     ids = np.unique(ids)
     keys = np.stack(entities.place_keys(ids))
     order = np.lexsort(keys[::-1])

@@ -10,10 +10,13 @@ import os
 import posixpath
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from analyzer.history.comparison import Comparison
 from analyzer.report import Coarsened, Coverage, Finding, Place, Problem, Report, Suppression
 from analyzer.sources.trees import scanned_directory
+
+if TYPE_CHECKING:
+    from analyzer.history.comparison import Comparison
 
 Rename = Callable[[str], str]
 

@@ -18,7 +18,6 @@ from engine.evaluation.insert_stages import Stage
 from engine.evaluation.match_cache import cached_match_rule
 from engine.evaluation.partition_fixpoint import GroupFixpoint, LocalFixpoint
 from engine.evaluation.semi_naive_variants import Variant, variants_of
-from engine.evaluation.thread_exchange import Routes, ThreadExchange
 from engine.plan.auxiliary_relations import Auxiliaries, Auxiliary
 from engine.plan.binarise import binarise
 from engine.plan.cost_model import RowCostModel
@@ -234,6 +233,8 @@ class SemiNaiveComponent:
             self.base.clear()
 
     def run_exchange(self) -> None:
+        from engine.evaluation.thread_exchange import Routes, ThreadExchange
+
         routes = Routes(self.relations, self.placement)
         for rule, ports, statistics in zip(self.rules, self.placement.joins, self.statistics.rules, strict=False):
             if ports:

@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine.codec import Damaged
 from engine.language.compiler import check_sources, compile
-from engine.language.program_codec import UNITS_CODEC
+from engine.language.units_codec import UNITS_CODEC
 from tests.engine.language.test_errors import read_cases
 
 CASES = read_cases(Path(__file__).parent / "errors.txt")
