@@ -23,6 +23,7 @@ from analyzer.sources.trees import NamedTree
 from engine import Budget
 from engine.incremental import (
     Base,
+    Changes,
     MaintainedProgram,
     Maintainer,
     Outcome,
@@ -134,6 +135,10 @@ class Follower:
         `watch` is called between pieces of work; where it raises, this holds the facts of `old` as before.
         """
         snapshot, change = plan(new, reader.config, self.snapshot)
+        if not change.gone and not change.come:
+            snapshot.n_directories = self.snapshot.n_directories
+            self.snapshot, self.extracted = snapshot, 0
+            return Move(Outcome("update", "no file has changed", 0.0, Changes()), {}, {}, frozenset())
         before, after = reader.read(old, change.gone), reader.read(new, change.come)
         if {source.path for source in before.files} != {path for path, _ in change.gone}:
             raise CannotFollow("files of the previous commit can no longer be read")
@@ -165,8 +170,12 @@ class Follower:
         """Return the facts as a scan would have collected them."""
         view, snapshot = self.view, self.snapshot
         symbols, entities = view.symbols.texts(range(len(view.symbols))), view.records["Entity"].columns
-        mounted = facts.Mounted(symbols, entities, GivenFacts(view))
+        mounted = facts.Mounted(symbols, entities, self.given_facts())
         return Collected(snapshot.files, mounted, snapshot.skipped, snapshot.problems, self.extracted)
+
+    def given_facts(self) -> GivenFacts:
+        """Return the facts as they are now, put together when asked for."""
+        return GivenFacts(self.view)
 
 
 class GivenFacts(Mapping[str, Columns]):

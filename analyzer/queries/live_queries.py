@@ -15,7 +15,7 @@ import engine
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
 from analyzer.evaluation.points_to_bounds import BOUNDED, INTO
-from analyzer.evaluation.program import compile_whole_rulebook, database_of, evaluation_errors
+from analyzer.evaluation.program import compile_whole_rulebook, evaluation_errors
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.explanation.program_tuples import explain_atom
 from analyzer.explanation.questions import Extent
@@ -148,9 +148,9 @@ class TreeQueries:
         yield from incompleteness(follower.snapshot.problems, unparsed, result)
 
     def _rests_on_points_to(self, book: Rulebook, extension: engine.CheckedProgram) -> bool:
-        whole = self._whole(book).extended(extension)
-        part, _ = whole.part_on(database_of(self.repository.follower.collected().mounted), [engine.ANSWERS])
-        return BOUNDED in part.relations
+        view = self.repository.view
+        given = engine.Database(view.symbols, view.result().records, self.repository.follower.given_facts())
+        return BOUNDED in self._whole(book).extended(extension).needed_on(given, [engine.ANSWERS])
 
     def _whole(self, book: Rulebook) -> engine.OutlinedProgram:
         """Return the program with all relations."""

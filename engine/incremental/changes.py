@@ -35,7 +35,7 @@ class Changes(Mapping[str, Change]):
     That must be before the next update.
     """
 
-    def __init__(self, find: Callable[[], dict[str, Change]]) -> None:
+    def __init__(self, find: Callable[[], dict[str, Change]] = dict) -> None:
         self._find = find
 
     @cached_property

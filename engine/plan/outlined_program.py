@@ -177,10 +177,25 @@ class OutlinedProgram:
         A clause goes that asks for rows which a relation of facts does not have: any at all, or any with the constants
         that the clause gives. Programs for several kinds of facts shrink to what is for those at hand.
         """
+        outlines, tables = self._kept_outlines(), Tables(self, database)
+        needed, live = self._needed_on(database, wanted, outlines, tables)
+        return self._part(needed, outlines, live), tables.database(needed)
+
+    def needed_on(self, database: Database, wanted: Collection[str]) -> set[str]:
+        """Return the names of the relations of that part."""
+        needed, _ = self._needed_on(database, wanted, self._kept_outlines(), Tables(self, database))
+        return {self.names[at] for at in needed}
+
+    def _kept_outlines(self) -> list[list[ClauseOutline]]:
+        """The outlines of the clauses that are kept, by stratum."""
+        return [[each for each in stratum.outlines if each.source in self.kept] for stratum in self.strata]
+
+    def _needed_on(
+        self, database: Database, wanted: Collection[str], outlines: Sequence[Sequence[ClauseOutline]], tables: Tables
+    ) -> tuple[set[int], list[set[int]]]:
+        """Return what `needed_part` does, of relations by their number."""
         number = {name: at for at, name in enumerate(self.names)}
-        outlines = [[each for each in s.outlines if each.source in self.kept] for s in self.strata]
         derived = {each.head for stratum in outlines for each in stratum}
-        tables = Tables(self, database)
         held = {at: tables.columns(at) for at in tables.relations if at not in derived}
         for name, columns in database.relations.items():
             if (at := number.get(name)) is not None and at not in derived:
@@ -190,7 +205,7 @@ class OutlinedProgram:
             for at, name in enumerate(self.names)
             if name in database.relations or (at not in derived and at not in tables.relations)
         }
-        needed, live = needed_part(
+        return needed_part(
             [
                 (stratum.relations, [(each.head, each.needs, each.reads) for each in those])
                 for stratum, those in zip(self.strata, outlines, strict=True)
@@ -200,7 +215,6 @@ class OutlinedProgram:
             tables.relations,
             HeldRows(held, database.symbols).may_have,
         )
-        return self._part(needed, outlines, live), tables.database(needed)
 
     def _part(
         self, needed: Collection[int], outlines: Sequence[Sequence[ClauseOutline]], live: Sequence[Collection[int]]
