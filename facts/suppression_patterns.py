@@ -12,6 +12,7 @@ FOREIGN = (
     re.compile(r"\bNOLINT(?:NEXTLINE)?\(([^)]*)\)"),
     re.compile(r"\beslint-disable-(?:next-)?line\s+([@\w/-]+(?:\s*,\s*[@\w/-]+)*)"),
     re.compile(r"#\s*pylint:\s*disable=([\w-]+(?:\s*,\s*[\w-]+)*)"),
+    re.compile(r"/\*\s*eslint-disable\s+([@\w/-]+(?:\s*,\s*[@\w/-]+)*)"),
 )
 """Comments of flake8 and Ruff, Bandit and gosec, Semgrep, golangci-lint, clang-tidy, ESLint, pylint.
 
@@ -19,7 +20,12 @@ Group 1 names their rules.
 """
 OF_STATEMENTS = FOREIGN[:3]
 """Those of tools that report where a statement begins: flake8, Ruff, Bandit and gosec."""
-_WORDS = re.compile(rb"analyze:|(?i:noqa)|nosec|nosem|NOLINT|nolint|eslint-disable-|pylint:")
+OF_BLOCKS = {
+    FOREIGN[-2]: re.compile(r"^\s*#\s*pylint:\s*enable\b"),
+    FOREIGN[-1]: re.compile(r"/\*\s*eslint-enable\b"),
+}
+"""Those that, alone on a line, hold up to a comment that the pattern matches, or to the end of the block."""
+_WORDS = re.compile(rb"analyze:|(?i:noqa)|nosec|nosem|NOLINT|nolint|eslint-disable|pylint:")
 
 
 def may_suppress(source: bytes) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from analyzer.report import Check, Suppression
-from facts.suppression_patterns import FOREIGN, OF_STATEMENTS
+from facts.suppression_patterns import FOREIGN, OF_BLOCKS, OF_STATEMENTS
 
 TOOLS = {"gosec": "g[0-9][0-9][0-9]", "noqa": "f[0-9][0-9][0-9]"}
 """What stands for all rules of a linter, and what these are called: `nolint:gosec`, and for flake8 a bare `noqa`."""
@@ -40,7 +40,7 @@ class ForeignNames:
         for pattern in FOREIGN:
             if found := pattern.search(comment):
                 checks = {check for rule in re.split(r"[\s,]+", found[1]) for check in self.checks(rule)}
-                covered = bracketed(line, comment, lines) if pattern in OF_STATEMENTS else (line,)
+                covered = covered_lines(pattern, line, comment, lines)
                 for each in covered if checks else ():
                     yield Suppression(file, each, tuple(sorted(checks)), found[0].strip(), foreign=True)
 
@@ -48,6 +48,26 @@ class ForeignNames:
 def stands_for(name: str, rule: str) -> bool:
     """Return True if a name, which may be a pattern, is that of a rule, or of one of those of a linter."""
     return fnmatchcase(name, TOOLS[rule]) if rule in TOOLS else fnmatchcase(rule, name)
+
+
+def covered_lines(pattern: re.Pattern[str], line: int, comment: str, lines: Sequence[str]) -> range:
+    """Return the lines, from 1 on, that a comment which the pattern matches covers."""
+    if pattern in OF_STATEMENTS:
+        return bracketed(line, comment, lines)
+    if pattern in OF_BLOCKS and lines[line - 1].strip().startswith(comment):
+        return in_block(OF_BLOCKS[pattern], line, lines)
+    return range(line, line + 1)
+
+
+def in_block(end: re.Pattern[str], line: int, lines: Sequence[str]) -> range:
+    """Return the lines, from 1 on, from a comment to the one that ends what it says, or to the end of its block."""
+    margin = _indentation(lines[line - 1])
+    behind = (
+        at
+        for at in range(line, len(lines))
+        if end.search(lines[at]) or (lines[at].strip() and _indentation(lines[at]) < margin)
+    )
+    return range(line, next(behind, len(lines)) + 1)
 
 
 def bracketed(line: int, comment: str, lines: Sequence[str]) -> range:

@@ -81,6 +81,23 @@ def test_a_comment_of_a_statement_covers_what_its_bracket_holds(text, covered):
     assert [found.line for found in NAMES.suppressions("a", 1, comment, lines)] == covered
 
 
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ("# pylint: disable=eval-used\na()\nb()", [1, 2, 3]),
+        ("# pylint: disable=eval-used\na()\n# pylint: enable=eval-used\nb()", [1, 2]),
+        ("    # pylint: disable=eval-used\n    a()\n\n    b()\nc()", [1, 2, 3, 4]),
+        ("a()  # pylint: disable=eval-used\nb()", [1]),
+        ("/* eslint-disable no-eval, no-new-func */\na()\nb()", [1, 2, 3]),
+        ("/* eslint-disable no-eval */\na()\n/* eslint-enable no-eval */\nb()", [1, 2]),
+    ],
+)
+def test_a_comment_alone_on_a_line_covers_its_block(text, covered):
+    lines = text.split("\n")
+    comment = lines[0].lstrip("a() ").removesuffix("*/").rstrip()
+    assert [found.line for found in NAMES.suppressions("a", 1, comment, lines)] == covered
+
+
 FILES = {
     "a.py": "import subprocess\nsubprocess.call(input(), shell=True)  {}\n",
     "a.js": "const {{ exec }} = require('child_process');\n{}\nexports.run = (req, res) => exec(req.query.run);\n",
