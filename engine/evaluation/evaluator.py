@@ -18,6 +18,7 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
+from engine.evaluation.held_constants import HeldConstants
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.evaluation.insert_stages import Admission, Stage, Staging
 from engine.evaluation.semi_naive import LimitReached, SemiNaiveComponent
@@ -166,6 +167,7 @@ class Evaluation:
         statistics = Statistics(bound, constant_signatures(program), execution.options.min_sampled)
         self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), statistics)
         to_rule = partial(flatten, program=program, encode=self.encode)
+        self.constants = HeldConstants(self.relations)
         self.staging = Staging(program, bound, to_rule, order, self.insert)
 
     def run(self) -> Result:
@@ -279,7 +281,11 @@ class Evaluation:
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         admissions = self.staging.admissions(stratum.relations)
+        if not (stratum.clauses or admissions or self.tells_all):
+            return self.only_given(stratum, members)
         facts, rules, stages = self.rules(stratum, admissions)
+        if not self.tells_all:
+            rules = [rule for rule in rules if self.constants.may_match(rule, stratum.relations)]
         component = SemiNaiveComponent(members, rules, self.bindings, self.execution, stages, stratum.premappable)
         for relation in members:
             self.load(relation, admissions.get(relation.name))
@@ -294,6 +300,14 @@ class Evaluation:
         component.close()
         self.finish_relations(members)
         return done
+
+    def only_given(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        """Take the facts of relations to which no rule adds anything."""
+        for relation in members:
+            self.load(relation, None)
+        self.execution.advance(members)
+        self.finish_relations(members)
+        return StratumStatistics(stratum.relations, False)
 
     def finish_relations(self, members: Iterable[Relation]) -> None:
         for relation in members:
@@ -330,6 +344,7 @@ class Evaluation:
         self.insert(into, rows)
         self.execution.advance([into])
         into.settle()
+        self.constants = HeldConstants(self.relations)
 
     def rules(
         self, stratum: Stratum, admissions: Mapping[str, Admission]

@@ -97,6 +97,10 @@ def order(
     if hint:
         return Search(body, set(bound), set(wanted), sizes, None).follow(first or hint[0], hint)
     matches = [literal for literal in body if isinstance(literal, Match)]
+    if len(matches) == len(body) == 1:
+        alone = Search(body, set(bound), set(), sizes, None)
+        alone.match(matches[0])
+        return alone.steps
     starts = [first] if first is not None or not matches else [x for x in matches if x.terms] or matches
     if len(matches) <= 1:
         starts = [first]

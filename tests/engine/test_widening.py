@@ -69,3 +69,12 @@ def test_the_rows_shown_are_those_of_the_iteration_that_passed_the_limit():
     seen = []
     evaluate(1, [engine.Widening("reach", 300, "blocked", lambda rows: seen.append(rows.shape[1]))])
     assert seen == [99 + 98 + 97 + 96]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_constant_that_only_the_facts_to_come_hold_is_looked_for_again(threads):
+    text = REACH + "reach(2000, 3000) :- blocked(50)."
+    database = engine.Database(relations={"arc": CHAIN, "blocked": np.array([[200]], np.int32)})
+    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    result = engine.evaluate(engine.compile([text]), database, threads=threads, widenings=[widening])
+    assert result.relation("sinks").tolist() == [[1225 + 1225 + 1]]
