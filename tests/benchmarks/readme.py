@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure what README states about scans and the engine, and write it there, with the commit it is of.
 
-    readme.py REPO … [--souffle PATH] [--cspa DIR] [--runs N]
+    readme.py REPO … [--souffle PATH] [--cspa DIR] [--runs N] [--only scans|engine]
 
 On an idle machine: minutes, and half an hour with Soufflé. Each REPO is a row: seconds of `analyze scan` with an empty
 fact cache, and again (the median of --runs), and the peak of resident memory. The engine's rows are what
@@ -32,18 +32,23 @@ def main():
     parser.add_argument("--souffle", type=Path)
     parser.add_argument("--cspa", type=Path)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", choices=("scans", "engine"))
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--analyze", default=str(Path(sys.executable).with_name("analyze")))
     options = parser.parse_args()
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=TOP, capture_output=True, text=True, check=True
-    )
-    write("commit", f"Figures are of commit {commit.stdout.strip()}, on {options.jobs} cores.\n")
-    write(
-        "scans", table(("what", "facts cold", "warm", "peak memory"), [scans(repo, options) for repo in options.repos])
-    )
-    head = ("program", "tuples", "seconds", "Soufflé takes", "bytes a tuple")
-    write("engine", table(head, map(program, evaluation(options))))
+    if options.only != "engine":
+        rows = [scans(repo, options) for repo in options.repos]
+        write("scans", of_commit(options) + table(("what", "facts cold", "warm", "peak memory"), rows))
+    if options.only != "scans":
+        head = ("program", "tuples", "seconds", "Soufflé takes", "bytes a tuple")
+        write("engine", of_commit(options) + table(head, map(program, evaluation(options))))
+
+
+def of_commit(options):
+    """Say whose figures a table has."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout.strip()
+    return f"Of commit {commit}, on {options.jobs} cores:\n\n"
 
 
 def scans(repo, options):
