@@ -7,6 +7,7 @@ byte for byte.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,9 @@ from analyzer.state_directory import StateDirectory
 from engine import CheckedProgram, Source, compiling_kernels
 from engine.incremental import DamagedFile, MaintainedProgram, PreparedProgram, nothing
 from engine.operating_system import n_cores
+
+THRESHOLDS = 700, 10, 10
+"""Those of Python."""
 
 
 class Superseded(Exception):
@@ -221,6 +225,7 @@ class LiveRepository:
                 except CannotFollow:
                     follower = Follower.begin(program, tree, reader)
                 at.close()
+                tidy(follower.view)
         self._held = Held(follower, tree, made_by, reader)
         return follower
 
@@ -257,3 +262,12 @@ class LiveRepository:
             self._machine = WarmMachine(jobs, config.extract_timeout_s)
         budget = self.request.limits.budget(program, settings.book)
         return Reader(config, self.state.path, self._machine, self.progress, jobs, budget, self.cache)
+
+
+def tidy(view: MaintainedProgram) -> None:
+    """Bound what moves leave behind: keys that were asked for, and arrays that hang on cycles of objects.
+
+    Commands set a threshold for collections that those that end soon do not reach (`cli/main.py`).
+    """
+    gc.set_threshold(*THRESHOLDS)
+    view.give_back()

@@ -92,22 +92,16 @@ class Job:
 
 ABOUT_CODE = ("described", "function", "callers", "callees")
 """The methods that ask about a place in the text: a position, or the region of a function."""
-THRESHOLDS = 700, 10, 10
-"""Those of Python."""
 REFRESH = None
 """Among jobs: files have changed."""
 
 
 def settle() -> None:
-    """Spare the objects that are there the rounds of the garbage collector: they took a tenth of an update's time.
-
-    What updates leave behind is collected, as arrays hang on it: a command that ends soon need not (`cli/main.py`).
-    """
+    """Spare the objects that are there the rounds of the garbage collector: they took a tenth of an update's time."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
     gc.collect()  # The collector's rounds over all objects depend on how many it found in the last one.
-    gc.set_threshold(*THRESHOLDS)
 
 
 class Server:
@@ -278,15 +272,9 @@ class Server:
             is_saved = False
 
     def clear_away(self) -> None:
-        """Give back what relations can do without.
-
-        Where an evaluation from scratch has replaced them, settle: the old ones are not collected else.
-        """
+        """Settle where an evaluation from scratch has replaced the relations: the old ones are not collected else."""
         view = self.live.held_view
-        if view is None:
-            return
-        view.give_back()
-        if self.settled is None or self.settled() is not view:
+        if view is not None and (self.settled is None or self.settled() is not view):
             self.settled = ref(view)
             settle()
 

@@ -51,6 +51,7 @@ def test_what_updates_leave_behind_is_collected(server):
     """Commands, of which a live process is one, set a threshold that they do not reach."""
     gc.set_threshold(5_000_000)
     server.refresh()
+    server.refresh()
 
     class Cycle:
         pass
