@@ -31,6 +31,12 @@ LIBRARY_NAME = re.compile(
 MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
 MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 4 * 1024
+BUNDLED = re.compile(
+    rb"\bwebpackBootstrap\b|\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = "
+    rb"|\(function(\(\)\{function)? ?\w\(\w,\w,\w\)\{function \w\(\w,\w\)\{if\(!\w\[\w\]\)\{if\(!\w\[\w\]\)"
+)
+"""Matches what webpack or Browserify writes in front of modules that are functions, for one table to run them all."""
+BUNDLED_BYTES = 4 * 1024
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # A control character before anything that may begin a comment or a string, in any of the languages.
 _LEADING_CONTROL = re.compile(rb"[^\x01-\x08\x0e-\x19\x1b-\x1f\x7f/#\"'`<\\-]*+[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
@@ -103,6 +109,11 @@ def is_minified(path: str, data: bytes) -> bool:
     lines = (line for line in data.split(b"\n") if len(line) >= MINIFIED_LINE_BYTES)
     code = sum(len(line) for line in lines if line.count(b";") + line.count(b"{") > len(line) // MINIFIED_LINE_BYTES)
     return code * 4 > len(data) * 3
+
+
+def is_bundled(path: str, data: bytes) -> bool:
+    """Return True if a script holds the modules of a program as functions: the modules themselves are the source."""
+    return path.endswith(MINIFIED_SUFFIXES) and BUNDLED.search(data[:BUNDLED_BYTES]) is not None
 
 
 def size_reason(config: Config) -> str:

@@ -30,8 +30,7 @@ RELEASE = re.compile(r"\bv?\d+\.\d+\.\d+\b")
 LICENCE = re.compile(r"@licen[cs]e\b|\b(MIT|BSD|Apache|GPL)\b.*\b[Ll]icen[cs]|\b[Ll]icen[cs].*\b(MIT|BSD|Apache|GPL)\b")
 SCRIPTS = (".js", ".mjs", ".cjs")
 BUNDLE = re.compile(
-    r"\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = |\bwebpackBootstrap\b"
-    r"|typeof exports === 'object' && typeof module !== 'undefined' \? (module\.exports = )?factory\("  # Rollup
+    r"typeof exports === 'object' && typeof module !== 'undefined' \? (module\.exports = )?factory\("  # Rollup
     r"|\bvar Module ?= ?typeof Module ?!==? ?['\"]undefined['\"]"  # Emscripten
 )
 """Matches what a bundler or compiler to JavaScript writes in front of a program."""

@@ -1,8 +1,10 @@
-"""Minified JavaScript and copies of known libraries are left out, and said to be."""
+"""Minified and bundled JavaScript and copies of known libraries are left out, and said to be."""
+
+from pathlib import Path
 
 import pytest
 
-from analyzer.extraction.discovery import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_minified
+from analyzer.extraction.discovery import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_bundled, is_minified
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
@@ -33,6 +35,25 @@ def test_minified_files_are_skipped_and_counted(tmp_path):
     report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["minified"]) == ["b.min.js", "c-min.cjs", "d.js"]
     assert report.coverage.languages["javascript"] == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "bundled"),
+    [
+        ("a.js", "(function webpackUniversalModuleDefinition(root, factory) {\n})(this, f);", True),
+        ("a.js", "/* a */\n/******/ (() => { // webpackBootstrap\n/******/ })();", True),
+        ("a.js", "(function(){function r(e,n,t){function o(i,f){if(!n[i]){if(!e[i]){var c=1}}}}})()", True),
+        ("a.js", "(function e(t,n,r){function s(o,u){if(!n[o]){if(!t[o]){var a=1}}}})({})", True),
+        ("a.js", "(function e(t,n,r){function s(o,u){return n[o]}})({})", False),
+        ("a.js", "let a;\n" * 1000 + "(function webpackUniversalModuleDefinition(root, factory) {", False),
+        ("a.py", "# webpackBootstrap is written by webpack\nwebpackBootstrap = 1", False),
+        ("a.ts", "// webpackBootstrap is written by webpack\n", False),
+    ],
+)
+def test_scripts_that_hold_modules_as_functions_are_bundled(path, text, bundled):
+    assert is_bundled(path, text.encode()) is bundled
+    report = scan_tree(MemoryTree({path: text.encode()}, "memory"), ScanRequest(Path(), None, {})).report
+    assert report.coverage.skipped.get("bundled", ()) == (path,) * bundled
 
 
 def test_known_libraries_among_served_files_are_vendored(tmp_path):
