@@ -10,7 +10,7 @@ from collections.abc import Callable
 from facts.file_facts import FileFacts
 from facts.source_text import SourceText
 from facts.template.expressions import Expressions, unquoted
-from facts.template.page import DEFAULT, ESCAPED, RAW, Page, Span, Unreadable
+from facts.template.page import DEFAULT, ESCAPED, RAW, Page, Span, Target, Unreadable
 
 _MARK = re.compile(rb"\{\{[-+]?|\{%[-+]?|\{#")
 _ENDS = {
@@ -105,12 +105,24 @@ def _else(page: Jinja, tag: str, span: Span) -> None:
 
 def _for(page: Jinja, tag: str, span: Span) -> None:
     expressions = page.parse(span)
-    names = [expressions.word()]
-    while expressions.take(","):
-        names.append(expressions.word())
+    targets = _targets(expressions)
     expressions.want("in")
     iterable = expressions.value(2)
-    page.begin_for("for", iterable, names, span)
+    page.begin_for("for", iterable, targets, span)
+
+
+def _targets(expressions: Expressions) -> list[Target]:
+    """Return names, and names in parentheses, `a, (b, c)`: what a loop binds."""
+    found: list[Target] = []
+    while True:
+        if expressions.take("("):
+            parts = _targets(expressions)
+            found.append(parts if len(parts) > 1 else parts[0])
+            expressions.want(")")
+        else:
+            found.append(expressions.word())
+        if not expressions.take(",") or expressions.peek() in (")", "in"):
+            return found
 
 
 def _set(page: Jinja, tag: str, span: Span) -> None:

@@ -7,7 +7,7 @@ names that are bound where it stands.
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ from facts.row_builder import Builder, tail
 from facts.source_text import SourceText
 from facts.template.page_places import QUOTED, TEXT, PagePlaces
 
+Target = str | list["Target"]
+"""What a loop binds: a name, or the parts of an element to several."""
 MOST_NAMES = 50
 """Of so many names at hand a part of another template is told, the innermost first."""
 RAW, ESCAPED, DEFAULT = "raw", "escaped", "default"
@@ -189,12 +191,12 @@ class Page:
         self.constructs[-1] = found._replace(otherwise=None)
         return found
 
-    def begin_for(self, kind: str, iterable: int, names: list[str], span: Span, *, keyed: bool = False) -> None:
+    def begin_for(self, kind: str, iterable: int, names: Sequence[Target], span: Span, *, keyed: bool = False) -> None:
         """Go on in a loop: bind the next element to a name, or its parts to several.
 
         Of a `keyed` loop, the first of two names is the key or index.
         """
-        body, label = self.body, f"{kind} {' '.join(names)}"
+        body, label = self.body, f"{kind} {' '.join(map(written, names))}"
         head, inside, after = body.new_block(label), body.new_block("in " + label), body.new_block("after " + label)
         body.goto(head)
         body.start(head, sealed=False)
@@ -208,15 +210,20 @@ class Page:
         if keyed and len(names) == 2:
             key = body.instruction(self.entity("key of " + self.label(iterable), span))
             self.emit("iterate_key", key, iterable)
-            self.bind(names[0], key, span, "loop")
+            self._bind_parts(names[0], key, span)
             names = names[1:]
-        if len(names) == 1:
-            self.bind(names[0], item, span, "loop")
-        for position, name in enumerate(names if len(names) > 1 else ()):
-            part = body.instruction(self.entity(name, span))
-            self.emit("unpack", part, item, position)
-            self.bind(name, part, span, "loop")
+        self._bind_parts(names[0] if len(names) == 1 else names, item, span)
         self._open(Open(kind, after, head=head, scoped=True))
+
+    def _bind_parts(self, target: Target, value: int, span: Span) -> None:
+        """Bind a value to a name, or its parts to several."""
+        if isinstance(target, str):
+            self.bind(target, value, span, "loop")
+            return
+        for position, each in enumerate(target):
+            part = self.body.instruction(self.entity(written(each), span))
+            self.emit("unpack", part, value, position)
+            self._bind_parts(each, part, span)
 
     def begin_scope(self, kind: str) -> None:
         """Go on in a scope of its own."""
@@ -300,3 +307,8 @@ class Page:
         self.body.goto(found.after)
         self.body.start(found.after)
         return found.kind
+
+
+def written(target: Target) -> str:
+    """Return a target as text."""
+    return target if isinstance(target, str) else f"({', '.join(map(written, target))})"

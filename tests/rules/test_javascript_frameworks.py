@@ -10,6 +10,33 @@ from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
 PROGRAMS = {
+    "tools.ts": """
+import { exec } from "node:child_process";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+
+const tools = new McpServer({ name: "files", version: "1.0.0" });
+tools.tool("remove", { path: z.string() }, async ({ path }) => {
+  exec("rm " + path); // found
+  return { content: [] };
+});
+tools.registerTool("list", { inputSchema: { path: z.string() } }, async (input) => {
+  exec(`ls ${input.path}`); // found
+  return { content: [] };
+});
+
+const server = new Server({ name: "files", version: "1.0.0" });
+server.setRequestHandler(CallToolRequestSchema, async (request) => {
+  exec("cat " + request.params.arguments.path); // found
+  return { content: [] };
+});
+
+export function helper(path: string) {
+  exec("rm " + path);
+}
+""",
     "page.jsx": """
 import { useLocation, useParams, useSearchParams } from "react-router-dom";
 
@@ -133,7 +160,7 @@ app.get("/shops", async (req, res) => {
 def test_routes_are_sources_and_builders_take_text(name):
     code = PROGRAMS[name]
     tree = MemoryTree({name: code.encode()}, "app")
-    request = ScanRequest(Path("."), None, {"rules": ("cross-site-scripting", "sql-injection")})
+    request = ScanRequest(Path("."), None, {"rules": ("command-injection", "cross-site-scripting", "sql-injection")})
     report = scan_tree(tree, request, silent).report
     assert not [problem for problem in report.problems if problem.level != "warning"]
     marked = {number for number, line in enumerate(code.splitlines(), 1) if re.search("// found$", line)}

@@ -93,6 +93,78 @@ def resolve_remove(obj, info, **arguments):
 def resolve_full_name(obj, *_):
     os.system(obj.name)
 """,
+    "servers of the Model Context Protocol": """
+import os
+from mcp.server import Server
+from mcp.server.fastmcp import Context, FastMCP
+
+mcp = FastMCP("files")
+server = Server("files")
+
+
+@mcp.tool()
+async def grep(pattern: str, limit: int, ctx: Context) -> str:
+    await ctx.info("grep")
+    os.system(f"head -{limit}")
+    os.system("grep " + pattern)  # found
+
+
+@mcp.resource("log://{name}")
+def log(name: str) -> str:
+    os.system("cat " + name)  # found
+
+
+@server.call_tool()
+async def call(name: str, arguments: dict):
+    if name == "list":
+        os.system("ls " + arguments["path"])  # found
+
+
+def helper(pattern):
+    os.system("grep " + pattern)
+""",
+    "FastMCP of its own": """
+import os
+from fastmcp import FastMCP
+
+mcp = FastMCP("files")
+
+
+@mcp.tool
+def remove(name: str):
+    os.system("rm " + name)  # found
+""",
+    "http.server": """
+import html
+import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import parse_qs, urlparse
+
+
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self):
+        query = parse_qs(urlparse(self.path).query)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(f"<h1>{query['name'][0]}</h1>".encode())  # found
+        self.wfile.write(("<h1>%s</h1>" % html.escape(query["name"][0])).encode())
+
+    def do_POST(self):
+        length = int(self.headers["Content-Length"])
+        body = json.loads(self.rfile.read(length))
+        self.wfile.write(bytes("<p>" + body["text"], "utf-8"))  # found
+
+
+class Api(BaseHTTPRequestHandler):
+    def do_GET(self):
+        query = parse_qs(urlparse(self.path).query)
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(query).encode())
+        self.wfile.write(query["name"][0].encode())
+""",
     "drivers that no model knows": """
 import somedriver
 from flask import Flask, request

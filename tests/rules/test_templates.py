@@ -67,6 +67,16 @@ def show():
     escaping.get_template("escaping.html").render(name=request.args["name"])
     return template.render(name=request.args["name"])
 """
+PAIRS = """from flask import Flask, render_template, request
+
+app = Flask(__name__)
+
+
+@app.route("/")
+def show():
+    name = request.args["name"]
+    return render_template("pairs.html", pairs=[("a", name)], names=[name], nested=[(1, ("a", name))])
+"""
 STARLETTE = """from fastapi import FastAPI, Request
 from fastapi.templating import Jinja2Templates
 
@@ -293,6 +303,12 @@ PROGRAMS = {
         "templates/shop.html": "{% macro field(f) %}{{ f(**kwargs)|safe }}{% endmacro %}{{ field(form.name) }}\n"
         "{% for shop in shops|sort(attribute=order) %}{{ shop.name|safe }}{% endfor %}\n"
         "{{ form.name(class='wide')|safe }}\n{{ form.name.data|safe }} <!-- found -->\n{{ order|safe }} <!-- found -->",
+    },
+    "names in parentheses": {
+        "app.py": PAIRS,
+        "templates/pairs.html": "{% for (a, b) in pairs %}{{ a|safe }}\n{{ b|safe }} <!-- found -->\n{% endfor %}\n"
+        "{% for (a) in names %}{{ a|safe }} <!-- found -->\n{% endfor %}\n"
+        "{% for n, (c, d) in nested %}{{ n|safe }} {{ c|safe }}\n{{ d|safe }} <!-- found -->\n{% endfor %}",
     },
     "a request in a template": {"page.html": "{{ request.args.a|safe }} <!-- found -->\n{{ request.args.a }}"},
 }
