@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from itertools import count
 from pathlib import PurePath
 
@@ -15,6 +16,7 @@ def fact_schema() -> engine.Source:
     return engine.Source("facts/schema.dl", facts.schema_text())
 
 
+@cache
 def bundled(file: DatalogFile) -> engine.Source:
     return engine.Source(file.name, file.text, module=file.module)
 

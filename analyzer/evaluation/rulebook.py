@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 
 import engine
@@ -22,6 +23,8 @@ from analyzer.sources.trees import Tree, upwards
 from rules import catalogue
 
 USER_DIRECTORY = ".analyze"
+N_CHECKS_KEPT = 1024
+"""Checks whose metadata a process keeps, those of the user's in all their versions."""
 
 
 @dataclass(slots=True)
@@ -127,6 +130,7 @@ def _read_user_check(file: UserFile, taken: set[str], book: Rulebook) -> list[ca
     return [check]
 
 
+@lru_cache(N_CHECKS_KEPT)
 def as_report_check(check: catalogue.Check) -> Check:
     return Check(
         id=check.id, name=check.name, severity=check.severity, precision=check.precision, message=check.message,

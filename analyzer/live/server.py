@@ -44,10 +44,12 @@ from analyzer.report import Place
 from analyzer.scan import ScanRequest, ScanResult
 from analyzer.sources.frozen_tree import NO_TEXTS, FrozenTree
 from engine.incremental import MaintainedProgram, lock
-from engine.operating_system import listening_socket, machine_bytes, resident_bytes
+from engine.operating_system import listening_socket, machine_bytes, release_free_memory, resident_bytes
 
 SAVE_AFTER_S = 20.0
 """Seconds without a request after which the relations of HEAD are saved, if the files are HEAD's."""
+GROWTH_BYTES, GROWTH = 1 << 27, 1 / 32
+"""Memory that answers may leave behind before it is collected; in large processes, the share of theirs."""
 Log = Callable[[str], None]
 Method = Callable[[Mapping[str, Any], FrozenTree], str]
 """Answers a request with these parameters, about these files. Raises AnalyzeError, and Refused."""
@@ -126,6 +128,7 @@ class Server:
         self.connections: set[Connection] = set()
         self.is_ready, self.n_answered, self.last_s = False, 0, 0.0
         self.settled: ReferenceType[MaintainedProgram] | None = None
+        self.cleared_bytes = 0
         self.since = time.time()
 
     def run(self, listening: Callable[[], None]) -> None:
@@ -272,11 +275,20 @@ class Server:
             is_saved = False
 
     def clear_away(self) -> None:
-        """Settle where an evaluation from scratch has replaced the relations: the old ones are not collected else."""
+        """Settle where an evaluation from scratch has replaced the relations: the old ones are not collected else.
+
+        Collect what answers left behind where it is much: the collector counts objects, not the bytes of their arrays.
+        """
         view = self.live.held_view
         if view is not None and (self.settled is None or self.settled() is not view):
             self.settled = ref(view)
             settle()
+        elif resident_bytes() < self.cleared_bytes + max(GROWTH_BYTES, GROWTH * self.cleared_bytes):
+            return
+        else:
+            gc.collect()
+        release_free_memory()
+        self.cleared_bytes = resident_bytes()
 
     def refresh(self) -> None:
         """Bring the relations to the files as they are. What fails is told to whoever asks for a report."""

@@ -100,7 +100,7 @@ class MaintainedProgram:
         declared = self.prepared.records
         self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}
         self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
-        self.budget, self.by_demand = budget, by_demand
+        self.budget, self.by_demand, self.arranged_limit_bytes = budget, by_demand, 0
         self.relations = empty(self.prepared.shapes, self.prepared.equivalences)
         self.joined = {**self.relations, **empty(self.prepared.projections)}
         joined: dict[str, Relation] = {**self.joined}
@@ -212,8 +212,10 @@ class MaintainedProgram:
     def give_back(self) -> None:
         """Keep what is arranged by demand within its share of the memory of all tuples. No update may be under way."""
         awake = [relation for relation in self.tracked() if not relation.sleeps]
-        limit_bytes = ARRANGED_SHARE * sum(relation.n_bytes_of_tuples for relation in awake)
-        forget_idle((each for relation in awake for each in relation.demanded()), int(limit_bytes))
+        arranged = [each for relation in awake for each in relation.demanded()]
+        if sum(each.n_bytes for each in arranged) > self.arranged_limit_bytes:  # Tuples seldom become fewer.
+            self.arranged_limit_bytes = int(ARRANGED_SHARE * sum(each.n_bytes_of_tuples for each in awake))
+        forget_idle(arranged, self.arranged_limit_bytes)
 
     def mostly_gone(self) -> bool:
         """Return whether more than half of the rows held are of tuples that have gone."""

@@ -3,10 +3,11 @@
 import gc
 from weakref import ref
 
+import numpy as np
 import pytest
 
 from analyzer.live.live_repository import LiveRepository
-from analyzer.live.server import Server
+from analyzer.live.server import GROWTH_BYTES, Server
 from engine.incremental import maintained_program
 from engine.incremental.update_policy import BootstrapOnly
 from tests.live.edits import Edits
@@ -64,3 +65,20 @@ def test_what_updates_leave_behind_is_collected(server):
             break
         held = [[] for _ in range(10_000)]
     assert gone() is None and held
+
+
+def test_large_arrays_that_answers_leave_behind_are_collected(server):
+    """They may hang on cycles of few objects, fewer than the collector waits for."""
+    server.refresh()
+    gc.set_threshold(5_000_000)
+
+    class Cycle:
+        pass
+
+    made = Cycle()
+    made.itself, made.array = made, np.ones(2 * GROWTH_BYTES, np.uint8)
+    gone = ref(made)
+    del made
+    assert gone() is not None
+    server.clear_away()
+    assert gone() is None
