@@ -35,7 +35,8 @@ from analyzer.scan import ScanRequest, scan  # noqa: E402
 
 COMMAND = [sys.executable, "-P", "-m", "cli"]
 PAUSE_S = 0.5
-N_ASKED = 100
+N_ASKED, N_READ = 100, 20_000
+"""Questions asked, and the answers of which their constants are taken."""
 ANSWERED = re.compile(r'"([a-z_]+\.[A-Za-z_.]+)"')
 """A qualified name in the answers to a query."""
 SUFFIXES = (".py", ".js", ".ts", ".java", ".go", ".c", ".h")
@@ -126,12 +127,13 @@ def hook_s(root, names):
 
 def queries_s(client):
     """Return the seconds of new queries, each with a constant of its own."""
-    flags = {"flags": {}, "wait": True, "sources": [], "limit": None}
-    names = ANSWERED.findall(client.call("query", text="call_target(c, f), qualified_name(f, name)", **flags)["answer"])
+    flags = {"flags": {}, "wait": True, "sources": []}
+    some = client.call("query", text="call_target(c, f), qualified_name(f, name)", limit=N_READ, **flags)
+    names = ANSWERED.findall(some["answer"])
     names, seconds = sorted({*names}), []
     for name in names[:: max(1, len(names) // N_ASKED)][:N_ASKED]:
         begin = time.perf_counter()
-        client.call("query", text=f'call_target(c, f), qualified_name(f, "{name}")', **flags)
+        client.call("query", text=f'call_target(c, f), qualified_name(f, "{name}")', limit=None, **flags)
         seconds.append(time.perf_counter() - begin)
     return seconds
 
