@@ -31,7 +31,7 @@ from engine.incremental.shared_worker_pool import SharedWorkerPool
 from engine.incremental.update_plans import Feed
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
-from engine.operating_system import n_cores, release_free_memory
+from engine.operating_system import n_cores, release_free_memory, resident_bytes
 from engine.result import Result
 from engine.schedule.activation_graph import strata_of
 from engine.schedule.executor import DEFAULT, SCHEDULERS, run
@@ -42,6 +42,9 @@ ARRANGED_SHARE = 0.25
 """What is arranged by demand takes at most this share of what tuples take."""
 FEW_ROWS = 1 << 16
 """So many rows more are not worth an evaluation."""
+KEPT_BYTES = 256 << 20
+"""Memory that a bootstrap frees is kept for what it makes next; it goes back whenever so much has come to the process.
+"""
 NO_FACTS: Mapping[str, Columns] = {}
 
 
@@ -176,11 +179,16 @@ class MaintainedProgram:
             return
         reading = Counter(relation for node in chosen for relation in self.strata[node].inputs)
         lock = Lock()
+        released_at = resident_bytes()
 
         def forget(node: int) -> None:
+            nonlocal released_at
             with lock:
                 reading.subtract(self.strata[node].inputs)
                 self.forget_arrangements(node, reading)
+                if resident_bytes() > released_at + KEPT_BYTES:
+                    release_free_memory()
+                    released_at = resident_bytes()
 
         self.bootstrap_nodes(chosen, facts, forget)
         release_free_memory()

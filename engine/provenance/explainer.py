@@ -7,6 +7,7 @@ as a graph.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from engine.incremental.maintained_program import MaintainedProgram
@@ -54,13 +55,9 @@ class Explainer:
         self.program = program or view.program
         self.writer = writer or AtomWriter(self.program, view)
         self.reader = AtomReader(self.program, view)
+        self.content = partial(content, self.writer)
         self.derivations = Derivations(view, self.program, self.content, most_tuples)
         self.failures = Failures(self.derivations, self.writer.atom)
-
-    def content(self, fact: Tuple) -> str:
-        """Return what orders tuples, whatever their values' ids."""
-        name, row = fact
-        return self.writer.atom(name.split(" ")[-1], row)
 
     # ---- why
 
@@ -248,6 +245,12 @@ class Unfolding:
             found.append({"value": value, "tuples": tuples, "rule": self.explainer.rule(rule)})
         found.sort(key=lambda each: (each["value"], each["tuples"]))
         return {"contributions": found[:SHOWN], "more": max(len(found) - SHOWN, 0)}
+
+
+def content(writer: AtomWriter, fact: Tuple) -> str:
+    """Return what orders tuples, whatever their values' ids."""
+    name, row = fact
+    return writer.atom(name.split(" ")[-1], row)
 
 
 def main(rule: ExplainedRule, at: range) -> FlatLiteral | None:

@@ -1,7 +1,11 @@
 """Derivations are valid, of the height that brute force finds, and the same whatever led to the tuples."""
 
+import gc
+import weakref
+
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given
 from least_height import Oracle
 
@@ -9,7 +13,7 @@ import engine
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.provenance import Explainer
-from engine.provenance.derivations import CHAIN, CUT, GIVEN, GROUP, LINKED, RULE, STATED
+from engine.provenance.derivations import CHAIN, CUT, GIVEN, GROUP, LINKED, RULE, STATED, STEPS
 from engine.tables import Decoder
 
 DECLARED = """
@@ -205,6 +209,50 @@ def test_explanations_are_the_same_after_updates_and_from_scratch(rules, given, 
         (_, found), (_, expected) = after.matches(text), fresh.matches(text)
         assert [after.why(fact) for fact in found[:4]] == [fresh.why(fact) for fact in expected[:4]]
         assert after.why_not(after.reader.read(text)) == fresh.why_not(fresh.reader.read(text))
+
+
+JOINED = {
+    "a field of a record": ("[x, n] = p", "pair(p)"),
+    "a functor": ("n = y + x", "value(y)"),
+    "a functor of text": ('to_string(n) = cat(to_string(y), "")', "value(y)"),
+    "a comparison": ("y > n, y < n + 2", "value(y)"),
+    "a field of a record that another has": ("p = [x, m], m = n", "pair(p)"),
+}
+
+
+@pytest.mark.parametrize("test, atom", JOINED.values(), ids=JOINED)
+def test_a_row_among_many_that_only_a_test_finds_is_explained(test, atom):
+    n_rows, wanted = STEPS + STEPS // 2, STEPS + STEPS // 3
+    rule = f"found(x, n) :- asked(x, n), {atom}, {test}."
+    text = f"""
+    .type Pair = [first: number, second: number]
+    .decl asked(x: number, n: number)  .decl value(y: number)  .decl pair(p: Pair)  .decl found(x: number, n: number)
+    value(range(0, {n_rows})).
+    pair([0, y]) :- value(y).
+    {rule}
+    """
+    program = engine.compile([engine.Source("p.dl", text)])
+    view = MaintainedProgram(program, engine.Database(), threads=1)
+    view.bootstrap(columns(program, {"asked": {(0, wanted)}}))
+    tree = Explainer(view).why(("found", (0, wanted)))
+    assert tree["by"] == RULE
+    assert f"asked(0, {wanted})" in {part["tuple"]["atom"] for part in tree["body"] if "tuple" in part}
+
+
+def test_an_explainer_leaves_nothing_for_the_collector():
+    """It holds copies of whole relations: they go with it, not when cycles of objects are looked for."""
+    _, view = made(COUNTED, {"edge": {(1, 2), (2, 3), (3, 1)}})
+    gc.disable()
+    try:
+        explainer = Explainer(view)
+        assert explainer.why(("left", (1, 3)))
+        assert explainer.why(("left", (1, 3)), 2)
+        assert explainer.why_not(explainer.reader.read("left(7, 1)"))["rules"]
+        tuples = weakref.ref(explainer.derivations.tuples)
+        del explainer
+        assert tuples() is None
+    finally:
+        gc.enable()
 
 
 POSITIVE = [rule for rule in COUNTED if "!" not in rule]
