@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     from engine.run_program import compile_file as compile_file
     from engine.run_program import explain as explain
     from engine.run_program import run as run
-    from engine.session import Session as Session
     from engine.standing_query import StandingQuery as StandingQuery
     from engine.standing_query import answered as answered
     from engine.storage.memory import memory_limited as memory_limited
@@ -124,7 +123,6 @@ PUBLIC = {
     "policy_named": "engine.evaluation.coordination_policy",
     "facts": "engine.tables",
     "TableError": "engine.tables",
-    "Session": "engine.session",
     "StandingQuery": "engine.standing_query",
     "answered": "engine.standing_query",
     "View": "engine.view",

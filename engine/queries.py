@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from engine.database import Columns, Database
-from engine.evaluation.evaluator import EvaluateOptions, SharedOptions, evaluate
+from engine.evaluation.evaluator import EvaluateOptions, evaluate
 from engine.language.build_items import ANSWERS
 from engine.language.checked_program import CheckedProgram
 from engine.language.extension import question
@@ -22,27 +22,19 @@ from engine.language.syntax import Atom, Constant, Variable
 from engine.plan.magic_sets import demand
 from engine.plan.value_encoding import encode
 from engine.result import Result
-from engine.session import Session
 from engine.symbols import Symbols
 
 if TYPE_CHECKING:
     from engine.tables import Table
 
 
-@overload
 def query(
     program: CheckedProgram, text: str, source: Database | Mapping[str, Table], **options: Unpack[EvaluateOptions]
-) -> Result: ...
-@overload
-def query(program: CheckedProgram, text: str, source: Session, **options: Unpack[SharedOptions]) -> Result: ...
-def query(
-    program: CheckedProgram, text: str, source: Database | Mapping[str, Table] | Session, **options: Any
 ) -> Result:
     """Answer a query such as `tc(1, y)`: return the rows of that relation, alone, that agree with it.
 
     The program is rewritten by magic sets, so that what is derived depends on the query. `options` are those of
-    `evaluate`. On a session, which has its own, relations that the program only reads come with the arrangements that
-    earlier programs have built. Raises ProgramError for a query that does not fit the program, and EvaluationError.
+    `evaluate`. Raises ProgramError for a query that does not fit the program, and EvaluationError.
     """
     return Question(program, text).ask(source, **options)
 
@@ -76,16 +68,9 @@ class Question:
         self._demanded = demand(program, self.goal)
         self.program = self._demanded.program
 
-    @overload
-    def ask(self, source: Database | Mapping[str, Table], **options: Unpack[EvaluateOptions]) -> Result: ...
-    @overload
-    def ask(self, source: Session, **options: Unpack[SharedOptions]) -> Result: ...
-    def ask(self, source: Database | Mapping[str, Table] | Session, **options: Any) -> Result:
+    def ask(self, source: Database | Mapping[str, Table], **options: Unpack[EvaluateOptions]) -> Result:
         """Return the answers on some data."""
-        if isinstance(source, Session):
-            result = source.evaluate(self.program, **options)
-        else:
-            result = evaluate(self.program, source, **options)
+        result = evaluate(self.program, source, **options)
         found = result.relation(self._demanded.answers)
         rows = completed(found, self._demanded.columns, self.goal, result.symbols)
         answers = {self.goal.relation: agreeing(rows, self.goal, result.symbols)}

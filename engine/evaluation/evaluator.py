@@ -59,7 +59,7 @@ BRIEF_S = 0.005
 
 
 class SharedOptions(TypedDict, total=False):
-    """The keyword arguments of `evaluate` that a session does not decide."""
+    """The keyword arguments of `evaluate` that a view does not decide."""
 
     policy: CoordinationPolicy
     widenings: Sequence[Widening]
@@ -441,7 +441,7 @@ def is_constant(clause: CheckedClause) -> bool:
 
 
 def record_table(program: Declarations, name: str, held: Columns | RecordTable | None) -> RecordTable:
-    """The table of a record type: that of a session, or one with the records given as columns."""
+    """The table of a record type: that of a view, or one with the records given as columns."""
     if isinstance(held, RecordTable):
         return held
     record = program.records[name]

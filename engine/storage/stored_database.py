@@ -1,4 +1,4 @@
-"""Facts as sessions and views hold them."""
+"""Facts as views hold them."""
 
 from __future__ import annotations
 

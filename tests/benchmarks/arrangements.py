@@ -19,10 +19,11 @@ from engine.storage.relation import Relation
 from engine.storage.spine import DEFAULT, EAGER, LAZY
 from engine.storage.trace import Trace
 
+EDGE = ".decl edge(x: number, y: number)\n"
 QUERY = """
-.decl edge(x: number, y: number)
 .decl start(x: number)
 .decl answer(x: number, y: number)
+start(x) :- x = range(0, {}, 3).
 answer(x, y) :- start(x), edge(x, y).
 """
 
@@ -40,47 +41,48 @@ def main():
 
 def warm_up():
     """Compile the kernels, or load them."""
-    session = session_with(100)
-    answer(session, 10)
-    for change in (session.insert, session.remove):
-        change("edge", np.array([[1, 2, 500], [1, 7, 1]]))
-        answer(session, 10)
+    with view_of(100) as view:
+        answer(view, 10)
+        for change in (view.insert, view.delete):
+            change("edge", [(1, 1), (2, 7), (500, 1)])
+            view.commit()
+            answer(view, 10)
 
 
-def session_with(n_keys):
+def view_of(n_keys):
     rng = np.random.default_rng(0)
     edge = np.stack([rng.permutation(n_keys), rng.integers(0, n_keys, n_keys)]).astype(np.int32)
-    return engine.Session(engine.Database(relations={"edge": edge}))
+    return engine.View(engine.compile([EDGE]), engine.Database(relations={"edge": edge}))
 
 
-def answer(session, n):
-    """Return the seconds of a query that joins n rows, from a compiled program to its rows."""
-    if session.holds("start"):
-        session.drop("start")
-    session.give("start", np.arange(0, 3 * n, 3, dtype=np.int32)[None, :])
-    program = engine.compile([QUERY])
+def answer(view, n):
+    """Return the seconds of a program that joins n rows, from compiled rules to its rows."""
+    program = engine.compile([EDGE + QUERY.format(3 * n)])
     begin = time.perf_counter()
-    found = session.evaluate(program).relation("answer").shape[1]
+    found = view.evaluate(program).relation("answer").shape[1]
     assert found >= n or n > 1000
     return time.perf_counter() - begin
 
 
 def attach_and_join(n_keys):
-    session = session_with(n_keys)
-    first = answer(session, 10)
-    second = min(answer(session, 10) for _ in range(5))
-    print(f"{n_keys:,} keys: {first * 1e3:.1f} ms with the arrangement to build, {second * 1e3:.2f} ms with a live one")
-    print(f"attaching takes 1/{first / second:.0f} of building")
-    small = session_with(1000)
+    view = view_of(n_keys)
+    first = answer(view, 10)
+    second = min(answer(view, 10) for _ in range(5))
+    print(f"{n_keys:,} keys: {first * 1e3:.1f} ms with a relation to copy and arrange, then {second * 1e3:.2f} ms")
+    print(f"attaching takes 1/{first / second:.0f} of that")
+    small = view_of(1000)
     answer(small, 10)
     for n in (10, 1000, 100_000, min(1_000_000, n_keys // 4)):
-        large = min(answer(session, n) for _ in range(3))
+        large = min(answer(view, n) for _ in range(3))
         print(f"join of {n:,} rows with {n_keys:,} keys: {large * 1e3:.2f} ms", flush=True)
     few = min(answer(small, 10) for _ in range(5))
     print(f"join of 10 rows: {second / few:.1f} times as long with {n_keys:,} keys as with 1,000")
-    session.insert("edge", np.array([[n_keys], [0]]))
-    answer(session, 10)
-    print(f"join of 10 rows after a change: {min(answer(session, 10) for _ in range(5)) * 1e3:.2f} ms", flush=True)
+    view.insert("edge", [(n_keys, 0)])
+    view.commit()
+    answer(view, 10)
+    print(f"join of 10 rows after a change: {min(answer(view, 10) for _ in range(5)) * 1e3:.2f} ms", flush=True)
+    view.close()
+    small.close()
 
 
 def merge(n_rows, n_batches):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import engine
 from engine.storage.relation import Relation
 from engine.storage.spine import DEFAULT, EAGER, LAZY
 from engine.storage.trace import Trace
@@ -133,48 +132,3 @@ def test_the_work_of_merging_is_proportional_to_what_arrives(effort):
         assert spine.most_moved <= EFFORTS[effort] * step * log2(trace.n)
     else:
         assert spine.most_moved > trace.n / 4
-
-
-CLOSURE = """
-.decl e(x: number, y: number)
-.decl p(x: number, y: number)
-p(x, y) :- e(x, y).
-p(x, z) :- p(x, y), e(y, z).
-"""
-
-
-def test_a_program_sees_the_relation_as_it_is_when_it_begins():
-    program = engine.compile([CLOSURE])
-    session = engine.Session(engine.Database(relations={"e": np.array([[1, 2], [2, 3]], np.int32)}), threads=1)
-    assert tuples_of(session.evaluate(program).relation("p")) == {(1, 2), (2, 3), (1, 3)}
-    with session.open("e") as before:
-        assert session.insert("e", np.array([[3, 1], [4, 2]])) == 1
-        assert session.remove("e", np.array([[2], [3]])) == 1
-        assert tuples_of(before.relation.columns()) == {(1, 2), (2, 3)}
-    assert tuples_of(session.evaluate(program).relation("p")) == {(1, 2), (3, 4)}
-    with pytest.raises(engine.EvaluationError, match="32 bits"):
-        session.insert("e", np.array([[2**31], [0]]))
-
-
-WIDE = ".decl w(a: number, b: number, c: number, d: number)\n"
-QUERY = WIDE + ".decl q(a: number, d: number)\nq(a, d) :- w(a, b, c, _), w(b, c, _, d), !w(a, a, _, _)."
-
-
-@given(st.lists(st.sets(st.tuples(*[st.integers(0, 3)] * 4), min_size=1, max_size=30), min_size=2, max_size=5))
-def test_queries_on_changing_wide_relations(batches):
-    session = engine.Session(engine.Database(relations={"w": columns_of(batches[0], 4)}), threads=1)
-    program, now = engine.compile([QUERY]), set(batches[0])
-    for i, rows in enumerate([set(), *batches[1:]]):
-        if i % 2:
-            session.remove("w", columns_of(rows, 4))
-            now -= rows
-        elif rows:
-            session.insert("w", columns_of(rows, 4))
-            now |= rows
-        expected = {
-            (a, f)
-            for a, b, c, _ in now
-            for d, e, _, f in now
-            if (b, c) == (d, e) and not any(row[:2] == (a, a) for row in now)
-        }
-        assert tuples_of(session.evaluate(program).relation("q")) == expected
