@@ -15,7 +15,7 @@ from engine.database import Columns, Database
 from engine.evaluation.evaluator import EvaluateOptions, evaluate
 from engine.language.build_items import ANSWERS
 from engine.language.checked_program import CheckedProgram
-from engine.language.extension import question
+from engine.language.extension import DEMAND, question
 from engine.language.parse_query import read_query
 from engine.language.source import Source
 from engine.language.syntax import Atom, Constant, Variable
@@ -55,9 +55,13 @@ def ask(
 
 
 def answering(program: CheckedProgram) -> CheckedProgram:
-    """Return the program that derives what the relation ANSWERS of a program needs, by magic sets."""
+    """Return the program that derives what the relation ANSWERS of a program needs, by magic sets.
+
+    Parameters of a query have one value at a time.
+    """
     columns = program.relations[ANSWERS].columns
-    return demand(program, Atom(ANSWERS, tuple(Variable(column.name) for column in columns))).program
+    goal = Atom(ANSWERS, tuple(Variable(column.name) for column in columns))
+    return demand(program, goal, frozenset({DEMAND})).program
 
 
 class Question:

@@ -25,6 +25,8 @@ from engine.plan.right_linear import is_right_linear, recursive_position
 from engine.plan.sideways_passing import pass_sideways
 
 Definitions = Mapping[str, list[CheckedClause]]
+FACTORED = "!"
+"""Ends the name of a relation of answers without the bound columns."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +41,27 @@ class Demanded:
     columns: tuple[int, ...]
 
 
-def demand(program: CheckedProgram, query: Atom) -> Demanded:
-    """Return the program that derives the rows of a relation that agree with the constants of a query."""
+def demand(program: CheckedProgram, query: Atom, single: frozenset[str] = frozenset()) -> Demanded:
+    """Return the program that derives the rows of a relation that agree with the constants of a query.
+
+    Of `single` relations the caller promises that they never hold two rows.
+    """
     definitions: dict[str, list[CheckedClause]] = {name: [] for name in program.relations}
     for clause in program.clauses:
         definitions[clause.head.relation].append(clause)
     full = evaluated_in_full(program, definitions, query.relation)
-    every = tuple(range(len(query.arguments)))
-    free = tuple(i for i in every if not isinstance(query.arguments[i], Constant))
-    whole: frozenset[str] = frozenset()
+    whole, factored = frozenset[str](), frozenset[str]()
     while True:
-        rewriting = Rewriting(program, definitions, full, whole)
-        answers, columns = rewriting.ask_factored(query), free
-        if answers is None:
-            answers, columns = rewriting.ask(query), every
-        if rewriting.whole == whole:
-            return Demanded(rewriting.program(answers), answers, columns)
-        whole = rewriting.whole
+        rewriting = Rewriting(program, definitions, full, whole, factored, single)
+        answers = rewriting.ask(query)
+        if rewriting.whole != whole:
+            whole, factored = rewriting.whole, frozenset()
+        elif factored or not (factored := rewriting.asked_for_one_value()):
+            every = range(len(query.arguments))
+            columns = [
+                i for i in every if not answers.endswith(FACTORED) or not isinstance(query.arguments[i], Constant)
+            ]
+            return Demanded(rewriting.program(answers), answers, tuple(columns))
 
 
 def evaluated_in_full(program: CheckedProgram, definitions: Definitions, root: str) -> set[str]:
@@ -90,41 +96,54 @@ class Rewriting:
 
     `full` are the relations evaluated as written, `whole` those of which all rows are asked for: their rules pass
     demand on but are not guarded. Relations that turn out to be asked for as a whole are added to it.
+
+    `factored` are adorned relations whose recursion is right-linear and that are asked for one value only. Rows that
+    such a rule passes on unchanged are answers to the query, whatever they were demanded for: so answers are derived
+    without the bound columns, not for each demanded value (Naughton, Ramakrishnan, Sagiv and Ullman, Efficient
+    evaluation of right-, left-, and multi-linear rules, 1989).
     """
 
     def __init__(
-        self, program: CheckedProgram, definitions: Definitions, full: set[str], whole: frozenset[str]
+        self,
+        program: CheckedProgram,
+        definitions: Definitions,
+        full: set[str],
+        whole: frozenset[str],
+        factored: frozenset[str],
+        single: frozenset[str],
     ) -> None:
         self.old, self.definitions, self.full, self.whole = program, definitions, full, whole
+        self.factored, self.single = factored, single
         self.clauses: list[CheckedClause] = []
         self.asked: dict[str, tuple[str, str]] = {}
         self.pending: list[str] = []
+        self.askers: dict[str, list[bool]] = {}
 
     def ask(self, query: Atom) -> str:
         """Define what a query needs; return the relation that holds its answers."""
         adornment = adornment_of(query)
-        answers = self.relation(query.relation, adornment)
-        if answers in self.asked and answers != query.relation:
-            self.clauses.append(CheckedClause(guard_of(query, answers, adornment), (), {}))
+        asked = self.relation(query.relation, adornment)
+        if asked in self.asked and asked != query.relation:
+            self.askers[asked] = [True]
+            self.clauses.append(CheckedClause(guard_of(query, asked, adornment), (), {}))
         self.define_asked()
-        return answers
+        return asked + FACTORED if asked in self.factored else asked
 
-    def ask_factored(self, query: Atom) -> str | None:
-        """As `ask`, for a right-linear recursion: return a relation with the free columns of the answers, or None.
+    def asked_for_one_value(self) -> frozenset[str]:
+        """Return the adorned relations that can be factored: right-linear, and asked for one value from outside."""
+        found = set()
+        for adorned, askers in self.askers.items():
+            name, adornment = self.asked[adorned]
+            is_alone = any(stratum.relations == (name,) for stratum in self.old.strata)
+            if askers == [True] and is_alone and is_right_linear(self.definitions[name], adornment, self.is_derived):
+                found.add(adorned)
+        return frozenset(found)
 
-        Rows that a rule passes on unchanged are answers to the query, whatever they were demanded for: they need not
-        be derived for each demanded value (Naughton, Ramakrishnan, Sagiv and Ullman, Efficient evaluation of right-,
-        left-, and multi-linear rules, 1989).
-        """
-        name, adornment = query.relation, adornment_of(query)
-        is_alone = any(stratum.relations == (name,) for stratum in self.old.strata)
-        if "b" not in adornment or not is_alone or not self.is_derived(name):
-            return None
-        if not is_right_linear(self.definitions[name], adornment, self.is_derived):
-            return None
-        adorned, answers = f"{name}@{adornment}", f"{name}@{adornment}!"
-        self.asked[adorned] = self.asked[answers] = name, adornment
-        self.clauses.append(CheckedClause(guard_of(query, adorned, adornment), (), {}))
+    def define_factored(self, adorned: str) -> None:
+        """Add the clauses of a right-linear recursion that derive its answers without the bound columns."""
+        name, adornment = self.asked[adorned]
+        answers = adorned + FACTORED
+        self.asked[answers] = name, adornment
         for clause in self.definitions[name]:
             guard, own = (guard_of(clause.head, adorned, adornment),), recursive_position(clause)
             body = self.adorn(clause, guard, own)
@@ -137,12 +156,13 @@ class Rewriting:
             self.clauses.append(replace(clause, head=head, body=(*guard, *body), plan=()))
         given = self.given(name, adorned, adornment)
         self.clauses.append(replace(given, head=Atom(answers, terms_at(given.head, adornment, "f"))))
-        self.define_asked()
-        return answers
 
     def define_asked(self) -> None:
         while self.pending:
             adorned = self.pending.pop()
+            if adorned in self.factored:
+                self.define_factored(adorned)
+                continue
             name, adornment = self.asked[adorned]
             for clause in self.definitions[name]:
                 self.define(clause, adorned, adornment)
@@ -195,12 +215,22 @@ class Rewriting:
                 continue
             name = self.relation(atom.relation, passing.adornment)
             body[passing.position] = replace(atom, relation=name)
+            if name in self.factored:
+                body[passing.position] = Atom(name + FACTORED, terms_at(atom, passing.adornment, "f"))
             if name != atom.relation:
                 passed = Atom(demand_for(name), terms_at(atom, passing.adornment, "b"))
+                if atom.relation != clause.head.relation:
+                    self.askers.setdefault(name, []).append(self.is_one_value(passed, clause))
                 before = (*guard, *(body[position] for position in passing.before))
                 if before != (passed,):
                     self.clauses.append(CheckedClause(passed, before, clause.variables, span=clause.span))
         return body
+
+    def is_one_value(self, passed: Atom, clause: CheckedClause) -> bool:
+        """Return True if a clause passes on constants, and what relations hold that have one row at most."""
+        atoms = (x for x in clause.body if isinstance(x, Atom) and x.relation in self.single)
+        known = {name for atom in atoms for term in atom.arguments for name in pattern_variables(term)}
+        return all(isinstance(t, Constant) or (isinstance(t, Variable) and t.name in known) for t in passed.arguments)
 
     def program(self, answers: str) -> CheckedProgram:
         """Return the program of the clauses made, and of what they need of the old one."""
@@ -210,7 +240,7 @@ class Rewriting:
                 continue
             columns = self.old.relations[name].columns
             free, bound = (tuple(c for c, letter in zip(columns, adornment, strict=True) if letter == w) for w in "fb")
-            relations[adorned] = Relation(adorned, free if adorned.endswith("!") else columns)
+            relations[adorned] = Relation(adorned, free if adorned.endswith(FACTORED) else columns)
             relations[demand_for(adorned)] = Relation(demand_for(adorned), bound)
         definitions: dict[str, list[CheckedClause]] = {name: [] for name in relations}
         definitions |= {name: self.definitions[name] for name in self.full}

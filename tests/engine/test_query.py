@@ -1,7 +1,9 @@
 """Queries: magic sets against the full result, and that they derive less."""
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 
 import engine
 from engine import tables
@@ -69,6 +71,49 @@ def test_a_query_on_one_of_many_chains_derives_the_rows_of_that_chain(closure, q
     assert len(found) == n
     # The demand and the answers, each at most one row for a node of the chain; the closure has chains · n (n + 1) / 2.
     assert sum(stratum.rows for stratum in result.statistics) - len(arcs) <= 2 * (n + 1)
+
+
+CHAINED = [".decl tc(x: number, y: number)\ntc(x, y) :- arc(x, y).\n" + rule for rule in CLOSURES.values()]
+
+
+@pytest.mark.parametrize("rules", CHAINED[:2])
+@pytest.mark.parametrize("text", ["tc({}, y), y > 0", "tc(y, {}), y > 0", "y > 0, tc(y, {}), !arc(y, y)"])
+def test_bodies_that_ask_for_one_value_derive_the_rows_of_that_value(rules, text):
+    n, chains, node = 30, 20, 7015
+    arcs = {(c * 1000 + i, c * 1000 + i + 1) for c in range(chains) for i in range(n)}
+    expected = {(y,) for y in range(7000, 7031) if (y > node if "tc({}" in text else y < node)}
+    program, source = engine.compile([DECLARED.split(".decl tc")[0]]), engine.Source("rules.dl", rules)
+    once = engine.ask(program, text.format(node), {"arc": arcs}, [source], threads=1)
+    assert once.tuples(engine.ANSWERS) == expected
+    # The demand, the answers, those of the query, and the tests of y; the closure has chains · n (n + 1) / 2.
+    assert sum(stratum.rows for stratum in once.statistics) - len(arcs) <= 4 * (n + 1)
+    with engine.View(program, {"arc": arcs}, threads=1) as view:
+        with view.query(text.format("k"), [source], {"k": "number"}) as query:
+            for asked in (3, node):
+                found = query.answers(asked)
+            assert found.tuples(engine.ANSWERS) == expected
+
+
+@given(st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12), st.sampled_from(CHAINED), st.data())
+def test_values_asked_for_at_several_places_are_not_mixed_up(arcs, rules, data):
+    """Two atoms, two alternatives, a value for each row of a relation: each has the answers for its own value."""
+    node = st.integers(0, 5)
+    a, b = data.draw(node), data.draw(node)
+    to = {n: reachable_from(n, arcs) for n in range(6)}
+    cases = {
+        f"tc({a}, y), tc({b}, z)": {(y, z) for y in to[a] for z in to[b]},
+        f"tc({a}, y), tc({a}, z)": {(y, z) for y in to[a] for z in to[a]},
+        f"tc({a}, y); tc({b}, y)": {(y,) for y in to[a] | to[b]},
+        f"tc({a}, y), tc(y, z)": {(y, z) for y in to[a] for z in to[y]},
+        f"arc({a}, x), tc(x, y)": {(x, y) for c, x in arcs if c == a for y in to[x]},
+        f"tc(y, {a}), tc({b}, y)": {(y,) for y in range(6) if a in to[y] and y in to[b]},
+        f"tc({a}, {b})": {()} if b in to[a] else set(),
+        f"tc({a}, y), tc(y, {a})": {(y,) for y in to[a] if a in to[y]},
+    }
+    program, source = engine.compile([DECLARED.split(".decl tc")[0]]), engine.Source("rules.dl", rules)
+    for text, expected in cases.items():
+        found = engine.ask(program, text, {"arc": arcs}, [source], threads=1)
+        assert found.tuples(engine.ANSWERS) == expected, text
 
 
 def test_same_generation_asks_upwards_and_answers_downwards():
