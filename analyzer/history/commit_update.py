@@ -7,7 +7,7 @@ all paths are compared as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import engine
@@ -34,6 +34,8 @@ from engine.incremental import (
 )
 from facts import schema
 
+FEW_NAMES = 1 << 16
+"""So many symbols and entities more are not worth an evaluation."""
 OF_FILES = tuple(name for name in schema.relations() if name not in facts.LAID_OUT)
 
 
@@ -79,7 +81,7 @@ class Follower:
     """A view of a program, and the commit whose facts it holds. `extracted` counts the files last extracted.
 
     `base` is the state last loaded or saved, which later states share. `anew` counts the strata re-evaluated on loading
-    because their rules had changed.
+    because their rules had changed. `n_begun` symbols and entities were there at its beginning.
     """
 
     maintainer: Maintainer
@@ -87,6 +89,10 @@ class Follower:
     extracted: int = 0
     base: Base | None = None
     anew: int = 0
+    n_begun: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.n_begun = self.n_named
 
     @classmethod
     def begin(
@@ -95,8 +101,9 @@ class Follower:
         tree: NamedTree,
         reader: Reader,
         policy: UpdatePolicy | None = None,
+        watch: Callable[[], None] = nothing,
     ) -> Follower:
-        """Evaluate the program on all files of a commit."""
+        """Evaluate the program on all files of a commit. `watch` is called between pieces of work; it may raise."""
         snapshot, change = plan(tree, reader.config, None)
         gathered = reader.read(tree, change.come)
         enter(snapshot, change.come, gathered)
@@ -112,7 +119,13 @@ class Follower:
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
         laid_out = follower.lay_out(snapshot)
         follower.set_bound(snapshot)
-        follower.maintainer.bootstrap(given | laid_out)
+        try:
+            with view.watched(watch):
+                follower.maintainer.bootstrap(given | laid_out)
+        except BaseException:
+            view.close()
+            raise
+        follower.n_begun = follower.n_named
         return follower
 
     @property
@@ -122,6 +135,18 @@ class Follower:
     @property
     def numbering(self) -> Numbering:
         return Numbering(self.view.symbols, self.view.records["Entity"])
+
+    @property
+    def n_named(self) -> int:
+        """The number of symbols and entities, those that no fact names any more included."""
+        return len(self.view.symbols) + self.view.records["Entity"].columns.shape[1]
+
+    def mostly_gone(self) -> bool:
+        """Return whether most rows are of tuples that have gone, or most symbols and entities have come since it began.
+
+        What is not named any more is not counted: that would look at all facts.
+        """
+        return self.view.mostly_gone() or self.n_named > 2 * self.n_begun + FEW_NAMES
 
     def lay_out(self, snapshot: Snapshot) -> dict[str, Columns]:
         """Return the rows that the layout of a snapshot determines."""

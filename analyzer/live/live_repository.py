@@ -237,8 +237,21 @@ class LiveRepository:
             return Follower.begin(program, tree, reader), tree
 
     def compact(self, watch: Callable[[], None]) -> bool:
-        """Evaluate anew if most rows are of tuples that have gone; return whether that was so. `watch` may raise."""
-        return self._held is not None and self.follower.maintainer.compact(watch)
+        """Evaluate anew if most of what is held has gone; return whether that has been done. `watch` may raise.
+
+        Symbols and entities are numbered anew, too. Where files cannot be read as they were, nothing is done.
+        """
+        held = self._held
+        if held is None or not held.follower.mostly_gone():
+            return False
+        with evaluation_errors():
+            fresh = Follower.begin(held.follower.view.prepared, held.tree, held.reader, watch=watch)
+        if fresh.snapshot.looked != held.follower.snapshot.looked:
+            fresh.view.close()
+            return False
+        held.follower.view.close()
+        self._held = replace(held, follower=fresh)
+        return True
 
     def save(self) -> bool:
         """Save the relations if their files are those of HEAD and no state is. Return True if that has been done."""

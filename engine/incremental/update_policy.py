@@ -70,17 +70,6 @@ class Maintainer:
         finally:
             self.watch = nothing
 
-    def compact(self, watch: Callable[[], None] = nothing) -> bool:
-        """Evaluate anew if most rows are of tuples that have gone; return whether they were. `watch` as in `apply`."""
-        if not self.view.mostly_gone():
-            return False
-        self.watch = watch
-        try:
-            self.restart({}, {}, "most rows were of tuples that have gone")
-        finally:
-            self.watch = nothing
-        return True
-
     def attempt(self, inserted: Facts, deleted: Facts, reason: str, budget_s: float = float("inf")) -> Outcome:
         """Update the view; bootstrap if that is impossible, or takes longer than the budget, excluding planning."""
         view, size = self.view, weight(self.view, inserted, deleted)

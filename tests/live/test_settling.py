@@ -6,6 +6,8 @@ from weakref import ref
 import numpy as np
 import pytest
 
+from analyzer.history import commit_update
+from analyzer.history.snapshot import Looked
 from analyzer.live.live_repository import LiveRepository
 from analyzer.live.server import GROWTH_BYTES, Server
 from engine.incremental import maintained_program
@@ -38,14 +40,50 @@ def test_relations_that_were_replaced_are_given_back(server, tmp_path):
 def test_relations_are_compacted_unless_somebody_asks_for_something(server, monkeypatch):
     server.refresh()
     before, report = server.live.view, server.live.report(server.live.frozen()).report
+    server.compact()
+    assert server.live.view is before
     monkeypatch.setattr(maintained_program, "FEW_ROWS", -(1 << 40))
     server.jobs.put(None)
     server.compact()
     assert server.live.view is before
+    assert server.live.report(server.live.frozen()).report == report
     server.jobs.get()
     server.compact()
     assert server.live.view is not before
     assert server.live.report(server.live.frozen()).report == report
+
+
+def test_symbols_and_entities_that_nothing_names_any_more_are_given_back(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(commit_update, "FEW_NAMES", 0)
+    monkeypatch.setattr(maintained_program, "FEW_ROWS", 1 << 40)
+    server.refresh()
+    n_before = server.live.follower.n_named
+    for number in range(6):
+        lines = [f"name_{number}_{i} = {i}\n" for i in range(n_before // 4)]
+        (tmp_path / "app/many.py").write_text("".join(lines))
+        server.refresh()
+    (tmp_path / "app/many.py").write_text("name_last = 1\n")
+    server.refresh()
+    report = server.live.report(server.live.frozen()).report
+    assert server.live.follower.n_named > 2 * n_before
+    server.compact()
+    texts = server.live.view.symbols.texts(range(len(server.live.view.symbols)))
+    assert "name_last" in texts and not any(text.startswith("name_5_") for text in texts)
+    assert server.live.follower.n_named < 1.1 * n_before
+    assert server.live.report(server.live.frozen()).report == report
+    after = server.live.view
+    server.compact()
+    assert server.live.view is after
+
+
+def test_a_compaction_whose_files_are_not_those_held_is_dropped(server, monkeypatch):
+    """As when the extraction of one takes too long this time."""
+    monkeypatch.setattr(maintained_program, "FEW_ROWS", -(1 << 40))
+    server.refresh()
+    before = server.live.view
+    server.live.follower.snapshot.looked["app/more.py"] = Looked("0" * 40)
+    server.compact()
+    assert server.live.view is before
 
 
 def test_what_updates_leave_behind_is_collected(server):
