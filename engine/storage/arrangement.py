@@ -31,8 +31,11 @@ from engine.storage.key_tables import HashedKeys, ValueKeys
 from engine.storage.partition import Block
 
 FIRST_KEYS = 16
-FEW_VALUES = 1 << 20
-"""Keys of one column below are looked up in an array, however few they are: it takes 4 MB at most."""
+VALUES_A_ROW, FEW_VALUES = 64, 1 << 20
+"""Keys of one column below so much a row, and below 4 MB, are looked up in an array; a table holds fewer ones.
+
+What is indexed is touched a page at a time: small relations by themselves would take hundreds of megabytes.
+"""
 
 
 class Readable:
@@ -191,8 +194,10 @@ class Arrangement(Readable):
         """Return the key ids of a block's rows; keys that are new get one."""
         if self.dense:
             return block.rows[self.key[0], block.lo : block.hi].copy()
-        if isinstance(self.keys, ValueKeys) and not self.keys.accepts(*block, self.key):
-            self.keys = self.keys.hashed()
+        if isinstance(self.keys, ValueKeys):
+            self.keys.few = self._few_values()
+            if not self.keys.accepts(*block, self.key):
+                self.keys = self.keys.hashed()
         ids = self.keys.intern(*block, self.key)
         self._reserve_keys(self.keys.n)
         return ids
@@ -219,18 +224,20 @@ class Arrangement(Readable):
         elif self.n_rows >= 2 * self.checked:
             self.checked = self.n_rows
             known = self.keys.columns[0, : self.keys.n]
-            if low >= 0 and high < limit and (not len(known) or (known.min() >= 0 and known.max() < limit)):
-                self._use_values(max(high, int(known.max(initial=0))) + 1)
+            least, most = min(low, int(known.min(initial=0))), max(high, int(known.max(initial=0)))
+            if least >= 0 and most < limit:
+                self._use_values(most + 1)
+            elif least >= 0 and most < self._few_values() and isinstance(self.keys, HashedKeys):
+                self.keys = value_keys(known, self._few_values())
 
     def _use_table(self) -> None:
         """Go over from values as key ids to positions of values."""
         used = np.flatnonzero(self.runs[: self.n_keys, LENGTH]).astype(np.int32)
-        self.dense, self.checked, self.keys = False, self.n_rows, ValueKeys(self.dtype, FEW_VALUES)
-        block = Block(used[None, :], 0, len(used))
-        if not self.keys.accepts(*block, np.zeros(1, np.int64)):
-            self.keys = self.keys.hashed()
-        self.keys.intern(*block, np.zeros(1, np.int64))
+        self.dense, self.checked, self.keys = False, self.n_rows, value_keys(used, self._few_values())
         self._renumber(used, np.arange(len(used)), len(used))
+
+    def _few_values(self) -> int:
+        return min(FEW_VALUES, VALUES_A_ROW * self.n_rows)
 
     def _use_values(self, n_keys: int) -> None:
         """Go over from positions of values to values as key ids."""
@@ -242,3 +249,13 @@ class Arrangement(Readable):
         moved = np.zeros((max(n_keys, FIRST_KEYS), self.runs.shape[1]), np.int32)
         moved[new_ids] = self.runs[old_ids]
         self.runs, self.n_keys = moved, n_keys
+
+
+def value_keys(values: np.ndarray, few: int) -> HashedKeys | ValueKeys:
+    """Return distinct values as keys, numbered as they stand: looked up in an array, if it accepts them."""
+    keys: HashedKeys | ValueKeys = ValueKeys(values.dtype, few)
+    block, first = Block(values[None, :], 0, len(values)), np.zeros(1, np.int64)
+    if not keys.accepts(*block, first):
+        keys = keys.hashed()
+    keys.intern(*block, first)
+    return keys

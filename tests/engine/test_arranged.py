@@ -10,7 +10,15 @@ from engine.kernels.csr_runs import LENGTH, OLD
 from engine.storage.arrangement import FEW_VALUES, Arrangement, Block
 from engine.storage.key_tables import HashedKeys, ValueKeys
 
-SPREADS = [(0, 50), (0, 20_000), (0, FEW_VALUES), (FEW_VALUES - 100, FEW_VALUES + 100), (-30, 3000), (0, 2**31 - 1)]
+SPREADS = [
+    (0, 50),
+    (0, 20_000),
+    (0, 50_000),
+    (0, FEW_VALUES),
+    (FEW_VALUES - 100, FEW_VALUES + 100),
+    (-30, 3000),
+    (0, 2**31 - 1),
+]
 
 
 def batches(seed, spreads):
@@ -65,10 +73,17 @@ def test_one_that_does_not_grow_has_no_room_to_spare(seed, spreads):
     assert by.runs.shape[1] == 2 and by.top == sum(map(len, known.values()))
 
 
-def test_few_keys_are_found_by_value_and_large_ones_by_a_hash():
+def test_keys_are_found_by_value_where_that_takes_little_memory_a_row():
     by, kinds = Arrangement((0,), 2, np.dtype(np.int32)), []
-    for value in (5, FEW_VALUES // 2, 2**30):
-        rows = np.array([[value], [0]], np.int32)
-        by.add([Block(rows, 0, 1)])
+    for greatest, n in ((5, 1), (5000, 9), (5000, 300), (2**30, 1)):
+        rows = np.stack([np.linspace(greatest // 2, greatest, n), np.arange(n)]).astype(np.int32)
+        by.add([Block(rows, 0, n)])
         kinds.append(None if by.dense else type(by.keys))
-    assert kinds == [None, ValueKeys, HashedKeys]
+    assert kinds == [None, HashedKeys, ValueKeys, HashedKeys]
+
+
+def test_an_index_of_few_rows_is_small_however_large_their_values_are():
+    by = Arrangement((0,), 2, np.dtype(np.int32), grows=False)
+    rows = np.array([[0, FEW_VALUES - 1], [0, 0]], np.int32)
+    by.add([Block(rows, 0, 2)])
+    assert by.n_bytes < 1 << 14
