@@ -72,6 +72,7 @@ class Paths:
         self._clearing = _grouped(result.relation("clearing_step"), 1)
         self._distances: dict[int, np.ndarray] = {}
         self._keys: dict[Node, tuple[object, ...]] = {}
+        self._steps_to: dict[Node, list[tuple[str, int, Node, Node]]] = {}
 
     @cached_property
     def _forwards(self) -> Steps:
@@ -136,8 +137,7 @@ class Paths:
     def _before(self, state: State, cleared: set[tuple[int, ...]]) -> Iterator[tuple[State, str]]:
         """Yield the states from which one step leads to `state`, those of equal node in a fixed order."""
         node, stack = state
-        rows = [(self._text(way), call, source, target) for source, target, way, call in self._backwards.at(node)]
-        for way, call, source, target in sorted(rows):
+        for way, call, source, target in self._sorted_steps(node):
             if (source, target, call) in cleared:
                 continue
             if way == "step":
@@ -148,6 +148,13 @@ class Paths:
                 yield (source, (*stack, call)), way
             elif way == "enter" and (not stack or stack[-1] == call):
                 yield (source, stack[:-1]), way
+
+    def _sorted_steps(self, node: Node) -> list[tuple[str, int, Node, Node]]:
+        """Return the steps to a node as (way, call, source, target), in order; many states are at the same node."""
+        if node not in self._steps_to:
+            steps = self._backwards.at(node)
+            self._steps_to[node] = sorted((self._text(way), call, at, to) for at, to, way, call in steps)
+        return self._steps_to[node]
 
     def _unwind(self, state: State, came_from: Mapping[State, tuple[State, str] | None]) -> list[tuple[Node, str]]:
         nodes = [(state[0], "source")]
