@@ -56,7 +56,7 @@ class Evaluator:
         self.relations: dict[str, set[Row]] = {name: set() for name in program.relations}
         self.indexes: dict[tuple[str, tuple[int, ...]], dict[Row, list[Row]]] = {}
         self.numbers: dict[object, int] = {}
-        self.orders: dict[tuple[int, frozenset[str]], tuple[tuple[Literal, ...], set[str]]] = {}
+        self.orders: dict[tuple[int, frozenset[str]], tuple[tuple[Literal, ...], set[str], tuple[Literal, ...]]] = {}
         self.splits: dict[int, tuple[list[str], tuple[Literal, ...], tuple[Literal, ...]]] = {}
         self.chosen: dict[tuple[str, tuple[int, ...]], set[Row]] = defaultdict(set)
         self.contributions: dict[str, dict[Row, dict[int, dict[Row, Value]]]] = {}
@@ -143,8 +143,9 @@ class Evaluator:
         """Yield the bindings that satisfy every literal; `outside` are the variables of the scopes around."""
         key = (id(body), frozenset(bindings))
         if key not in self.orders:
-            self.orders[key] = order(body, set(bindings), outside)
-        literals, scope = self.orders[key]
+            # The body is kept: another one may have its id when it has gone.
+            self.orders[key] = *order(body, set(bindings), outside), body
+        literals, scope, _ = self.orders[key]
         yield from self.extend(literals, bindings, scope)
 
     def extend(self, literals: tuple[Literal, ...], bindings: Bindings, scope: set[str]) -> Iterator[Bindings]:
