@@ -51,6 +51,36 @@ class Rename(relay.ClientIDMutation):
     def mutate_and_get_payload(cls, root, info, **input):
         os.system("rename " + input["name"])  # found
 """,
+    "flask's g": """
+import os
+from flask import Flask, g, request
+
+app = Flask(__name__)
+
+
+class Runner:
+    def run(self, command):
+        os.system(command)  # found
+
+    def stop(self, command):
+        os.system(command)
+
+
+@app.before_request
+def prepare():
+    g.runner = Runner()
+    g.name = request.args["name"]
+    g.count = int(request.args["count"])
+
+
+@app.route("/")
+def start():
+    g.runner.run(request.args["command"])
+    g.runner.stop("now")
+    os.system(g.name)  # found
+    os.system(f"head -{g.count}")
+    return ""
+""",
     "strawberry": """
 import os
 import strawberry
