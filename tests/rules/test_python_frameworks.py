@@ -81,6 +81,32 @@ def start():
     os.system(f"head -{g.count}")
     return ""
 """,
+    "evaluators": """
+import execjs
+import js2py
+import numexpr
+import pandas as pd
+import sympy
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/")
+def start():
+    text = request.args["text"]
+    js2py.eval_js(text)  # found
+    (js2py.eval_js6 if app.debug else js2py.eval_js)(text)  # found
+    context = execjs.compile("function add(a, b) { return a + b }")
+    context.call("add", text, 1)
+    context.eval(text)  # found
+    numexpr.evaluate(text)  # found
+    sympy.sympify(text)  # found
+    frame = pd.read_csv("shops.csv")
+    frame.query(text)  # found
+    frame.query("price > 10")
+    return ""
+""",
     "strawberry": """
 import os
 import strawberry
