@@ -13,6 +13,7 @@ import os
 import re
 import html
 import shlex
+from pathlib import Path
 from urllib.parse import urlparse
 import requests
 from flask import Flask, abort, redirect, request
@@ -322,6 +323,52 @@ def h20():
     if complaint2(x):
         return "no"
     os.system("run " + x)  # harmless
+
+
+@app.route("/421")
+def h21():
+    path = os.path.join(ROOT, request.args["x"])
+    if Path(path).resolve().parent != Path(ROOT):
+        abort(404)
+    return open(path).read()  # harmless
+
+
+@app.route("/422")
+def h22():
+    path = os.path.realpath(os.path.join(ROOT, request.args["x"]))
+    if os.path.dirname(path) == ROOT:
+        return open(path).read()  # harmless
+    return open(path).read()  # harmful
+
+
+@app.route("/423")
+def h23():
+    path = os.path.join(ROOT, request.args["x"])
+    if Path(path).parent != Path(ROOT):
+        abort(404)
+    return open(path).read()  # harmful
+
+
+@app.route("/424")
+def h24():
+    x = request.args["x"]
+    path = os.path.join(ROOT, x)
+    if ".." in x or x.startswith("/"):
+        abort(400)
+    return open(path).read()  # harmless
+
+
+@app.route("/425")
+def h25():
+    state = request.get_json()
+    if "next" in state and len(state["next"]) > 0:
+        parsed = urlparse(state["next"][0])
+        if parsed.netloc == request.host:
+            return redirect(state["next"][0])  # harmless
+        return redirect(state["next"][0])  # harmful
+    if urlparse(state["next"][0]).netloc == request.host:
+        return redirect(state["next"][1])  # harmful
+    return redirect(state["last"][0])  # harmful
 """
 GO = """\
 package main
@@ -607,11 +654,81 @@ func g38(w http.ResponseWriter, r *http.Request) {
 	}
 	dir.Open(r.FormValue("x")) // harmless
 }
+func g39(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("x")
+	path := filepath.Join(root, name)
+	if strings.Contains(name, "..") {
+		return
+	}
+	os.ReadFile(path) // harmless
+}
 func main() {
 	http.HandleFunc("/1", g1)
 }
 """
-PROGRAMS = {"guards.py": PYTHON, "main.go": GO}
+JAVA = """\
+import java.io.*;
+import java.util.zip.*;
+import javax.servlet.http.*;
+
+public class Files extends HttpServlet {
+    static void unpack(File file, File dir) throws IOException {
+        ZipInputStream in = new ZipInputStream(new FileInputStream(file));
+        for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
+            String name = entry.getName();
+            File to = new File(dir, name);
+            if (name.indexOf("..") != -1 && !to.getCanonicalPath().startsWith(dir.getCanonicalPath())) {
+                throw new IOException(name);
+            }
+            new FileOutputStream(to).close(); // harmless
+        }
+    }
+    static void unpackAll(File file, File dir) throws IOException {
+        ZipInputStream in = new ZipInputStream(new FileInputStream(file));
+        for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
+            String name = entry.getName();
+            File to = new File(dir, name);
+            if (name.indexOf("..") != -1 && !dir.exists()) {
+                throw new IOException(name);
+            }
+            new FileOutputStream(to).close(); // harmful
+        }
+    }
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        String name = request.getParameter("name");
+        File to = new File("/srv/files", name);
+        if (name.contains("..")) {
+            return;
+        }
+        new FileOutputStream(to).close(); // harmless
+    }
+    protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        File to = new File("/srv/files", request.getParameter("name"));
+        new FileOutputStream(to).close(); // harmful
+    }
+}
+"""
+SCRIPT = """\
+const path = require("path"), fs = require("fs"), express = require("express");
+const app = express();
+const HOSTS = ["a.example"];
+app.get("/1", (req, res) => {
+  const file = path.join("/srv", req.query.name);
+  if (req.query.name.includes("..")) return res.sendStatus(400);
+  fs.readFileSync(file); // harmless
+});
+app.get("/2", (req, res) => {
+  if (HOSTS.includes(req.query.a.b["host"])) fetch(req.query.a.b["host"]); // harmless
+  fetch(req.query.a.b["other"]); // harmful
+  fetch(req.query.a.host); // harmful
+});
+app.get("/3", (req, res) => {
+  const file = path.join("/srv", req.query.name);
+  if (req.query.other.includes("..")) return res.sendStatus(400);
+  fs.readFileSync(file); // harmful
+});
+"""
+PROGRAMS = {"guards.py": PYTHON, "main.go": GO, "Files.java": JAVA, "guards.js": SCRIPT}
 MARK = re.compile(r"(?:#|//) (harmless|harmful)$")
 LINES = [
     (name, number, mark[1], line.strip())
