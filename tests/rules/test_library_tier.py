@@ -60,6 +60,54 @@ module.exports.table = {
   },
 };
 """,
+    "made.js": """\
+const { exec } = require("child_process");
+(function (root, factory) {
+  if (typeof module === "object" && module.exports) module.exports = factory();
+  else root.packer = factory();
+})(this, function () {
+  function make(options) {
+    var packer = function (path) {
+      exec(path); // exported
+    };
+    packer.all = function (path) {
+      exec(path); // exported
+    };
+    packer._one = function (path) {
+      exec(path);
+    };
+    return packer;
+  }
+  var packer = make();
+  packer.make = make;
+  return packer;
+});
+""",
+    "client.js": """const { exec } = require("child_process");
+class Client {
+  run(path) {
+    exec(path); // exported
+  }
+  _close(path) {
+    exec(path);
+  }
+}
+class Other {
+  run(path) {
+    exec(path);
+  }
+}
+exports.connect = (options) => new Client();
+exports.archive = (options) => {
+  const parts = new Other();
+  return {
+    run(path) {
+      exec(path); // exported
+    },
+    tools: { pack: (path) => exec(path) }, // exported
+  };
+};
+""",
     "a.ts": """\
 import { exec } from "child_process";
 export class Archive {
