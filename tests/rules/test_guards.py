@@ -706,6 +706,31 @@ public class Files extends HttpServlet {
         File to = new File("/srv/files", request.getParameter("name"));
         new FileOutputStream(to).close(); // harmful
     }
+    protected void doPut(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        final String host = request.getParameter("host");
+        Optional<String> known = hosts.stream().filter(other -> other.equalsIgnoreCase(host)).findAny();
+        if (!known.isPresent()) {
+            new java.net.URL("http://" + host).openStream().close(); // harmful
+            return;
+        }
+        new java.net.URL("http://" + host).openStream().close(); // harmless
+    }
+    protected void doDelete(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        final String host = request.getParameter("host");
+        final String other = request.getParameter("other");
+        if (hosts.stream().noneMatch(known -> known.equals(host))) {
+            return;
+        }
+        new java.net.URL("http://" + host).openStream().close(); // harmless
+        new java.net.URL("http://" + other).openStream().close(); // harmful
+    }
+    protected void doOptions(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        final String host = request.getParameter("host");
+        if (hosts.stream().anyMatch(known -> known.length() > host.length())) {
+            new java.net.URL("http://" + host).openStream().close(); // harmful
+        }
+    }
+    private java.util.List<String> hosts = java.util.List.of("a.example", "b.example");
 }
 """
 SCRIPT = """\
@@ -721,6 +746,16 @@ app.get("/2", (req, res) => {
   if (HOSTS.includes(req.query.a.b["host"])) fetch(req.query.a.b["host"]); // harmless
   fetch(req.query.a.b["other"]); // harmful
   fetch(req.query.a.host); // harmful
+});
+app.get("/4", (req, res) => {
+  const host = req.query.host, other = req.query.other;
+  if (HOSTS.some((known) => known === host)) {
+    fetch("http://" + host); // harmless
+    fetch("http://" + other); // harmful
+  }
+  if (!HOSTS.find((known) => known === other)) return;
+  fetch("http://" + other); // harmless
+  if (HOSTS.some((known) => known !== host)) fetch("http://" + host); // harmful
 });
 app.get("/3", (req, res) => {
   const file = path.join("/srv", req.query.name);
