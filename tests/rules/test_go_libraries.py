@@ -702,6 +702,163 @@ func untar(in io.Reader, target string) {
 	}
 }
 """,
+    "beego": """
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+
+	"github.com/astaxie/beego"
+	"github.com/astaxie/beego/context"
+	"xorm.io/xorm"
+)
+
+type ApiController struct {
+	beego.Controller
+}
+
+type note struct {
+	Name string
+}
+
+var engine *xorm.Engine
+
+func snake(s string) string {
+	data := make([]byte, 0, len(s)*2)
+	for i := 0; i < len(s); i++ {
+		d := s[i]
+		if d >= 'A' && d <= 'Z' {
+			data = append(data, '_')
+		}
+		data = append(data, d)
+	}
+	return string(data[:])
+}
+
+func count(field, value string) {
+	session := engine.Where("owner=?", value)
+	session = session.And(fmt.Sprintf("%s like ?", snake(field)), value) // found: sql-injection
+	session.Desc("name").GroupBy(field).Count(&note{}) // found: sql-injection
+}
+
+func (c *ApiController) Run() {
+	field := c.Input().Get("field")
+	count(field, c.GetString("value"))
+	var n note
+	json.Unmarshal(c.Ctx.Input.RequestBody, &n)
+	exec.Command("sh", "-c", n.Name).Run() // found: command-injection
+	exec.Command("sh", "-c", c.Ctx.Input.Query("q")).Run() // found: command-injection
+	exec.Command("sh", "-c", c.Ctx.Request.FormValue("q")).Run() // found: command-injection
+	size, _ := c.GetInt("size")
+	exec.Command("sh", "-c", fmt.Sprintf("head -%d", size)).Run()
+	c.Ctx.Output.Download("/srv/" + n.Name) // found: path-traversal
+	c.Ctx.WriteString("<b>" + n.Name) // found: cross-site-scripting
+	c.Redirect(field, 302) // found: open-redirect
+}
+
+func filter(ctx *context.Context) {
+	exec.Command("sh", "-c", ctx.Input.Header("X-Name")).Run() // found: command-injection
+	ctx.Redirect(302, ctx.Input.Query("to")) // found: open-redirect
+}
+""",
+    "macaron": """
+import (
+	"os/exec"
+
+	"gopkg.in/macaron.v1"
+)
+
+type Context struct {
+	*macaron.Context
+	Name string
+}
+
+func run(c *Context) {
+	exec.Command("sh", "-c", c.Query("q")).Run() // found: command-injection
+	exec.Command("sh", "-c", c.Params(":name")).Run() // found: command-injection
+	exec.Command("sh", "-c", c.Req.Request.FormValue("q")).Run() // found: command-injection
+	c.QueryInt("size")
+	c.ServeFile("/srv/" + c.GetCookie("file")) // found: path-traversal
+	c.Redirect(c.QueryTrim("to")) // found: open-redirect
+}
+""",
+    "iris": """
+import (
+	"os/exec"
+
+	"github.com/kataras/iris/v12"
+)
+
+type note struct {
+	Name string
+}
+
+func main() {
+	app := iris.New()
+	app.Post("/a", func(ctx iris.Context) {
+		var n note
+		ctx.ReadJSON(&n)
+		exec.Command("sh", "-c", n.Name).Run() // found: command-injection
+		exec.Command("sh", "-c", ctx.URLParam("q")).Run() // found: command-injection
+		exec.Command("sh", "-c", ctx.Params().Get("name")).Run() // found: command-injection
+		ctx.HTML("<b>" + ctx.PostValue("n")) // found: cross-site-scripting
+		ctx.JSON(n)
+		ctx.SendFile("/srv/"+n.Name, "a") // found: path-traversal
+		ctx.Redirect(ctx.FormValue("to")) // found: open-redirect
+	})
+}
+""",
+    "goframe": """
+import (
+	"os/exec"
+
+	"github.com/gogf/gf/v2/frame/g"
+	"github.com/gogf/gf/v2/net/ghttp"
+)
+
+type note struct {
+	Name string
+}
+
+func run(r *ghttp.Request) {
+	var n *note
+	if err := r.Parse(&n); err != nil {
+		r.Response.WriteJsonExit(g.Map{"error": err})
+	}
+	exec.Command("sh", "-c", n.Name).Run() // found: command-injection
+	exec.Command("sh", "-c", r.Get("q").String()).Run() // found: command-injection
+	exec.Command("sh", "-c", r.GetQuery("q").String()).Run() // found: command-injection
+	r.Response.ServeFile("/srv/" + n.Name) // found: path-traversal
+	r.Response.RedirectTo(r.Get("to").String()) // found: open-redirect
+	r.Response.Write("<b>" + n.Name) // found: cross-site-scripting
+}
+""",
+    "hertz": """
+import (
+	"context"
+	"os/exec"
+
+	"github.com/cloudwego/hertz/pkg/app"
+)
+
+type note struct {
+	Name string
+}
+
+func run(ctx context.Context, c *app.RequestContext) {
+	var n note
+	if err := c.BindAndValidate(&n); err != nil {
+		c.String(400, err.Error())
+		return
+	}
+	exec.Command("sh", "-c", n.Name).Run() // found: command-injection
+	exec.Command("sh", "-c", c.Query("q")).Run() // found: command-injection
+	c.JSON(200, n)
+	c.Data(200, "text/html", []byte(n.Name)) // found: cross-site-scripting
+	c.File("/srv/" + c.Param("name")) // found: path-traversal
+	c.Redirect(302, []byte(c.PostForm("to"))) // found: open-redirect
+}
+""",
     "ssh": """
 import (
 	"net/http"
