@@ -26,6 +26,16 @@ CASES = {
         for z in y:
             sink(z)  # found
     """,
+    "a dictionary is made of pairs": """
+        x = dict((key, value) for key, value in [("a", source()), ("b", "b")])
+        sink(x["a"].encode())  # found
+        y = dict([("a", source())])
+        sink(y["a"].encode())  # found
+        z = dict(part.split("=") for part in source().split("&"))
+        sink(z["a"].encode())  # found
+        w = dict([("a", "a")])
+        sink(w["a"].encode())
+    """,
     "an object is called": """
         class Runner:
             def __init__(self, text):
