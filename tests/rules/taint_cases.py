@@ -26,6 +26,19 @@ CASES = {
         for z in y:
             sink(z)  # found
     """,
+    "a loop goes through the nodes of a list": """
+        third = {"text": source(), "next": None}
+        second = {"text": "b", "next": third}
+        node = {"text": "a", "next": second}
+        sink(node["text"])
+        while node:
+            sink(node["text"])  # found
+            node = node["next"]
+        other = {"text": "a", "next": {"text": "b", "next": None}}
+        while other:
+            sink(other["text"])
+            other = other["next"]
+    """,
     "a dictionary is made of pairs": """
         x = dict((key, value) for key, value in [("a", source()), ("b", "b")])
         sink(x["a"].encode())  # found

@@ -44,6 +44,25 @@ class Main { static void run() { Box a = new Box(); Box b = new Box(); a.next = 
         b.next.text = "x";
         sink(a.text);
     } }""",
+    "a loop goes through the nodes of a list": """
+class Main { static void run() { Box a = new Box(); Box b = new Box(); Box c = new Box(); c.text = source();
+        a.next = b; b.next = c;
+        for (Box n = a; n != null; n = n.next)
+            sink(n.text); // found
+        sink(a.text);
+        sink(a.next.text);
+    }
+    static void other() { Box a = new Box(); Box b = new Box(); Box c = new Box(); c.text = source();
+        b.next = c; a.next = b;
+        Box n = a;
+        while (n != null) {
+            sink(n.text); // found
+            n = n.next;
+        }
+        Box d = new Box(); d.next = new Box();
+        for (Box m = d; m != null; m = m.next)
+            sink(m.text);
+    } }""",
     "an object of an earlier run is not this one": """
 class Main { static Box kept;
     static void run() { Box old = kept; Box a = new Box(); kept = a; a.text = source(); old.text = "x";
