@@ -9,6 +9,7 @@ from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
 PYTHON = """\
+import ipaddress
 import os
 import re
 import html
@@ -369,6 +370,44 @@ def h25():
     if urlparse(state["next"][0]).netloc == request.host:
         return redirect(state["next"][1])  # harmful
     return redirect(state["last"][0])  # harmful
+
+
+def examine(url):
+    host = urlparse(url).hostname
+    if not host or ipaddress.ip_address(host).is_private:
+        raise ValueError(url)
+
+
+def is_safe_url(url):
+    try:
+        examine(url)
+        return True
+    except ValueError:
+        return False
+
+
+def is_safe_text(url):
+    try:
+        examine(url)
+        return True
+    except ValueError:
+        return False
+
+
+@app.route("/426")
+def h26():
+    url = request.args["url"]
+    if not is_safe_url(url):
+        abort(400)
+    return requests.get(url).text  # harmless
+
+
+@app.route("/427")
+def h27():
+    url = request.args["url"]
+    if not is_safe_text(url):
+        abort(400)
+    return requests.get(url).text  # harmful
 """
 GO = """\
 package main
