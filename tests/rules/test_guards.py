@@ -394,6 +394,22 @@ def is_safe_text(url):
         return False
 
 
+@app.route("/428")
+def h28():
+    x = request.args["x"]
+    if ".." in x and request.args["y"]:
+        x = "x"
+    return open(os.path.join(ROOT, x)).read()  # harmful
+
+
+@app.route("/429")
+def h29():
+    x = request.args["x"]
+    if ".." in x or x.startswith("/"):
+        x = "x"
+    return open("/srv/" + x).read()  # harmless
+
+
 @app.route("/426")
 def h26():
     url = request.args["url"]
@@ -795,6 +811,16 @@ app.get("/4", (req, res) => {
   if (!HOSTS.find((known) => known === other)) return;
   fetch("http://" + other); // harmless
   if (HOSTS.some((known) => known !== host)) fetch("http://" + host); // harmful
+});
+app.get("/5", (req, res) => {
+  let host = req.query.host;
+  if (host === "-" && req.query.last) host = "a.example";
+  fetch("http://" + host); // harmful
+});
+app.get("/6", (req, res) => {
+  let host = req.query.host;
+  if (!HOSTS.includes(host)) host = "a.example";
+  fetch("http://" + host); // harmless
 });
 app.get("/3", (req, res) => {
   const file = path.join("/srv", req.query.name);
