@@ -81,6 +81,40 @@ def start():
     os.system(f"head -{g.count}")
     return ""
 """,
+    "functions run elsewhere": """
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+
+app = FastAPI()
+pool = ThreadPoolExecutor()
+
+
+class Shop:
+    def remove(self, name, kind):
+        os.system(kind)
+        os.system(name)  # found
+
+
+def wait(seconds, name):
+    os.system(name)  # found
+
+
+def pack(name):
+    os.system(name)  # found
+
+
+@app.get("/")
+async def remove(request: Request):
+    name = request.query_params["name"]
+    loop = asyncio.get_running_loop()
+    await loop.run_in_executor(None, Shop().remove, name, "book")
+    await run_in_threadpool(wait, "sleep 1", name)
+    pool.submit(pack, name)
+    return {}
+""",
     "evaluators": """
 import execjs
 import js2py
