@@ -99,6 +99,7 @@ class Shop:
 
 
 def wait(seconds, name):
+    os.system(seconds)
     os.system(name)  # found
 
 
