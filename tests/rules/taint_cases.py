@@ -610,4 +610,58 @@ CASES = {
                 w = "a"
             sink(w)  # found
     """,
+    "properties of one class are kept apart": """
+        class Box:
+            def __init__(self, name, note):
+                self.name = name
+                self.note = note
+
+            @property
+            def title(self):
+                return self.name
+
+            @property
+            def text(self):
+                return self.note
+
+        box = Box("a", source())
+        sink(box.title)
+        sink(box.text)  # found
+    """,
+    "getattr gives one attribute": """
+        class Box(dict):
+            pass
+
+        box = Box()
+        box.name = "a"
+        box["note"] = source()
+        sink(getattr(box, "name", "b"))
+        box.note = source()
+        sink(getattr(box, "note", "b"))  # found
+        sink(getattr(box, "name", "b"))
+    """,
+    "what a wrapper hands on does not mix": """
+        def checked(function):
+            def wrapper(*args, **kwargs):
+                for value in args:
+                    print(value)
+                return function(*args, **kwargs)
+            return wrapper
+
+        @checked
+        def one(x, y="y"):
+            sink(x)
+            sink(y)  # found
+
+        @checked
+        def other(x, *rest, **options):
+            sink(x)  # found
+            sink(rest[0])
+            sink(rest[1])  # found
+            sink(options["a"])
+            sink(options["b"])  # found
+
+        one("a", y=source())
+        other(source(), "b", source(), a="a", b=source())
+    """,
 }
