@@ -33,6 +33,24 @@ app = flask.Flask(__name__)
 def hello():
     return "<p>" + flask.request.args["name"]
 """
+DECLARES = 'import Shop from "shop";\n\ndeclare module "shop" {\n  export const open: boolean;\n}\n'
+HANDLERS = """from bus import listen
+
+
+@listen(on="message")
+def on_message(text):
+    print(text)
+
+
+def helper(text):
+    print(text)
+"""
+REGISTERS = """def start(bus):
+    from .handlers import on_message
+    from .handlers import helper
+
+    bus.run()
+"""
 DJANGO_ROUTES = """from django.urls import path, re_path
 
 from .views import Users, hello
@@ -111,6 +129,18 @@ CASES = {
     "a module that imports no framework has requests of the one that the program uses": (
         {"site/__init__.py": "", "site/parts.py": DJANGO_PARTS, "site/pages.py": DJANGO_PAGES},
         ["site/pages.py:5"],
+    ),
+    "made-up records of a seed are no secrets": (
+        {"app/a.py": SECRET, "db/seeds/users.py": SECRET, "db/seed.py": SECRET, "db/seedling.py": SECRET},
+        ["app/a.py:1", "db/seedling.py:1"],
+    ),
+    "an import makes a file of declarations a module": (
+        {"a.d.ts": DECLARES, "b.ts": DECLARES.replace("declare module", "export namespace").replace('"shop" {', "S {")},
+        ["b.ts:1"],
+    ),
+    "what a library registers is imported for that": (
+        {"app/handlers.py": HANDLERS, "app/a.py": REGISTERS},
+        ["app/a.py:3"],
     ),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
