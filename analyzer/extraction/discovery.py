@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import posixpath
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 import facts
@@ -37,6 +38,8 @@ BUNDLED = re.compile(
 )
 """Matches what webpack or Browserify writes in front of modules that are functions, for one table to run them all."""
 BUNDLED_BYTES = 4 * 1024
+LICENCE = re.compile(r"(LICEN[CS]E|COPYING)([.-][A-Za-z0-9.-]+)?", re.IGNORECASE)
+MANIFESTS = frozenset({"package.json", "pyproject.toml", "setup.py", "go.mod", "Cargo.toml", "pom.xml", "build.gradle"})
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # A control character before anything that may begin a comment or a string, in any of the languages.
 _LEADING_CONTROL = re.compile(rb"[^\x01-\x08\x0e-\x19\x1b-\x1f\x7f/#\"'`<\\-]*+[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
@@ -62,7 +65,8 @@ def discover(tree: Tree, config: Config) -> Discovery:
     found.problems += tree.problems()
     ignore = _ignore_rules(tree, config, [entry.path for entry in entries], found.problems)
     own = (entry.path for entry in entries if entry.kind not in ("submodule", *KIND_REASONS))
-    settings = (path for path in own if not (ignore.ignores(path) or _is_vendored(path)))
+    copies = _copied_libraries(entry.path for entry in entries)
+    settings = (path for path in own if not (ignore.ignores(path) or _is_vendored(path, copies)))
     found.problems += unheeded_settings(tree, settings, (*config.models, *config.rules_dir))
     for entry in entries:
         if entry.kind == "submodule":
@@ -73,7 +77,7 @@ def discover(tree: Tree, config: Config) -> Discovery:
             continue
         if ignore.ignores(entry.path):
             found.skip("ignored", entry.path)
-        elif not config.include_vendored and _is_vendored(entry.path):
+        elif not config.include_vendored and _is_vendored(entry.path, copies):
             found.skip("vendored", entry.path)
         elif entry.kind in KIND_REASONS:
             found.skip(KIND_REASONS[entry.kind], entry.path)
@@ -86,9 +90,25 @@ def discover(tree: Tree, config: Config) -> Discovery:
     return found
 
 
-def _is_vendored(path: str) -> bool:
+def _copied_libraries(paths: Iterable[str]) -> frozenset[str]:
+    """Return the folders `…/libs/NAME` that have a licence of their own and no manifest: copies of libraries."""
+    names: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if folder.rpartition("/")[0].rpartition("/")[2] == "libs":
+            names.setdefault(folder, set()).add(name)
+    return frozenset(
+        folder
+        for folder, held in names.items()
+        if MANIFESTS.isdisjoint(held) and any(LICENCE.fullmatch(name) for name in held)
+    )
+
+
+def _is_vendored(path: str, copies: Collection[str]) -> bool:
     *folders, name = path.split("/")
     if not VENDORED.isdisjoint(folders):
+        return True
+    if copies and any("/".join(folders[: at + 1]) in copies for at in range(len(folders))):
         return True
     served = next((at for at, folder in enumerate(folders) if folder in SERVED), len(folders))
     return "libs" in folders[served:] or (served < len(folders) and LIBRARY_NAME.fullmatch(name.lower()) is not None)

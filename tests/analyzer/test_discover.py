@@ -65,3 +65,19 @@ def test_known_libraries_among_served_files_are_vendored(tmp_path):
     report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["vendored"]) == sorted(vendored)
     assert report.coverage.parsed == len(own)
+
+
+def test_libraries_that_a_folder_libs_holds_with_their_licences_are_vendored(tmp_path):
+    vendored = ["server/libs/zip/index.js", "server/libs/zip/lib/entry.js"]
+    own = ["libs/shop/a.js", "libs/cart/a.js", "libs/a.js", "src/zip/a.js", "server/libs.js"]
+    licences = [
+        "server/libs/zip/LICENSE",
+        "libs/cart/LICENSE",
+        "libs/cart/package.json",
+        "libs/LICENSE",
+        "src/zip/LICENSE",
+    ]
+    files = dict.fromkeys([*vendored, *own, *licences], b"f()\n")
+    report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
+    assert sorted(report.coverage.skipped["vendored"]) == sorted(vendored)
+    assert report.coverage.parsed == len(own)

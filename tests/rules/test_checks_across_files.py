@@ -134,6 +134,10 @@ CASES = {
         {"app/a.py": SECRET, "db/seeds/users.py": SECRET, "db/seed.py": SECRET, "db/seedling.py": SECRET},
         ["app/a.py:1", "db/seedling.py:1"],
     ),
+    "settings for development hold no secrets": (
+        {"settings/local_dev.py": SECRET, "settings/main.py": SECRET, "devices/settings.py": SECRET},
+        ["devices/settings.py:1", "settings/main.py:1"],
+    ),
     "an import makes a file of declarations a module": (
         {"a.d.ts": DECLARES, "b.ts": DECLARES.replace("declare module", "export namespace").replace('"shop" {', "S {")},
         ["b.ts:1"],
