@@ -33,7 +33,10 @@ def _declare(unit: Unit, node: Node, keyword: str) -> None:
     name = unit.text(target) if target is not None and target.type == "identifier" else ""
     value = None
     if source is not None:
-        value = assign_target(unit, target, _resource(unit, evaluate_named(unit, source, name), node, keyword))
+        given = _resource(unit, evaluate_named(unit, source, name), node, keyword)
+        value = assign_target(unit, target, given)
+        if value is None:
+            value = given  # The type of a pattern is that of what is taken apart.
     elif name and keyword == "let":
         value = unit.assign(name, undefined(unit), "variable", target)
     elif name and keyword == "const":

@@ -33,6 +33,7 @@ app = flask.Flask(__name__)
 def hello():
     return "<p>" + flask.request.args["name"]
 """
+DEBUGS = "DEBUG = True\nINSTALLED_APPS = []\n"
 DECLARES = 'import Shop from "shop";\n\ndeclare module "shop" {\n  export const open: boolean;\n}\n'
 HANDLERS = """from bus import listen
 
@@ -138,6 +139,18 @@ CASES = {
         {"settings/local_dev.py": SECRET, "settings/main.py": SECRET, "devices/settings.py": SECRET},
         ["devices/settings.py:1", "settings/main.py:1"],
     ),
+    "settings that others take and set anew are not in use": (
+        {"a/common.py": DEBUGS, "a/live.py": "from .common import *\n\nDEBUG = False\n", "b/common.py": DEBUGS},
+        ["b/common.py:1"],
+    ),
+    "what the program asks its modules for by name": (
+        {
+            "a/engine.py": "def setup():\n    pass\n\n\ndef helper():\n    pass\n",
+            "a/other.py": "from .engine import helper, setup\n\nNAME = 1\n",
+            "a/load.py": "def load(module):\n    return getattr(module, 'setup', None)\n",
+        },
+        ["a/other.py:1"],
+    ),
     "an import makes a file of declarations a module": (
         {"a.d.ts": DECLARES, "b.ts": DECLARES.replace("declare module", "export namespace").replace('"shop" {', "S {")},
         ["b.ts:1"],
@@ -161,7 +174,7 @@ def places():
         },
         "memory",
     )
-    flags = {"rules": ("hard-coded-credentials", "unused-import", "cross-site-scripting")}
+    flags = {"rules": ("hard-coded-credentials", "unused-import", "cross-site-scripting", "debug-mode")}
     report = scan_tree(tree, ScanRequest(Path("."), None, flags)).report
     return [f"{finding.place.file}:{finding.place.line}" for finding in report.findings]
 
