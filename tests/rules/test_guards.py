@@ -431,16 +431,22 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/oauth2"
 )
+
+type site struct{ base, host string }
 
 var name = regexp.MustCompile(`^[a-z0-9_]+$`)
 var loose = regexp.MustCompile(`[a-z]+`)
@@ -716,6 +722,71 @@ func g39(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	os.ReadFile(path) // harmless
+}
+func matches(patterns []string, path string) (ok bool) {
+	var err error
+	for _, pattern := range patterns {
+		ok, err = filepath.Match(pattern, path)
+		if err != nil {
+			panic(err)
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+func g59(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if !matches(choices, x) {
+		return
+	}
+	os.ReadFile(x) // harmless
+}
+func g60(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	if matches(choices, x) {
+		return
+	}
+	os.ReadFile(x) // harmful
+}
+func (s *site) g61(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	http.Get(fmt.Sprintf("%s/items/%s", s.base, x)) // harmless
+	http.Get(fmt.Sprintf("%s?item=%s", s.base, x)) // harmless
+	http.Get(fmt.Sprintf("%s%s", s.base, x)) // harmful
+	http.Get(fmt.Sprintf("%s/%s", x, s.base)) // harmful
+	http.Get(fmt.Sprintf("http://%s/%s", x, s.base)) // harmful
+}
+func (s *site) g62(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	http.Redirect(w, r, path.Join(s.base, x), 302) // harmless
+	http.Redirect(w, r, path.Join(x, s.base), 302) // harmful
+}
+func (s *site) g63(w http.ResponseWriter, r *http.Request) {
+	u := r.URL
+	u.Scheme = "https"
+	u.Host = s.host
+	http.Redirect(w, r, u.String(), 302) // harmless
+}
+func g64(w http.ResponseWriter, r *http.Request) {
+	r.URL.Host = r.Host
+	http.Redirect(w, r, r.URL.String(), 302) // harmless
+}
+func g65(w http.ResponseWriter, r *http.Request) {
+	r.URL.Scheme = "https"
+	http.Redirect(w, r, r.URL.String(), 302) // harmful
+}
+func g66(w http.ResponseWriter, r *http.Request, c *oauth2.Config) {
+	http.Redirect(w, r, c.AuthCodeURL(r.FormValue("x")), 302) // harmless
+}
+func g67(w http.ResponseWriter, r *http.Request, files http.FileSystem) {
+	file, err := files.Open(r.FormValue("x"))
+	if err != nil {
+		return
+	}
+	text, _ := io.ReadAll(file)
+	w.Write(text) // harmless
 }
 func main() {
 	http.HandleFunc("/1", g1)
