@@ -1,6 +1,6 @@
 """Puts the facts of many files together: global symbols and entities, paths, module names, resolved imports."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -78,6 +78,7 @@ class _Collector:
         self._rows: dict[str, list[Columns]] = defaultdict(list)
         # By family of languages: the modules' record ids and imports (level, name), by path.
         self._modules: dict[str, dict[str, int]] = defaultdict(dict)
+        self._directories: Counter[str] = Counter()
         self._imports: dict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
 
     def add(self, path: str, facts: FileFacts) -> None:
@@ -127,7 +128,10 @@ class _Collector:
         layout = module_layout(family, self._imports[family])
         for directory in layout.directories:
             ids[directory] = self._count + 1
-            self._add_entities(np.array([[NIL], [self._symbols[directory]], [0]], np.int32))
+            # A directory is a package of Go and of Python where it has files of both: two entities.
+            packages = self._directories[directory]
+            self._directories[directory] += 1
+            self._add_entities(np.array([[NIL], [self._symbols[directory]], [packages]], np.int32))
         text = self._symbols.__getitem__
         self._add_rows(
             "module", ((ids[path], text(name), text(package), text(path)) for path, name, package in layout.names)

@@ -75,6 +75,17 @@ def test_directories_of_modules_are_modules_too():
     assert ((0, "main.py", 0), 0, "n", (0, "n/", 0)) in rows["resolves"]
 
 
+def test_a_directory_with_packages_of_two_languages_is_two_modules():
+    files = {"n/m.py": "x = 1\n", "main.py": "import n.m\n", "n/m.go": "package n\n", "n/o.go": "package n\n"}
+    extracted = (
+        (path, facts.extract(text.encode(), path.rsplit(".")[-1].replace("py", "python")))
+        for path, text in files.items()
+    )
+    result = facts.mount(extracted)
+    assert len(set(map(tuple, result.entities.T.tolist()))) == result.entities.shape[1]
+    assert {row[0] for row in readable(result)["module"] if row[3] == "n/"} == {(0, "n/", 0), (0, "n/", 1)}
+
+
 def test_a_mount_is_the_union_of_its_files_whatever_their_order():
     together, reversed_order = readable(mounted(FILES)), readable(mounted(dict(reversed(FILES.items()))))
     assert together == reversed_order
