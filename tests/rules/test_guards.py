@@ -447,6 +447,11 @@ import (
 )
 
 type site struct{ base, host string }
+type account struct{ name, home string }
+type accounts interface {
+	accountExists(name, group string) (account, error)
+	parseAccount(text string) (account, error)
+}
 
 var name = regexp.MustCompile(`^[a-z0-9_]+$`)
 var loose = regexp.MustCompile(`[a-z]+`)
@@ -787,6 +792,24 @@ func g67(w http.ResponseWriter, r *http.Request, files http.FileSystem) {
 	}
 	text, _ := io.ReadAll(file)
 	w.Write(text) // harmless
+}
+func g48(w http.ResponseWriter, r *http.Request, store accounts) {
+	account, err := store.accountExists(r.FormValue("x"), "")
+	if err != nil {
+		return
+	}
+	os.ReadFile(account.home) // harmless
+}
+func g49(w http.ResponseWriter, r *http.Request, store accounts) {
+	account, err := store.parseAccount(r.FormValue("x"))
+	if err != nil {
+		return
+	}
+	os.ReadFile(account.home) // harmful
+}
+func g50(w http.ResponseWriter, r *http.Request) {
+	id := fmt.Sprintf("%x", r.FormValue("x"))
+	os.ReadFile(root + "/" + id) // harmless
 }
 func main() {
 	http.HandleFunc("/1", g1)
