@@ -463,7 +463,8 @@ func find(r *http.Request) {
 	active := sq.Select("*").From("users").Where("name = '" + name + "'") // found: sql-injection
 	sorted := users.OrderBy(name) // found: sql-injection
 	sq.Expr("a = "+name, 1) // found: sql-injection
-	_, _ = active, sorted
+	several := sq.Select("*").From("users").Where(sq.And{sq.Eq{"name": name}, sq.Or{sq.Like{"name": name}}})
+	_, _, _ = active, sorted, several
 }
 """,
     "schemas": """
