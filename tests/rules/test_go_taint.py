@@ -108,7 +108,7 @@ func f() { x := flows.Source()
 	flows.Sink(fmt.Sprintf("%d %5.2f", x, x))
 	flows.Sink(fmt.Sprintf("%d%% %s", 1, x)) // found
 	flows.Sink(fmt.Sprintf("%s %d", "a", x))
-	flows.Sink(fmt.Sprintf("%x", x)) // found
+	flows.Sink(fmt.Sprintf("%x", x))
 }""",
     "what is scanned as a number is one": """
 func f() { var n, m, k int; var s string
