@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """The aims of the live process beside what is measured.
 
-    live_table.py --small REPO --large REPO --c DIR [--edits 200] [--compare 0]
+    live_table.py --small REPO --large REPO --c DIR [--edits 200] [--compare 0] [--readme]
 
 REPO are git directories with history, DIR one of C files; the aims are for flask, sqlalchemy and httpd, on an idle
 machine with two cores. Rows are printed as they are measured. What is measured, and how, say `live.py`,
 `shared_arrangements.py` and `removals.py`. Prepared queries are asked of a view of the large repository's relations.
+With --readme the rows are put into README, too.
 """
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
 from statistics import median, quantiles
 
 import live
+import readme
 from removals import removals
 from shared_arrangements import Graph, compare
 
@@ -24,6 +27,8 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
 from analyzer.live.live_repository import LiveRepository  # noqa: E402
 
+ROWS: list[tuple[str, str, str]] = []
+"""What README says: what is measured, the figure, and the floor."""
 HEADER = f"{'what':52}{'measured':>18}{'floor':>16}{'aim':>14}"
 CALLS = ".decl call_target(c: number, f: number)\n.decl qualified_name(f: number, name: symbol)\n"
 
@@ -34,6 +39,7 @@ def show(what, unit, measured, floor, aim, least=False):
     given = [" / ".join(f"{each:,.4g}" for each in figures) for figures in (measured, floor, aim)]
     units = f"{what} ({unit})" if unit else what
     print(f"{units:52}{given[0]:>18}{given[1]:>16}{given[2]:>14}{'  below its floor' * falls_short}", flush=True)
+    ROWS.append((units, given[0], given[1]))
 
 
 def editing(name, measures, floor, aim):
@@ -73,6 +79,8 @@ def main():
         parser.add_argument(option, type=Path, required=True)
     parser.add_argument("--edits", type=int, default=200)
     parser.add_argument("--compare", type=int, default=0)
+    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     print(HEADER)
     seconds, *_ = removals(options.c, "dataflow", 1000, 2)
@@ -89,6 +97,8 @@ def main():
     if explained := large.explanations or small.explanations:
         show("explaining a finding", "ms", [1000 * median(explained)], [500], [150])
     show(f"memory, {options.large.name}, at most", "GB", [large.peak_bytes / 1e9], [4], [2.5])
+    if options.readme:
+        readme.write("live", readme.of_commit(options) + readme.table(("what", "measured", "floor"), ROWS))
     for name, measures in (("small", small), ("large", large)):
         print(f"\n{name}:\n{measures}")
 
