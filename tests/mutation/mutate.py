@@ -91,7 +91,8 @@ def in_python(data: bytes) -> Iterator[tuple[int, int, str]]:
         elif isinstance(node, ast.BoolOp):
             yield from between(data, end(node.values[0]), begin(node.values[1]), node.op)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            yield begin(node), begin(node.operand), ""
+            word = re.compile(rb"not *").match(data, begin(node))  # What is negated may stand in parentheses.
+            yield (*word.span(), "")
         elif isinstance(node, ast.If | ast.While | ast.IfExp):
             yield begin(node.test), end(node.test), f"(not ({data[begin(node.test) : end(node.test)].decode()}))"
         elif isinstance(node, ast.Constant) and type(node.value) is int:

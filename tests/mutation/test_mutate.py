@@ -30,6 +30,12 @@ def test_mutations_of_python_change_operators_conditions_and_numbers():
         assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(CODE))
 
 
+def test_what_is_negated_in_parentheses_can_be_read_without_the_negation():
+    code = b"x = not (a or b)\n"
+    changed = {(code[:start] + text.encode() + code[end:]).decode() for start, end, text in in_python(code)}
+    assert changed == {"x = (a or b)\n", "x = not (a and b)\n"}
+
+
 def test_mutations_of_rules_change_literals():
     rule = "// a(x) :- !b(x), c(x).\na(x) :- b(x, y), !c(x), y != z, y < 3.\n"
     changed = {rule[:start] + text + rule[end:] for start, end, text in in_rules(rule)}
