@@ -28,7 +28,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 from analyzer.live.live_repository import LiveRepository  # noqa: E402
 
 ROWS: list[tuple[str, str, str]] = []
-"""What README says: what is measured, the figure, and the floor."""
+"""The rows of the table in README: a name, the figure and the floor."""
 HEADER = f"{'what':52}{'measured':>18}{'floor':>16}{'aim':>14}"
 CALLS = ".decl call_target(c: number, f: number)\n.decl qualified_name(f: number, name: symbol)\n"
 
