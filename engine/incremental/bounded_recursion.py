@@ -5,8 +5,8 @@ facts chosen by them to a relation that the recursion negates, and begins again.
 *level*: the recursion on relations of its own, up to the iteration in which it outgrew the limit and no further. As
 iterations are exact, its tuples are those that an evaluation from scratch would have looked at, and an update of it
 gives the facts that such an evaluation would choose now; those that come or go are an update of the next level, and the
-last one, which is not cut off, holds the result. Where a level outgrows the limit in another iteration than before, or
-no more, there is no going on: `CannotUpdate`.
+last one, which is not cut off, holds the result. A level that outgrows the limit in another iteration than before is
+cut off there. Where one does not outgrow it any more, there is no going on: `CannotUpdate`.
 """
 
 from __future__ import annotations
@@ -135,6 +135,16 @@ class BoundedRecursion:
         if self.is_outgrown():
             raise CannotUpdate(f"{self.bound.relation} has come to have more than {self.bound.max_rows:,} rows")
 
+    def checkpoint(self) -> Callable[[], None]:
+        """Return what undoes an update beside tuples: the iterations in which levels are cut off."""
+        agendas = [(level.stratum.agenda, level.last) for level in self.levels]
+
+        def restore() -> None:
+            for agenda, last in agendas:
+                agenda.last = last
+
+        return restore
+
     def undo(self) -> None:
         """Drop what is left of an update that has not ended."""
         for stratum in (
@@ -145,14 +155,12 @@ class BoundedRecursion:
             stratum.undo()
 
     def cut_off(self, level: Level) -> Columns:
-        """The rows of a level in the iteration in which it outgrows the limit now."""
-        relation = level.relation
-        iterations = relation.now()
-        counts = np.cumsum(np.bincount(iterations[iterations != ABSENT], minlength=level.last + 1))
-        at = int(np.searchsorted(counts, self.bound.max_rows, side="right"))
-        if at != level.last:
-            raise CannotUpdate(f"{self.bound.relation} outgrows {self.bound.max_rows:,} rows in another iteration")
-        return relation.columns()
+        """Cut a level off in the iteration in which it outgrows the limit now; return its rows."""
+        while (at := level.relation.outgrows(self.bound.max_rows)) is None:
+            if not level.stratum.lengthen():
+                raise CannotUpdate(f"{self.bound.relation} has no more than {self.bound.max_rows:,} rows now")
+        level.stratum.shorten(at)
+        return level.relation.columns()
 
     def choice(self, number: int, rows: Columns) -> Columns:
         return np.asarray(self.bound.choices[number](rows), self.into.dtype)

@@ -238,15 +238,16 @@ class MaintainedProgram:
         """
         inserted, deleted = self.fitting(inserted), self.fitting(deleted)
         given = {self.strata[self.graph.writer[name]] for name in (*inserted, *deleted)}
-        repeated = [(each, {**each.repeated}) for each in given if isinstance(each, MaintainedStratum)]
+        given.update(stratum for stratum in self.strata if isinstance(stratum, BoundedRecursion))
+        restoring = [each.checkpoint() for each in given if isinstance(each, MaintainedStratum | BoundedRecursion)]
         for relation in self.tracked():
             relation.open_update()
         try:
             self.n_updated = self.propagate(inserted, deleted)
         except BaseException:
             self.undo()
-            for stratum, before in repeated:
-                stratum.repeated = before
+            for restore in restoring:
+                restore()
             raise
         moved = [(each, each.moving) for each in self.relations.values() if len(each.changed)]
         for relation in self.tracked():

@@ -258,6 +258,18 @@ class MaintainedRelation(Relation):
         """Return whether more tuples are there; those that have been there do not count."""
         return self.n_ids > n_rows and len(self.present()) > n_rows
 
+    def outgrows(self, n_rows: int) -> int | None:
+        """Return the iteration with which there are more tuples, if there are."""
+        iterations = self.now()
+        counts = np.cumsum(np.bincount(iterations[iterations != ABSENT]))
+        at = int(np.searchsorted(counts, n_rows, side="right"))
+        return at if at < len(counts) else None
+
+    def since(self, iteration: int) -> np.ndarray:
+        """Return the ids of the tuples of an iteration and later ones, which do not move."""
+        iterations = self.later[: self.n_ids]
+        return np.flatnonzero((iterations >= iteration) & (iterations != ABSENT))
+
     def _make_room(self, share: float) -> None:
         """Let there be room for a share more ids, in the table or in the arrays by id."""
         n = self.n_ids
@@ -374,6 +386,14 @@ class MaintainedRelation(Relation):
         later = self.later[ids]
         differs = earlier != later
         self.open_batch(ids[differs], earlier[differs], later[differs])
+
+    def arrive_again(self, iteration: int) -> np.ndarray:
+        """Begin a batch in which the tuples of the last iteration arrive, though they are there; return their ids."""
+        self.close_batch()
+        ids = self.since(iteration)
+        self.note(ids)
+        self.open_batch(ids, np.full(len(ids), ABSENT, np.int32), np.full(len(ids), iteration, np.int32))
+        return ids
 
     def close_batch(self) -> None:
         """The consequences of a batch are drawn: what has been `later` is what comes next is compared with."""

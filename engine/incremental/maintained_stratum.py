@@ -38,6 +38,7 @@ from engine.incremental.update_plans import (
     run_variants,
     support,
 )
+from engine.kernels.iterations import ABSENT
 from engine.plan.rule import Rule
 from engine.result import RuleStatistics
 
@@ -239,10 +240,45 @@ class MaintainedStratum:
         unasked = {r: np.setdiff1d(self.permanent[r], self.repeated[r]) for r in self.relations}
         return {relation.name: relation.facts(ids) for relation, ids in unasked.items()}
 
+    def checkpoint(self) -> Callable[[], None]:
+        """Return what undoes an update beside tuples: which facts are repeated."""
+        repeated = {**self.repeated}
+
+        def restore() -> None:
+            self.repeated = repeated
+
+        return restore
+
     def undo(self) -> None:
         """Drop what is left of an update that has not ended."""
         self.agenda.close()
         self.context.epoch.opening = frozenset()
+
+    # ---- a stratum that ends behind an iteration
+
+    def shorten(self, last: int) -> None:
+        """End behind an earlier iteration than before: the tuples of later ones go. No support of others goes."""
+        for relation in self.relations:
+            relation.close_batch()
+            relation.enter(relation.since(last + 1), ABSENT)
+        self.agenda.last = last
+
+    def lengthen(self) -> bool:
+        """Derive the tuples of one more iteration; return False if there are none in the last one.
+
+        They are what follows from the tuples of the last iteration, as if these arrived again.
+        """
+        last = self.agenda.last
+        arriving = [ChangedRows(relation, relation.arrive_again(last), own=True) for relation in self.relations]
+        self.agenda.iteration, self.agenda.last = last, last + 1
+        with self.meter.over(self.relations):
+            self.propagate(arriving, {})
+            for relation in self.relations:
+                relation.close_batch()
+            self.go_on()
+        for relation in self.relations:
+            relation.begin()
+        return any(changed.n for changed in arriving)
 
     # ---- iterations
 

@@ -2,6 +2,7 @@
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 import engine
@@ -37,8 +38,8 @@ def wide_values(width, rows):
     return np.flatnonzero(counts > min(width, int(counts.max()) - 1)).astype(np.int32)[None, :]
 
 
-def from_scratch(facts, max_rows):
-    widths = iter(WIDTHS)
+def from_scratch(facts, max_rows, all_widths=WIDTHS):
+    widths = iter(all_widths)
 
     def choose(rows):
         width = next(widths, None)
@@ -95,6 +96,45 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
     assert found(maintainer.view)["reach"] == {(100, 101), (100, 102), (101, 102)}
     ((positive, absent),) = supports(maintainer.view, "reach", (100, 102))
     assert sorted(positive) == [("arc", (101, 102)), ("reach", (100, 101))] and absent == [("wide", (100,))]
+
+
+def test_a_level_follows_the_iteration_in_which_it_outgrows_the_limit():
+    """A ring of n has n pairs more with each iteration: beyond 500 it is in iteration 9 (60), 6 (90), 11 (50)."""
+    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer.bootstrap(columns(facts := {"arc": ring(60), "seed": set()}))
+    (stratum,) = [s for s in maintainer.view.strata if isinstance(s, BoundedRecursion)]
+    for n, last in ((60, 9), (90, 6), (50, 11), (61, 9)):
+        arcs = ring(n)
+        outcome = maintainer.apply(columns({"arc": arcs - facts["arc"]}), columns({"arc": facts["arc"] - arcs}))
+        facts["arc"] = arcs
+        assert outcome.strategy == "update" and [level.last for level in stratum.levels] == [last]
+        assert found(maintainer.view) == from_scratch(facts, 500, WIDTHS[:1])
+
+
+def test_an_abort_leaves_a_level_cut_off_where_it_was():
+    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    view = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
+    view.bootstrap(columns({"arc": ring(60), "seed": set()}))
+    (stratum,) = [s for s in view.strata if isinstance(s, BoundedRecursion)]
+    (level,) = stratum.levels
+    rows = {name: view.joined[name].columns() for name in ("reach", "wide", level.relation.name)}
+
+    def stop_when_cut_off() -> None:
+        if level.last != 9:
+            raise KeyError
+
+    with pytest.raises(KeyError), view.watched(stop_when_cut_off):
+        view.update(columns({"arc": ring(50) - ring(60)}), columns({"arc": ring(60) - ring(50)}))
+    assert level.last == 9 and found(view) == from_scratch({"arc": ring(60), "seed": set()}, 500, WIDTHS[:1])
+    for name, before in rows.items():
+        assert sorted(view.joined[name].columns().T.tolist()) == sorted(before.T.tolist())
+    view.update(columns({"arc": {(100, 101)}}), {})
+    assert found(view) == from_scratch({"arc": ring(60) | {(100, 101)}, "seed": set()}, 500, WIDTHS[:1])
+
+
+def ring(n):
+    return {(x, (x + 1) % n) for x in range(n)}
 
 
 def test_a_widened_state_goes_on_from_a_directory(tmp_path):
