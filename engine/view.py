@@ -132,7 +132,7 @@ class View(Tables):
         self._check(program)
         names = program.relations.keys() & self.program.relations.keys()
         records = dict(self._maintainer.view.records)
-        with self._versions.reading(names, lambda name: self._maintainer.view.columns(name)) as relations:
+        with self._versions.reading(names, self._columns) as relations:
             database = StoredDatabase(self.symbols, records, relations)
             return evaluate(program, database, threads=self._threads, options=self._options, **options)
 
@@ -158,6 +158,12 @@ class View(Tables):
         """Change facts of relations that further programs have brought, beside the view's commits."""
         with self._versions.writing:
             self._maintainer.view.update(inserted, deleted)
+
+    def _columns(self, name: str) -> Columns:
+        """Return the tuples of a relation, which may have gone with its program since a thread looked for it."""
+        if name not in self._maintainer.view.relations:
+            raise EvaluationError(f"{name}: the program that brought this relation has been uninstalled")
+        return self._maintainer.view.columns(name)
 
     def _check(self, program: CheckedProgram) -> None:
         """Raise EvaluationError where a program and the view do not mean the same by a name, or by numbers."""

@@ -115,6 +115,19 @@ def test_what_an_installed_program_derives_is_read_until_it_goes():
         assert view.evaluate(reader).tuples("n") == {(0,)}
 
 
+def test_a_program_whose_relation_goes_before_it_is_read_is_told(monkeypatch):
+    with view_of(edge=CHAIN) as view:
+        installed, read = view.install(compiled(TWO_STEPS)), view._versions.reading
+
+        def gone_meanwhile(names, columns):
+            view.uninstall(installed)
+            return read(names, columns)
+
+        monkeypatch.setattr(view._versions, "reading", gone_meanwhile)
+        with pytest.raises(engine.EvaluationError, match="two: the program that brought this relation has been"):
+            view.evaluate(compiled(".decl two(x: number, z: number)\n.decl n(x: number)\nn(x) :- two(x, _)."))
+
+
 def test_a_reader_sees_one_version_until_it_ends():
     with view_of(CLOSURE, edge=[(1, 2), (2, 3)]) as view:
         with view._versions.reading(["edge", "path"], view._maintainer.view.columns) as before:
