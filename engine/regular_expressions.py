@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from functools import cache, cached_property
 from math import inf, log2
 from typing import TYPE_CHECKING
@@ -93,6 +94,16 @@ class Pattern:
                 return regex.compile(self.translated, regex.ASCII)
         except regex.error:
             return None
+
+    def matches_each(self, texts: Sequence[str]) -> list[bool | None]:
+        """Return for each text whether the whole of it matches; None for a malformed pattern.
+
+        Raises EvaluationError if one takes more than MATCH_S.
+        """
+        if self.quick_length < 0 or self.quick is None:
+            return [self.matches(text) for text in texts]
+        match, most = self.quick.fullmatch, self.quick_length
+        return [match(text) is not None if len(text) <= most else self.matches(text) for text in texts]
 
     def matches(self, text: str) -> bool | None:
         if len(text) <= self.quick_length and self.quick is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import groupby
 from threading import Lock
 
 import numpy as np
@@ -18,6 +19,7 @@ from engine.database import EvaluationError
 from engine.kernels.columns import canonical_floats
 from engine.language.signatures import LETTERS
 from engine.plan.value_encoding import encode_float, signed
+from engine.regular_expressions import compiled
 from engine.storage.key_tables import HashedKeys
 from engine.symbols import Symbols
 
@@ -269,8 +271,20 @@ class TextPredicate(Memo):
 
     def evaluate(self, columns: np.ndarray) -> Defined:
         left, right = (self._functors.decode(column, "symbol") for column in columns)
-        found = [bool(scalar.holds(self._op, *pair)) for pair in zip(left, right, strict=True)]
+        if self._op in ("match", "not_match"):
+            found = [each is (self._op == "match") for each in matched(left, right)]
+        else:
+            found = [bool(scalar.holds(self._op, *pair)) for pair in zip(left, right, strict=True)]
         return np.array(found, np.int64), np.ones(len(found), np.bool_)
+
+
+def matched(patterns: Sequence[str], texts: Sequence[str]) -> Iterator[bool | None]:
+    """Yield whether each text matches its pattern; rows with the same one often follow each other."""
+    at = 0
+    for pattern, rows in groupby(patterns):
+        n = len(list(rows))
+        yield from compiled(pattern).matches_each(texts[at : at + n])
+        at += n
 
 
 class TextFunctor(Memo):
