@@ -797,6 +797,16 @@ _THYMELEAF = {
     "inline": repeated("[[${x}]] [(${x})]"),
     "beginnings": repeated("[(${x} [[ "),
 }
+_MAPPERS = {
+    "statements": repeated("<mapper namespace='a'><select id='f{i}'>${x} #{y}</select>"),
+    "loops": nested("<select id='f'><foreach collection='x' item='x'>", "${x}", "</foreach>"),
+    "fragments": repeated("<sql id='f{i}'>${x} <include refid='f'/></sql>"),
+    "included": repeated(
+        "<include refid='f'><property name='a' value='b'/>", "<sql id='f'>${a}</sql><select id='g'>{}"
+    ),
+    "beginnings": repeated("<!-- ${ <select <"),
+    "brackets": repeated("${a(b ", "<select id='g'>{}"),
+}
 SHAPES: dict[str, dict[str, Shape]] = {
     "python": _PY,
     "java": _JAVA,
@@ -814,4 +824,5 @@ SHAPES: dict[str, dict[str, Shape]] = {
     "pug": _PUG,
     "jsp": _JSP,
     "html": _THYMELEAF,
+    "mybatis": _MAPPERS,
 }

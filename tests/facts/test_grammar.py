@@ -16,7 +16,7 @@ import facts
 from facts.render_facts import render
 
 HERE = Path(__file__).parent
-GRAMMARS = [name for name, language in facts.LANGUAGES.items() if not language.is_template]
+GRAMMARS = [name for name, language in facts.LANGUAGES.items() if not language.module]
 """Languages that tree-sitter parses as a whole: not templates."""
 
 

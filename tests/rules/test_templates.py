@@ -226,6 +226,95 @@ lookup = TemplateLookup(directories=["templates"])
 def show():
     return lookup.get_template("shop.mako").render(name=request.args["name"])
 """
+MAPPER = """package shop;
+
+import java.util.List;
+import java.util.Map;
+import org.apache.ibatis.annotations.Param;
+
+public interface OrderMapper {
+    List<Order> sorted(@Param("shop") int shop, @Param("by") String column);
+    List<Order> named(String name);
+    List<Order> numbered(Long number);
+    List<Order> matching(Query query);
+    List<Order> chosen(Map<String, Object> choice);
+    List<Order> listed(@Param("query") Query query, @Param("ids") List<String> ids);
+    List<Order> joined(@Param("text") String text);
+    List<Order> unused(@Param("by") String column);
+}
+"""
+ORDERS = """package shop;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.ibatis.session.SqlSession;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+class Query {
+    private String owner;
+    private String city;
+    public void setOwner(String owner) { this.owner = owner; }
+    public String getOwner() { return owner; }
+    public void setCity(String city) { this.city = city; }
+    public String getCity() { return city; }
+}
+
+@RestController
+class Orders {
+    private OrderMapper mapper;
+    private SqlSession session;
+
+    @GetMapping("/a")
+    public Object orders(@RequestParam String by, @RequestParam String name, @RequestParam Long number,
+                         @RequestParam List<String> ids) {
+        Query query = new Query();
+        query.setOwner(name);
+        query.setCity("Rome");
+        Map<String, Object> choice = new HashMap<>();
+        choice.put("state", name);
+        choice.put("kind", "new");
+        mapper.numbered(number);
+        mapper.sorted(1, by);
+        mapper.named(name);
+        mapper.matching(query);
+        mapper.chosen(choice);
+        mapper.listed(query, ids);
+        mapper.joined(name);
+        session.selectList("shop.OrderMapper.bySession", name);
+        session.selectList("other.OrderMapper.bySession", name);
+        return "";
+    }
+}
+"""
+STATEMENTS = """<mapper namespace="shop.OrderMapper">
+<sql id="tail">order by ${by} <!-- found -->
+</sql>
+<select id="sorted">select * from orders where shop = ${shop}
+  <if test="by != null"><include refid="tail"/></if></select>
+<select id="named">select * from orders where name = '${value}' <!-- found -->
+  and owner = #{owner}</select>
+<select id="numbered">select * from orders where number = ${number}</select>
+<select id="matching">select * from orders where city = '${city}'
+  and owner = '${owner}' <!-- found -->
+</select>
+<select id="chosen">select * from orders where kind = '${kind}'
+  and state = '${state}' <!-- found -->
+</select>
+<select id="listed">select * from orders where city = ${query.city} and owner = ${query.owner} <!-- found -->
+  <foreach collection="ids" item="id" open="and id in (" separator="," close=")">
+    ${id} <!-- found -->
+  </foreach></select>
+<select id="joined"><bind name="like" value="'%' + text + '%'"/>
+  select * from orders where name like '${like}' <!-- found -->
+  or name like #{like}</select>
+<select id="unused">select * from orders order by ${by}</select>
+<delete id="bySession">delete from orders where name = '${name}' <!-- found -->
+</delete>
+</mapper>
+"""
 RAW = "{{ name|safe }} <!-- found -->\n"
 
 PROGRAMS = {
@@ -314,11 +403,30 @@ PROGRAMS = {
 }
 
 
+QUERIES = {
+    "MyBatis": {
+        "shop/OrderMapper.java": MAPPER,
+        "shop/Orders.java": ORDERS,
+        "mapper/OrderMapper.xml": STATEMENTS,
+        "mapper/other/OrderMapper.xml": STATEMENTS.replace("shop.", "store.").replace("<!-- found -->", ""),
+    }
+}
+
+
+@pytest.mark.parametrize("program", QUERIES)
+def test_tainted_values_are_found_where_the_text_of_a_statement_has_them(program):
+    check_marked(QUERIES[program], "sql-injection")
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_tainted_values_are_found_where_a_template_prints_them_raw(program):
-    files = PROGRAMS[program]
+    check_marked(PROGRAMS[program], "cross-site-scripting")
+
+
+def check_marked(files, rule):
+    """Compare the lines at which a rule has findings with those that are marked."""
     tree = MemoryTree({name: code.encode() for name, code in files.items()}, "templates")
-    request = ScanRequest(Path("."), None, {"rules": ("cross-site-scripting",)})
+    request = ScanRequest(Path("."), None, {"rules": (rule,)})
     report = scan_tree(tree, request, silent).report
     assert not report.problems and not report.coverage.unparsed
     found = {(finding.place.file, finding.place.line) for finding in report.findings}
