@@ -14,7 +14,7 @@ class Language:
     The package `facts.NAME`, or the `module` that is given, makes the facts: `extract(data)`. The package of the family
     has `module_layout.layout(imports)`, which gives a `facts.module_layout.Layout`.
     `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
-    by its package. A template that is not `of_pages` makes texts of another kind.
+    by its package. `makes` says what a template makes: pages, queries, or nothing, where it only names code.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Language:
     parser: str
     dialect_of: str = ""
     module: str = ""
-    of_pages: bool = True
+    makes: str = "pages"
 
     @property
     def package(self) -> str:
@@ -31,7 +31,7 @@ class Language:
     @property
     def is_template(self) -> bool:
         """Return True if its files are templates of pages, with code in them."""
-        return bool(self.module) and self.of_pages
+        return bool(self.module) and self.makes == "pages"
 
     @property
     def family(self) -> str:
@@ -40,6 +40,11 @@ class Language:
 
 
 MAPPERS = ("mapper.xml", "mappers.xml", "dao.xml", "sqlmap.xml")
+INTERFACES = tuple(
+    f"{name}.{suffix}"
+    for name in ("openapi", "openapi2", "openapi3", "swagger", "api", "spec")
+    for suffix in ("yaml", "yml", "json")
+)
 LANGUAGES = {
     language.name: language
     for language in (
@@ -59,7 +64,8 @@ LANGUAGES = {
         Language("mako", (".mako", ".mak"), "", "html", "facts.template.mako"),
         Language("pug", (".pug", ".jade"), "", "html", "facts.template.pug"),
         Language("jsp", (".jsp", ".jspf", ".tag"), "tree-sitter-java", "java", "facts.template.jsp"),
-        Language("mybatis", MAPPERS, "", "html", "facts.template.mybatis", of_pages=False),
+        Language("mybatis", MAPPERS, "", "html", "facts.template.mybatis", makes="queries"),
+        Language("openapi", INTERFACES, "", "html", "facts.template.openapi", makes=""),
         Language("ejs", (".ejs",), "tree-sitter-javascript", "javascript", "facts.template.ejs"),
     )
 }

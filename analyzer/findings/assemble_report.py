@@ -133,7 +133,8 @@ def blind_spots(coverage: Coverage, languages: Collection[str]) -> Iterator[str]
     """Yield warnings for a report without findings because no file, or no check of its language, was analysed."""
     if not coverage.languages:
         yield "no file in a supported language was found"
-    for language in sorted(coverage.languages.keys() - languages):
+    naming = {name for name, language in facts.LANGUAGES.items() if not language.makes}
+    for language in sorted(coverage.languages.keys() - languages - naming):
         n = coverage.languages[language]
         files = f"{n:,} file{'s' if n > 1 else ''}"
         yield f"no check that ran looks at {language}: {files}, from which there are facts only"

@@ -825,4 +825,7 @@ SHAPES: dict[str, dict[str, Shape]] = {
     "jsp": _JSP,
     "html": _THYMELEAF,
     "mybatis": _MAPPERS,
+    "openapi": {
+        "operations": repeated("- operationId: a{i}\n  name: b\n  x-openapi-router-controller: c\n  type: d\n")
+    },
 }

@@ -447,3 +447,52 @@ def test_requests_are_sources_and_libraries_harm(name):
     assert not report.problems
     marked = {number for number, line in enumerate(code.splitlines(), 1) if re.search("# found$", line)}
     assert {finding.place.line for finding in report.findings} == marked
+
+
+CONNEXION = """
+import os
+import connexion
+
+app = connexion.App(__name__)
+app.add_api("openapi.yaml")
+"""
+SHOPS = """
+import os
+
+
+def find(word, limit, **rest):
+    os.system(f"grep {word}")  # found
+    os.system(f"head -{limit}")
+    os.system("wc " + rest["file"])  # found
+
+
+def change(body):
+    os.system("set " + body["name"])  # found
+
+
+def helper(word):
+    os.system(f"grep {word}")
+"""
+INTERFACE = """
+openapi: 3.0.1
+paths:
+  /shops:
+    get:
+      operationId: shops.find
+      parameters:
+        - {name: word, in: query, schema: {type: string}}
+        - {name: limit, in: query, schema: {type: integer}}
+    post:
+      operationId: change
+      x-openapi-router-controller: shops
+"""
+
+
+@pytest.mark.parametrize("app", [CONNEXION, "import os"])
+def test_an_interface_names_the_functions_that_requests_run(app):
+    files = {"app.py": app, "shops.py": SHOPS, "openapi.yaml": INTERFACE}
+    tree = MemoryTree({name: code.encode() for name, code in files.items()}, "app")
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": CHECKS}), silent).report
+    marked = {number for number, line in enumerate(SHOPS.splitlines(), 1) if re.search("# found$", line)}
+    assert {finding.place.line for finding in report.findings} == (marked if app is CONNEXION else set())
+    assert not report.problems
