@@ -1,9 +1,9 @@
 """Operations of interfaces in OpenAPI files: the functions that they name, and which of their parameters are numbers.
 
-An operation is a function of the name that is its `operationId`, behind that of a controller told beside it. The function
-`NUMBERS` has the parameters that are numbers or truth values wherever the file tells their type. YAML and JSON are
-read alike, by their keys. Source: the OpenAPI Specification, "Operation Object" and "Parameter Object", and Connexion's
-page on routing.
+An operation is a function of the name that is its `operationId`, behind that of a controller told beside it. A further
+function, `NUMBERS`, has the parameters that are numbers or truth values wherever the file tells their type. YAML and
+JSON are read alike, by their keys. Source: the OpenAPI Specification, "Operation Object" and "Parameter Object", and
+Connexion's page on routing.
 """
 
 import re

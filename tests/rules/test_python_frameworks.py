@@ -120,6 +120,7 @@ async def remove(request: Request):
 import execjs
 import js2py
 import numexpr
+from PIL import ImageMath
 import pandas as pd
 import sympy
 from flask import Flask, request
@@ -136,6 +137,8 @@ def start():
     context.call("add", text, 1)
     context.eval(text)  # found
     numexpr.evaluate(text)  # found
+    ImageMath.eval(text, a=1)  # found
+    ImageMath.lambda_eval(lambda names: names["a"], a=text)
     sympy.sympify(text)  # found
     frame = pd.read_csv("shops.csv")
     frame.query(text)  # found

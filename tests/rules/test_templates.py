@@ -315,6 +315,31 @@ STATEMENTS = """<mapper namespace="shop.OrderMapper">
 </delete>
 </mapper>
 """
+AIOHTTP = """import aiohttp_jinja2
+from aiohttp import web
+
+
+@aiohttp_jinja2.template("shop.html")
+async def shop(request):
+    shop = {"name": request.query["name"]}
+    if not shop["name"]:
+        return {"name": "none"}
+    return {"shop": shop, "other": request.query["other"], "fixed": 1}
+
+
+@aiohttp_jinja2.template("other.html")
+async def other(request):
+    return {"name": "other"}
+"""
+PYRAMID = """from pyramid.view import view_config
+
+
+@view_config(route_name="shop", renderer="templates/shop.mako")
+def shop(request):
+    found = {}
+    found["name"] = request.params["name"]
+    return found
+"""
 RAW = "{{ name|safe }} <!-- found -->\n"
 
 PROGRAMS = {
@@ -387,6 +412,16 @@ PROGRAMS = {
         "templates/shops/other.vm": "",
     },
     "Mako": {"app.py": MAKO, "templates/shop.mako": "${name} <!-- found -->\n${name | h}\n${name | n} <!-- found -->"},
+    "what a handler of aiohttp returns": {
+        "app.py": AIOHTTP,
+        "templates/shop.html": "{{ shop.name|safe }} <!-- found -->\n{{ other|safe }} <!-- found -->\n{{ other }}\n"
+        "{{ fixed|safe }}{{ missing|safe }}",
+        "templates/other.html": "{{ name|safe }}",
+    },
+    "what a view of Pyramid returns": {
+        "app.py": PYRAMID,
+        "templates/shop.mako": "${name} <!-- found -->\n${name | h}",
+    },
     "filters and forms": {
         "app.py": FORM,
         "templates/shop.html": "{% macro field(f) %}{{ f(**kwargs)|safe }}{% endmacro %}{{ field(form.name) }}\n"
