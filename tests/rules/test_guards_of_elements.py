@@ -112,6 +112,30 @@ def flag_set_elsewhere():
     open("/srv/" + name).read()  # harmful
 
 
+@app.route("/11")
+def flag_that_is_a_test():
+    name = request.args["x"]
+    known = False
+    if app.config["CHOICES"]:
+        known = name in app.config["CHOICES"]
+    if not known:
+        abort(400)
+    open("/srv/" + name).read()  # harmless
+
+
+@app.route("/12")
+def flag_that_is_another_test():
+    name = request.args["x"]
+    known = False
+    if app.config["CHOICES"]:
+        known = name in app.config["CHOICES"]
+    elif app.debug:
+        known = len(name) > 3
+    if not known:
+        abort(400)
+    open("/srv/" + name).read()  # harmful
+
+
 @app.route("/9")
 def parts():
     path = request.args["x"]
