@@ -136,6 +136,18 @@ def flag_that_is_another_test():
     open("/srv/" + name).read()  # harmful
 
 
+@app.route("/13")
+def compared_with_truth():
+    name = request.args["x"]
+    if plain(name) is not True:
+        abort(400)
+    open("/srv/" + name).read()  # harmless
+    other = request.args["y"]
+    if plain(other) != False:
+        abort(400)
+    open("/srv/" + other).read()  # harmful
+
+
 @app.route("/9")
 def parts():
     path = request.args["x"]
@@ -240,6 +252,25 @@ app.get("/8", (req, res) => {
   }
   if (!allowed) throw new Error("no");
   res.redirect(req.query.x); // harmful
+});
+const TABLE = { a: { folder: "x" }, b: { folder: "y" } };
+const known = {};
+app.get("/10", (req, res) => {
+  const name = req.query.x, other = req.query.y;
+  if (TABLE[name]) fs.readFileSync("/srv/" + name); // harmless
+  if (!TABLE[other]) return res.end();
+  fs.readFileSync("/srv/" + other); // harmless
+});
+app.get("/11", (req, res) => {
+  known[req.query.y] = true;
+  if (known[req.query.x]) fs.readFileSync("/srv/" + req.query.x); // harmful
+});
+app.get("/12", (req, res) => {
+  const name = req.query.x, other = req.query.y;
+  if (isPlain(name) === false) return res.end();
+  fs.readFileSync("/srv/" + name); // harmless
+  if (isPlain(other) === true) return res.end();
+  fs.readFileSync("/srv/" + other); // harmful
 });
 app.get("/9", (req, res) => {
   for (const part of req.query.x.split("/")) { if (part === "..") return res.end(); }
