@@ -20,6 +20,7 @@ READ = (
     "coarsened",
     "evidence",
     "finding",
+    "guessed_call",
     "location",
     "method_name_match",
     "resolved_call",

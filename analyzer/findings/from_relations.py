@@ -23,6 +23,7 @@ WAYS = {
     "step": "",
     "share": "",
 }
+GUESS = "through a call of unknown code"
 MAX_QUOTE = 60
 
 
@@ -47,6 +48,7 @@ class Findings:
         self._checks: Mapping[str, Check] = {check.id: check for check in checks}
         self.entities = Entities(result)
         self._paths = Paths(result, self.entities)
+        self._guessed = set(result.relation("guessed_call")[0].tolist())
         self._evidence = _by_finding(result)
         self._texts = texts
         self.abandoned: list[Place] = []
@@ -93,12 +95,16 @@ class Findings:
 
     def _steps(self, hops: Sequence[Hop], sink: Place) -> tuple[Step, ...]:
         """Return the path as places; it ends where the finding is reported."""
-        steps = [Step(place, WAYS[hop.way]) for hop in hops if (place := self.entities.place(hop.value))]
+        steps = [Step(place, self._words(hop)) for hop in hops if (place := self.entities.place(hop.value))]
         if steps and steps[-1].place != sink:
             steps.append(Step(sink, ""))
         if steps:
             steps[-1] = replace(steps[-1], message="sink" if len(steps) > 1 else "source and sink")
         return tuple(steps)
+
+    def _words(self, hop: Hop) -> str:
+        """Return how data came to a hop."""
+        return GUESS if hop.way == "step" and hop.value in self._guessed else WAYS[hop.way]
 
     def _quote(self, hop: Hop) -> str:
         """Return the source's own text, shortened."""

@@ -1,14 +1,15 @@
-"""Leave out findings whose path leads through many calls or was not found, unless the audit tier is asked for.
+"""Leave out findings whose path leads through many calls, or is not known, unless the audit tier is asked for.
 
 That data passes a call is true of nearly all programs, and wrong of some; of many in a row one is wrong more often than
-not. So such a path is worth a look, but blocks no merge. Nor does one that a search gave up on: it winds more still.
+not. So such a path is worth a look, but blocks no merge. Nor does one that a search gave up on, which winds more still,
+or one through a call that may run anything: its result need hold nothing of its arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from analyzer.findings.from_relations import WAYS
+from analyzer.findings.from_relations import GUESS, WAYS
 from analyzer.report import Check, Finding, Place
 
 PASSING = {WAYS["enter"], WAYS["leave"]}
@@ -25,9 +26,14 @@ def with_short_paths(
 
     def proves(finding: Finding) -> bool:
         found = bool(finding.path) or finding.place not in abandoned
-        return found and n_calls(finding) <= most[finding.check]
+        return found and n_calls(finding) <= most[finding.check] and not is_guessed(finding)
 
     return [finding for finding in findings if finding.check not in most or proves(finding)]
+
+
+def is_guessed(finding: Finding) -> bool:
+    """Return True if the path goes through a call of which nothing is known: whether data passes it is a guess."""
+    return any(step.message == GUESS for step in finding.path)
 
 
 def n_calls(finding: Finding) -> int:

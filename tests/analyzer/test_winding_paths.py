@@ -1,4 +1,4 @@
-"""A path through many calls proves little: its finding is for the audit tier."""
+"""A path through many calls, or through unknown code, proves little: its finding is for the audit tier."""
 
 from pathlib import Path
 
@@ -34,3 +34,22 @@ def test_paths_through_many_calls_are_for_the_audit_tier(end, check, most):
     assert found(handed_on(most, end)) == [check]
     assert found(handed_on(most + 1, end)) == []
     assert found(handed_on(most + 1, end), "audit") == [check]
+
+
+@pytest.mark.parametrize(
+    ("passing", "known"),
+    [
+        ("x.strip()", True),
+        ("', '.join([x])", True),
+        ("json.loads(x)", True),
+        ("serializer.loads(x)", True),
+        ("x.rest()", True),
+        ("shelf.place_of(x)", False),
+        ("hook(x)", False),
+    ],
+)
+def test_paths_through_calls_of_unknown_code_are_for_the_audit_tier(passing, known):
+    view = f"def view(shelf, serializer, hook):\n    x = request.args['q']\n    x = {passing}\n    {QUERY}\n"
+    code = f"{HEADER}import json\n\n{view}"
+    assert found(code) == ["sql-injection"] * known
+    assert found(code, "audit") == ["sql-injection"]
