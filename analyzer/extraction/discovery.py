@@ -31,7 +31,8 @@ LIBRARY_NAME = re.compile(
 """Matches the names of libraries for browsers, as programs serve copies of them (GitHub's linguist, vendor.yml)."""
 MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
-MINIFIED_LINE_BYTES, MINIFIED_BYTES = 500, 4 * 1024
+MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
+"""Closure Compiler breaks lines at 500 bytes, so that many are shorter; people break them at 120."""
 BUNDLED = re.compile(
     rb"\bwebpackBootstrap\b|\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = "
     rb"|\(function(\(\)\{function)? ?\w\(\w,\w,\w\)\{function \w\(\w,\w\)\{if\(!\w\[\w\]\)\{if\(!\w\[\w\]\)"
@@ -123,7 +124,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def is_minified(path: str, data: bytes) -> bool:
-    """Return True if a file is minified JavaScript: not small, three quarters of it in lines of 500 bytes of code."""
+    """Return True if a file is minified JavaScript: not small, three quarters of it in lines of 300 bytes of code."""
     if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
         return False
     lines = (line for line in data.split(b"\n") if len(line) >= MINIFIED_LINE_BYTES)

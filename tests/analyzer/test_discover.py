@@ -18,6 +18,8 @@ BUNDLE = LINE * (MINIFIED_BYTES // len(LINE) + 2)
         ("a.js", BUNDLE, True),
         ("a.mjs", BUNDLE + b"\n//# sourceMappingURL=a.js.map\n", True),
         ("a.js", BUNDLE[: MINIFIED_BYTES - 1], False),
+        ("a.js", (b"f(1);" * 80 + b"\n") * 20, True),  # as Closure Compiler breaks lines
+        ("a.js", (b"f(1);" * 24 + b"\n") * 60, False),
         ("a.js", BUNDLE.replace(b";", b";\n"), False),
         ("a.js", b"/* A library.\n" + b" * by its authors\n" * 20 + b" */\n" + BUNDLE, True),
         ("a.js", b"let a = 1;\n" * (len(BUNDLE) // 20) + BUNDLE, False),
