@@ -165,3 +165,30 @@ def test_routes_are_sources_and_builders_take_text(name):
     assert not [problem for problem in report.problems if problem.level != "warning"]
     marked = {number for number, line in enumerate(code.splitlines(), 1) if re.search("// found$", line)}
     assert {finding.place.line for finding in report.findings} == marked
+
+
+TABLES = """
+import express from "express";
+import { PriceService } from "./prices";
+IMPORT
+const app = express();
+const prices = new PriceService();
+app.delete("/prices", (req, res) => {
+  prices.deleteMany({ source: req.body.source });
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "documents"),
+    [
+        ("", True),
+        ('import { PrismaClient } from "@prisma/client";', False),
+        ('import knex from "knex";', False),
+        ('import knex from "knex"; import mongoose from "mongoose";', True),
+    ],
+)
+def test_a_program_over_tables_has_no_queries_of_documents(imported, documents):
+    tree = MemoryTree({"app.ts": TABLES.replace("IMPORT", imported).encode()}, "memory")
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("nosql-injection",)})).report
+    assert bool(report.findings) is documents
