@@ -39,6 +39,13 @@ BUNDLED = re.compile(
 )
 """Matches what webpack or Browserify writes in front of modules that are functions, for one table to run them all."""
 BUNDLED_BYTES = 4 * 1024
+DISTRIBUTIONS = frozenset(
+    {"bs4", "certifi", "chardet", "charset_normalizer", "cherrypy", "click", "dateutil", "idna", "jinja2", "mako"}
+    | {"markupsafe", "pkg_resources", "pytz", "requests", "simplejson", "six", "soupsieve", "tornado", "urllib3"}
+    | {"werkzeug", "yaml"}
+)
+"""Packages of Python that many others need. A folder that holds several of them is no part of the program."""
+COPIES = 3
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING)([.-][A-Za-z0-9.-]+)?", re.IGNORECASE)
 MANIFESTS = frozenset({"package.json", "pyproject.toml", "setup.py", "go.mod", "Cargo.toml", "pom.xml", "build.gradle"})
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -92,13 +99,22 @@ def discover(tree: Tree, config: Config) -> Discovery:
 
 
 def _copied_libraries(paths: Iterable[str]) -> frozenset[str]:
-    """Return the folders `…/libs/NAME` that have a licence of their own and no manifest: copies of libraries."""
+    """Return the folders of copied libraries.
+
+    They are `…/libs/NAME`, with a licence of their own and no manifest, and those that hold several of DISTRIBUTIONS.
+    """
     names: dict[str, set[str]] = {}
+    held_packages: dict[str, set[str]] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
+        if name == "__init__.py":
+            above, _, package = folder.rpartition("/")
+            if above and package in DISTRIBUTIONS:
+                held_packages.setdefault(above, set()).add(package)
         if folder.rpartition("/")[0].rpartition("/")[2] == "libs":
             names.setdefault(folder, set()).add(name)
-    return frozenset(
+    gathered = (folder for folder, packages in held_packages.items() if len(packages) >= COPIES)
+    return frozenset(gathered) | frozenset(
         folder
         for folder, held in names.items()
         if MANIFESTS.isdisjoint(held) and any(LICENCE.fullmatch(name) for name in held)

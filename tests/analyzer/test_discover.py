@@ -69,6 +69,17 @@ def test_known_libraries_among_served_files_are_vendored(tmp_path):
     assert report.coverage.parsed == len(own)
 
 
+def test_folders_that_hold_several_distributions_are_vendored(tmp_path):
+    vendored = ["lib/requests/api.py", "lib/own.py", "app/ext/yaml/nodes.py"]
+    own = ["app/shop.py", "src/click/core.py", "requests/api.py", "idna/core.py", "certifi/core.py"]
+    packages = ["lib/requests", "lib/idna", "lib/certifi", "app/ext/yaml", "app/ext/six", "app/ext/pytz"]
+    packages += ["src/click", "src/idna", "requests", "idna", "certifi"]
+    files = {path: b"a = 1\n" for path in (*vendored, *own, *(f"{folder}/__init__.py" for folder in packages))}
+    report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
+    assert set(vendored) <= set(report.coverage.skipped["vendored"])
+    assert not set(own) & set(report.coverage.skipped["vendored"])
+
+
 def test_libraries_that_a_folder_libs_holds_with_their_licences_are_vendored(tmp_path):
     vendored = ["server/libs/zip/index.js", "server/libs/zip/lib/entry.js"]
     own = ["libs/shop/a.js", "libs/cart/a.js", "libs/a.js", "src/zip/a.js", "server/libs.js"]
