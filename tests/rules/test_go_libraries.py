@@ -464,7 +464,30 @@ func find(r *http.Request) {
 	sorted := users.OrderBy(name) // found: sql-injection
 	sq.Expr("a = "+name, 1) // found: sql-injection
 	several := sq.Select("*").From("users").Where(sq.And{sq.Eq{"name": name}, sq.Or{sq.Like{"name": name}}})
-	_, _, _ = active, sorted, several
+	filled := sq.Select("*").From("users").Where(sq.Expr("lower(name) = ?", name))
+	text, _, _ := where(sq.And{sq.Eq{"name": name}}).ToSql()
+	nested := sq.Expr("id IN (" + text + ")")
+	_, _, _, _, _ = active, sorted, several, filled, nested
+}
+
+func where(condition sq.Sqlizer) sq.SelectBuilder {
+	return sq.Select("*").From("users").Where(condition)
+}
+""",
+    "conditions": """
+import (
+	"net/http"
+
+	"xorm.io/builder"
+	"xorm.io/xorm"
+)
+
+func find(s *xorm.Session, r *http.Request) {
+	name := r.FormValue("name")
+	all := []builder.Cond{builder.Like{"name", name}, builder.Eq{"name": name}}
+	s.Where(builder.And(builder.In("name", name), builder.Or(all...))).OrderBy("id")
+	s.Where(builder.Expr("name = '" + name + "'")) // found: sql-injection
+	s.Where("name = '" + name + "'") // found: sql-injection
 }
 """,
     "schemas": """
@@ -941,7 +964,8 @@ func main() {
 	var typed string
 	fmt.Scanln(&typed)
 	db.Query("SELECT " + typed) // found: sql-injection
-	exec.Command("sh", "-c", "ls "+os.Args[1]).Run() // found: command-injection
+	exec.Command("sh", "-c", "ls "+os.Args[1]).Run()
+	exec.Command("sh", "-c", "ls "+line).Run() // found: command-injection
 	exec.Command(os.Args[0], "again").Run()
 	db.Query("SELECT " + os.Args[0]) // found: sql-injection
 }
