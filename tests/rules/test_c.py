@@ -128,6 +128,13 @@ POINTS = {
         "void f(void) { void *p = get(1); probe_p(p); probe_q(last); }",
         {"p": "malloc()", "q": "malloc()"},
     ),
+    "what a wrapper lists is an object a call": (
+        "struct e { void *p; struct e *next; }; struct e *all;\n"
+        "void *get(int n) { struct e *e = malloc(8); void *p = malloc(n);\n"
+        "e->p = p; e->next = all; all = e; return p; }\n#define GET(n) get(n)\n"
+        "void f(void) { void *p = GET(1); void *q = GET(2); probe_p(p); probe_q(q); }",
+        {"p": "GET()", "q": "GET()#1"},
+    ),
     "memory is moved": (
         "void f(void) { int a; int *s[1]; int *t[1]; s[0] = &a; memcpy(t, s, sizeof s); probe_p(t[0]); }",
         {"p": "a"},
