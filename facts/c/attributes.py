@@ -93,6 +93,10 @@ _WRAPPED = re.compile(
     + _NAME
     + rb"\s*(?:=[^;{}]*|\[[^;{}]*\])?(\))(?=\s*;)"
 )
+# type *__attribute__((malloc)) f(): a star ends no type to which the grammar would let an attribute belong
+_BEHIND_STAR = re.compile(rb"\*\s*(__attribute__\s*" + _PARENTHESES + rb")(?=\s*" + _NAME + rb"\s*\()")
+# = (caddr_t) &x: without the type's declaration, the grammar takes it for the operand of a binary operator
+_CAST_OF_ADDRESS = re.compile(rb"(?<=[=(,?:])\s*(\(\s*(?:\w+_t|LP[A-Z]+|PVOID)\s*\))(?=\s*&\s*[A-Za-z_(])")
 # if(__builtin_available(macOS 10.12, *))
 _AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 # MACRO(x) as a whole line, before a statement
@@ -123,6 +127,28 @@ def masked(text: bytes) -> bytes:
 def _mask(match: re.Match) -> bytes:
     found = match[0]
     return b'"' * len(found) if found[:1] in (b'"', b"'") else re.sub(rb"[^\n]", b" ", found)
+
+
+# cleanup_free char *text = f();   g_autoptr(File) file = f();   __attribute__((cleanup(g))) int fd = f();
+_CLEANED_UP = re.compile(
+    rb"(?<=[;{}\s])(?:_*(?:auto_?)?cleanup_\w+|g_autofree|__attribute__\s*\(\(\s*_*cleanup_*\s*\(\s*\w+\s*\)\s*\)\))"
+    rb"(?=\s+(?:(?:const|struct|unsigned)\s+)*\w+[\s*]+\w+\s*(?:[=;,]|\[))"
+)
+_POINTER_CLEANED_UP = re.compile(rb"(?<=[;{}\s])g_autoptr\s*\(\s*(\w+)\s*\)(?=\s*\w+\s*[=;,])")
+
+
+def without_misread(text: bytes) -> bytes:
+    """Return the text without attributes behind stars and casts of addresses, which are read as something else.
+
+    What is cleaned up as its scope ends is as little the function's to release as what a static variable holds.
+    """
+    text = _CLEANED_UP.sub(lambda match: b"static".ljust(len(match[0])), text)
+    text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
+    result = bytearray(text)
+    for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS):
+        for match in pattern.finditer(text):
+            blank(result, *match.span(1))
+    return bytes(result)
 
 
 def without_attributes(text: bytes) -> bytes:

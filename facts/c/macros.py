@@ -20,6 +20,8 @@ from facts.instructions import returned
 _PASTED_REST = re.compile(rb"##(?=\s*__VA_ARGS__)")
 _PASTED = re.compile(rb"\s*##\s*")
 _QUOTED = re.compile(rb"(?<!#)#\s*\w+")
+# What GLib writes for `do` and `while (0)`.
+_BRACKETS = re.compile(rb"\b(?:G_)?STMT_(?:START|END)\b")
 _STRING_OR_COMMENT = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//.*|/\*.*?\*/', re.DOTALL)
 # What a constant is written with: a macro of these is evaluated once, where it is defined.
 _CONSTANT = tree.kind_ids(
@@ -123,6 +125,8 @@ def _prepared(source: bytes, node: Node) -> bytes:
         text = _PASTED_REST.sub(b"  ", text)
         text = _PASTED.sub(lambda match: b"_" * len(match[0]), text)
         text = _QUOTED.sub(lambda match: b'"' + b" " * (len(match[0]) - 2) + b'"', text)
+    if b"STMT_" in text:
+        text = _BRACKETS.sub(lambda match: b" " * len(match[0]), text)
     return text.rstrip()
 
 

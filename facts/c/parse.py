@@ -56,7 +56,7 @@ class Parsed:
 
 def parse(text: bytes) -> Parsed:
     """Return a file's text as it can be parsed best, with its tree."""
-    source = settled(_without_remarks_in_macros(text))
+    source = attributes.without_misread(settled(_without_remarks_in_macros(text)))
     types = attributes.type_arguments(source, [])
     best = Parsed(attributes.named(source, types), types).parsed()
     if not best.root.has_error:
