@@ -204,6 +204,12 @@ def test_the_engine_is_used_through_its_public_names(directory):
     assert not {(path, name) for path, name in wrong if not is_public(name)}
 
 
+def test_no_check_reads_another():
+    """Each may be selected alone: what several need is of the library."""
+    sources = (TOP / "rules/checks").rglob("*.dl")
+    assert [path.name for path in sources if re.search(r"(?m)^\.use .*\bchecks\.", path.read_text(encoding="utf-8"))] == []
+
+
 def test_no_module_shadows_a_standard_one():
     names = {path.stem for package in MAY_IMPORT for path in modules(package)}
     assert not names & {"ast", "types", "symbol", "token"}
