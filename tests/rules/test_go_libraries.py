@@ -964,8 +964,7 @@ func main() {
 	var typed string
 	fmt.Scanln(&typed)
 	db.Query("SELECT " + typed) // found: sql-injection
-	exec.Command("sh", "-c", "ls "+os.Args[1]).Run()
-	exec.Command("sh", "-c", "ls "+line).Run() // found: command-injection
+	exec.Command("sh", "-c", "ls "+os.Args[1]).Run() // found: command-injection
 	exec.Command(os.Args[0], "again").Run()
 	db.Query("SELECT " + os.Args[0]) // found: sql-injection
 }
