@@ -156,11 +156,18 @@ class BoundedRecursion:
 
     def cut_off(self, level: Level) -> Columns:
         """Cut a level off in the iteration in which it outgrows the limit now; return its rows."""
-        while (at := level.relation.outgrows(self.bound.max_rows)) is None:
+        while (at := self.passed_in(level.relation)) is None:
             if not level.stratum.lengthen():
                 raise CannotUpdate(f"{self.bound.relation} has no more than {self.bound.max_rows:,} rows now")
         level.stratum.shorten(at)
         return level.relation.columns()
+
+    def passed_in(self, relation: MaintainedRelation) -> int | None:
+        """Return the iteration in which a relation passes the limit, None if it does not."""
+        iterations = relation.now()
+        counts = np.cumsum(np.bincount(iterations[iterations != ABSENT]))
+        at = int(np.searchsorted(counts, self.bound.max_rows, side="right"))
+        return at if at < len(counts) else None
 
     def choice(self, number: int, rows: Columns) -> Columns:
         return np.asarray(self.bound.choices[number](rows), self.into.dtype)

@@ -258,13 +258,6 @@ class MaintainedRelation(Relation):
         """Return whether more tuples are there; those that have been there do not count."""
         return self.n_ids > n_rows and len(self.present()) > n_rows
 
-    def outgrows(self, n_rows: int) -> int | None:
-        """Return the iteration with which there are more tuples, if there are."""
-        iterations = self.now()
-        counts = np.cumsum(np.bincount(iterations[iterations != ABSENT]))
-        at = int(np.searchsorted(counts, n_rows, side="right"))
-        return at if at < len(counts) else None
-
     def since(self, iteration: int) -> np.ndarray:
         """Return the ids of the tuples of an iteration and later ones, which do not move."""
         iterations = self.later[: self.n_ids]
