@@ -22,7 +22,8 @@ MOST_PROPERTIES = 4096
 _MARK = re.compile(rb"<!--|<(/?)([A-Za-z]\w*)((?:[^<>\"'/]|\"[^\"]*\"|'[^']*')*)(/?)>|\$\{([^{}]*)\}")
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _COMMENT_END = re.compile(rb"-->|\Z")
-_FRAGMENT = re.compile(rb"<sql\b([^<>]*[^<>/])>(.*?)</sql\s*>", re.DOTALL)
+_FRAGMENT = re.compile(rb"<sql\b([^<>]*[^<>/])>")
+_FRAGMENT_END = re.compile(rb"</sql\s*>")
 _PROPERTY = re.compile(rb"<property\b([^<>]*)>")
 _PATH = re.compile(r"\s*([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*|\[\d+\])*)\s*(?:,[^(]*)?")
 _NAME = re.compile(r"(?<![\w.@'\"])[A-Za-z_]\w*(?![\w(])")
@@ -41,8 +42,7 @@ class Mapper(Page):
 
     def extract(self) -> FileFacts:
         """Return the facts of the mapper."""
-        found = _FRAGMENT.finditer(self.source)
-        self._fragments = {attributes(self.text(Span(*each.span(1)))).get("id"): Span(*each.span(2)) for each in found}
+        self._fragments = self._all_fragments()
         self._included: set[str] = set()
         self._left = MOST_INCLUDED * len(self.source)
         spans = [Span(0, len(self.source))]
@@ -54,6 +54,14 @@ class Mapper(Page):
                     spans.append(Span(at, end))
                     at, end = fragment
         return self.finish()
+
+    def _all_fragments(self) -> dict[str, Span]:
+        """Return where the fragments stand, by their names."""
+        found, at = {}, 0
+        while (begin := _FRAGMENT.search(self.source, at)) and (end := _FRAGMENT_END.search(self.source, begin.end())):
+            name = attributes(self.text(Span(*begin.span(1)))).get("id", "")
+            found[name], at = Span(begin.end(), end.start()), end.end()
+        return found
 
     def _read(self, mark: re.Match[bytes]) -> Span | None:
         """Read a tag or a part of a statement; return the fragment that is to be read there."""
