@@ -1,6 +1,7 @@
 """The bundled analyses on small programs, with rules of a test's own."""
 
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from analyzer.extraction.collect_facts import silent
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from facts import extract, mount
+
+sys.path.insert(0, str(Path(__file__).parent))  # For `marked_lines`.
 from facts.languages import language_of
 from rules import catalogue
 

@@ -1,12 +1,7 @@
 """What makes tainted data harmless, and what does not, by language: tests in place, in functions, and rewriting."""
 
-import re
-from pathlib import Path
-
 import pytest
-
-from analyzer.scan import ScanRequest, scan_tree
-from analyzer.sources.trees import MemoryTree
+from marked_lines import lines_with_findings, marked_lines
 
 PYTHON = """\
 import ipaddress
@@ -923,20 +918,12 @@ app.get("/3", (req, res) => {
 });
 """
 PROGRAMS = {"guards.py": PYTHON, "main.go": GO, "Files.java": JAVA, "guards.js": SCRIPT}
-MARK = re.compile(r"(?:#|//) (harmless|harmful)$")
-LINES = [
-    (name, number, mark[1], line.strip())
-    for name, text in PROGRAMS.items()
-    for number, line in enumerate(text.splitlines(), 1)
-    if (mark := MARK.search(line))
-]
+LINES = marked_lines(PROGRAMS)
 
 
 @pytest.fixture(scope="module")
 def reported():
-    tree = MemoryTree({name: text.encode() for name, text in PROGRAMS.items()}, "guards")
-    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("injection",)})).report
-    return {(finding.place.file, finding.place.line) for finding in report.findings}
+    return lines_with_findings(PROGRAMS)
 
 
 @pytest.mark.parametrize(("name", "number", "mark", "line"), LINES, ids=lambda value: str(value)[:40])

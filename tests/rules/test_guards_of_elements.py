@@ -1,12 +1,7 @@
 """Tests of every element of a whole: in loops, by functions that arrays call, and by flags that a loop sets."""
 
-import re
-from pathlib import Path
-
 import pytest
-
-from analyzer.scan import ScanRequest, scan_tree
-from analyzer.sources.trees import MemoryTree
+from marked_lines import lines_with_findings, marked_lines
 
 PYTHON = """\
 import os
@@ -358,21 +353,12 @@ class Files extends HttpServlet {
 """
 
 PROGRAMS = {"guards.py": PYTHON, "main.go": GO, "Files.java": JAVA, "guards.js": JAVASCRIPT}
-MARK = re.compile(r"(?:#|//) (harmless|harmful)$")
-LINES = [
-    (name, number, mark[1], line.strip())
-    for name, text in PROGRAMS.items()
-    for number, line in enumerate(text.splitlines(), 1)
-    if (mark := MARK.search(line))
-]
+LINES = marked_lines(PROGRAMS)
 
 
 @pytest.fixture(scope="module")
 def reported():
-    tree = MemoryTree({name: text.encode() for name, text in PROGRAMS.items()}, "guards")
-    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("injection",)})).report
-    assert not [problem for problem in report.problems if problem.level == "error"]
-    return {(finding.place.file, finding.place.line) for finding in report.findings}
+    return lines_with_findings(PROGRAMS)
 
 
 @pytest.mark.parametrize(("name", "number", "mark", "line"), LINES, ids=lambda value: str(value)[:40])
