@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,18 +23,19 @@ class OutOfMemory(EvaluationError):
 
 @dataclass(frozen=True)
 class Widening:
-    """A bound on a recursion: a stratum in which `relation` outgrows `max_rows` restarts with more facts.
+    """A bound on a recursion: a stratum in which `relation` outgrows its limit restarts with more facts.
 
-    `choose` is given the rows of `relation` at the end of the iteration that passed the limit, [arity, n], and returns
-    facts to add to `into`, a relation of an earlier stratum that the recursion negates, or None to go on without a
-    limit. Iterations end at a barrier: the rows, and with them the result, are the same for any number of threads, and
-    they are the fixpoint of the program on the database with all facts of `into`.
+    `max_rows` has a limit for each evaluation of the stratum, the first one and those after restarts; one more has
+    none. `choose` is given the rows of `relation` at the end of the iteration that passed the limit, [arity, n], and
+    returns facts to add to `into`, a relation of an earlier stratum that the recursion negates. Iterations end at a
+    barrier: the rows, and with them the result, are the same for any number of threads, and they are the fixpoint of
+    the program on the database with all facts of `into`.
     """
 
     relation: str
-    max_rows: int
+    max_rows: Sequence[int]
     into: str
-    choose: Callable[[Columns], Columns | None]
+    choose: Callable[[Columns], Columns]
 
 
 @dataclass

@@ -13,7 +13,7 @@ from pathlib import Path
 import engine
 import facts
 from analyzer.configuration.config import Config
-from analyzer.evaluation.points_to_bounds import bound, max_rows
+from analyzer.evaluation.points_to_bounds import bound, limits
 from analyzer.extraction.collect_facts import Collected, Gathered, Progress, gather, silent
 from analyzer.extraction.fact_cache import FactCache
 from analyzer.extraction.machine import Machine
@@ -189,7 +189,7 @@ class Follower:
         """Bound points-to analysis as a scan does (`analyzer/evaluation/points_to_bounds.py`)."""
         bound = self.view.bound
         assert bound is not None  # Followers make and load views with one.
-        bound.max_rows = max_rows(snapshot.n_entities)
+        bound.max_rows = limits(snapshot.n_entities)
 
     def collected(self) -> Collected:
         """Return the facts as a scan would have collected them."""

@@ -145,7 +145,10 @@ class Evaluation:
         self.unfinished: set[str] = set()
         self.left_out: list[CheckedClause] = []
         self.widenings = {widening.relation: widening for widening in widenings}
-        execution.row_limits = {widening.relation: widening.max_rows for widening in widenings}
+        self.limits = {name: iter(widening.max_rows) for name, widening in self.widenings.items()}
+        execution.row_limits = {
+            name: n for name, limits in self.limits.items() if (n := next(limits, None)) is not None
+        }
         self.symbols = database.symbols
         bits = program.number_bits
         written = {clause.head.relation for clause in program.clauses}.union(w.into for w in widenings)
@@ -332,12 +335,14 @@ class Evaluation:
         return held is not None and bool(held.n if isinstance(held, Snapshot) else held.shape[1])
 
     def widen(self, outgrown: Relation) -> None:
-        """Add the facts that are to keep a relation small; where there are none to add, lift its limit."""
+        """Add the facts that are to keep a relation small, and go on to its next limit."""
         widening = self.widenings[outgrown.name]
         more = widening.choose(outgrown.columns())
-        if more is None:
+        limit = next(self.limits[outgrown.name], None)
+        if limit is None:
             del self.execution.row_limits[outgrown.name]
-            return
+        else:
+            self.execution.row_limits[outgrown.name] = limit
         into = self.relations[widening.into]
         rows = np.concatenate([into.columns(), checked_columns(into.name, into.arity, more)], axis=1)
         into.clear()

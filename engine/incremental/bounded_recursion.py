@@ -31,12 +31,12 @@ class CannotUpdate(Exception):
 class Bound:
     """A relation, how many rows it may have, and what is added to `into` when it has more.
 
-    The i-th of the `choices` is asked when the recursion outgrows the limit for the i-th time, and given the rows that
-    are there, [arity, n]; when there is none left, there is no limit. `max_rows` may be another one for each update.
+    When the recursion outgrows the i-th limit of `max_rows`, the i-th of the `choices` is given the rows that are
+    there, [arity, n]; after the last one there is no limit. `max_rows` may be others for each update.
     """
 
     relation: str
-    max_rows: int
+    max_rows: Sequence[int]
     into: str
     choices: Sequence[Callable[[Columns], Columns]]
 
@@ -119,7 +119,7 @@ class BoundedRecursion:
 
     def is_outgrown(self) -> bool:
         n = np.count_nonzero(self.relation.now() != ABSENT)
-        return len(self.levels) < len(self.bound.choices) and n > self.bound.max_rows
+        return len(self.levels) < len(self.bound.choices) and n > self.bound.max_rows[len(self.levels)]
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         if any(relation.name in facts for relation in self.relations for facts in (inserted, deleted)):
@@ -128,12 +128,13 @@ class BoundedRecursion:
         for number, level in enumerate(self.levels):
             follow(level.source, chosen)
             level.stratum.update({}, {})
-            chosen = union(self.into, chosen, self.choice(number, self.cut_off(level)))
+            chosen = union(self.into, chosen, self.choice(number, self.cut_off(level, self.bound.max_rows[number])))
         follow(self.source, chosen)
         self.final.update({}, {})
         self.iterations = self.final.iterations
         if self.is_outgrown():
-            raise CannotUpdate(f"{self.bound.relation} has come to have more than {self.bound.max_rows:,} rows")
+            limit = self.bound.max_rows[len(self.levels)]
+            raise CannotUpdate(f"{self.bound.relation} has come to have more than {limit:,} rows")
 
     def checkpoint(self) -> Callable[[], None]:
         """Return what undoes an update beside tuples: the iterations in which levels are cut off."""
@@ -154,20 +155,13 @@ class BoundedRecursion:
         ):
             stratum.undo()
 
-    def cut_off(self, level: Level) -> Columns:
-        """Cut a level off in the iteration in which it outgrows the limit now; return its rows."""
-        while (at := self.passed_in(level.relation)) is None:
+    def cut_off(self, level: Level, limit: int) -> Columns:
+        """Cut a level off in the iteration in which it outgrows its limit now; return its rows."""
+        while (at := passed_in(level.relation, limit)) is None:
             if not level.stratum.lengthen():
-                raise CannotUpdate(f"{self.bound.relation} has no more than {self.bound.max_rows:,} rows now")
+                raise CannotUpdate(f"{self.bound.relation} has no more than {limit:,} rows now")
         level.stratum.shorten(at)
         return level.relation.columns()
-
-    def passed_in(self, relation: MaintainedRelation) -> int | None:
-        """Return the iteration in which a relation passes the limit, None if it does not."""
-        iterations = relation.now()
-        counts = np.cumsum(np.bincount(iterations[iterations != ABSENT]))
-        at = int(np.searchsorted(counts, self.bound.max_rows, side="right"))
-        return at if at < len(counts) else None
 
     def choice(self, number: int, rows: Columns) -> Columns:
         return np.asarray(self.bound.choices[number](rows), self.into.dtype)
@@ -176,6 +170,14 @@ class BoundedRecursion:
         """The facts of the last state: what was chosen is none."""
         given = self.levels[0].source if self.levels else self.source
         return {self.into.name: given.relations[0].facts(), **self.final.facts()}
+
+
+def passed_in(relation: MaintainedRelation, limit: int) -> int | None:
+    """Return the iteration in which a relation passes a limit, None if it does not."""
+    iterations = relation.now()
+    counts = np.cumsum(np.bincount(iterations[iterations != ABSENT]))
+    at = int(np.searchsorted(counts, limit, side="right"))
+    return at if at < len(counts) else None
 
 
 def follow(source: MaintainedStratum, chosen: Columns) -> None:

@@ -10,7 +10,7 @@ from functools import cache
 
 from engine.language.checked_program import CheckedProgram
 
-FORMAT = 6
+FORMAT = 7
 """To be raised with any change to what is saved, or to how it is encoded."""
 
 

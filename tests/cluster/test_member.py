@@ -119,10 +119,9 @@ def test_a_limit_widens_as_on_one_machine():
         divisors = iter([7, 3])
 
         def choose(rows):
-            divisor = next(divisors, None)
-            return None if divisor is None else np.unique(rows[:1, rows[0] % divisor == 0])[None, :]
+            return np.unique(rows[:1, rows[0] % next(divisors) == 0])[None, :]
 
-        return engine.Widening("tc", 200, "stop", choose)
+        return engine.Widening("tc", [200, 200], "stop", choose)
 
     local = engine.evaluate(program, database, threads=1, widenings=[widening()])
     expected = tables.decode(program, local, ["tc", "stop", "end"])

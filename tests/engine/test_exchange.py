@@ -157,7 +157,7 @@ def test_a_limit_on_rows_runs_under_barriers():
     program = engine.compile([NON_LINEAR_CLOSURE.replace("tc(y, z)", "tc(y, z), !stop(x)") + ".decl stop(x: number)"])
     found = []
     for policy in (GLOBAL, Dws()):
-        widening = engine.Widening("tc", 50, "stop", lambda rows: np.unique(rows[:1])[None, :])
+        widening = engine.Widening("tc", [50, 50, 50], "stop", lambda rows: np.unique(rows[:1])[None, :])
         database = engine.facts(program, {"arc": random_arcs(20, 40)})
         result = engine.evaluate(program, database, threads=2, policy=policy, options=FULL_QUEUES, widenings=[widening])
         assert {s.policy for s in result.statistics if s.recursive} == {"global"}

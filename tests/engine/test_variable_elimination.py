@@ -272,7 +272,7 @@ def test_a_path_of_three_is_cut_where_its_ends_are_few():
             SAME_GENERATION.replace(".decl sg(x: number, y: number)", ".decl sg(x: number, y: number) choice-domain x"),
             (),
         ),
-        (SAME_GENERATION, (engine.Widening("sg", 10**6, "arc", lambda rows: None),)),
+        (SAME_GENERATION, (engine.Widening("sg", [10**6], "arc", lambda rows: None),)),
     ],
 )
 def test_what_depends_on_iterations_is_left_alone(text, widenings):

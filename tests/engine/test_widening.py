@@ -29,7 +29,7 @@ def evaluate(threads, widenings=(), blocked=()):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_result_is_the_fixpoint_on_the_widened_facts(threads):
     """A chain of 100 nodes has 4,950 pairs; with nothing leading to node 50 two chains of 50: 1,225 + 1,225."""
-    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    widening = engine.Widening("reach", [3000], "blocked", lambda rows: np.array([[50]], np.int32))
     result, widened = evaluate(threads, [widening])
     assert widened == evaluate(threads, blocked=[50])[1]
     assert widened["sinks"] == [(1225 + 1225,)]
@@ -39,7 +39,7 @@ def test_the_result_is_the_fixpoint_on_the_widened_facts(threads):
 def test_a_recursion_that_needs_no_exchange_has_limits_too():
     text = REACH.replace("reach(x, z) :- reach(x, y), reach(y, z)", "reach(x, z) :- reach(x, y), arc(y, z)")
     database = engine.Database(relations={"arc": CHAIN})
-    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    widening = engine.Widening("reach", [3000], "blocked", lambda rows: np.array([[50]], np.int32))
     result = engine.evaluate(engine.compile([text]), database, threads=1, widenings=[widening])
     assert result.relation("sinks").tolist() == [[1225 + 1225]]
 
@@ -48,7 +48,7 @@ def test_a_recursion_that_needs_no_exchange_has_limits_too():
 def test_rules_that_only_the_facts_to_come_begin_are_part_of_the_widened_fixpoint(threads):
     text = REACH + "reach(x, 1000 + x) :- blocked(x).\nreach(x + 1, y) :- reach(x, y), blocked(x), y > 1000."
     database = engine.Database(relations={"arc": CHAIN})
-    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    widening = engine.Widening("reach", [3000], "blocked", lambda rows: np.array([[50]], np.int32))
     result = engine.evaluate(engine.compile([text]), database, threads=threads, widenings=[widening])
     far = [row for row in result.relation("reach").T.tolist() if row[1] > 1000]
     assert sorted(far) == [[50, 1050], [51, 1050]]
@@ -56,18 +56,31 @@ def test_rules_that_only_the_facts_to_come_begin_are_part_of_the_widened_fixpoin
 
 
 def test_a_relation_within_its_limit_is_left_alone():
-    widening = engine.Widening("reach", 4950, "blocked", lambda rows: pytest.fail("the limit was not passed"))
+    widening = engine.Widening("reach", [4950], "blocked", lambda rows: pytest.fail("the limit was not passed"))
     assert evaluate(1, [widening])[1]["sinks"] == [(4950,)]
 
 
-def test_without_facts_to_add_the_limit_is_lifted():
-    assert evaluate(1, [engine.Widening("reach", 10, "blocked", lambda rows: None)])[1]["sinks"] == [(4950,)]
+def test_each_evaluation_has_a_limit_of_its_own_and_the_last_one_none():
+    """With node 50 blocked there are 2,450 pairs; with 25 and 75, too, four chains of 25 with 300 each."""
+    found = {}
+    for limits in ([10], [10, 2450], [10, 2449], [10, 2449, 1]):
+        blocked = iter([[[50]], [[25, 75]], [[10]]])
+        widening = engine.Widening("reach", limits, "blocked", lambda rows, blocked=blocked: np.array(next(blocked)))
+        found[tuple(limits)] = evaluate(1, [widening])[1]["sinks"]
+    assert found[10,] == found[10, 2450] == [(2450,)]
+    assert found[10, 2449] == [(1200,)]
+    assert found[10, 2449, 1] == [(45 + 105 + 900,)]
 
 
 def test_the_rows_shown_are_those_of_the_iteration_that_passed_the_limit():
     """Doubling paths: after the rounds of lengths 1, 2 and 4 there are 99 + 98 + 97 + 96 pairs."""
     seen = []
-    evaluate(1, [engine.Widening("reach", 300, "blocked", lambda rows: seen.append(rows.shape[1]))])
+
+    def looked(rows):
+        seen.append(rows.shape[1])
+        return np.zeros((1, 0), np.int32)
+
+    evaluate(1, [engine.Widening("reach", [300], "blocked", looked)])
     assert seen == [99 + 98 + 97 + 96]
 
 
@@ -75,6 +88,6 @@ def test_the_rows_shown_are_those_of_the_iteration_that_passed_the_limit():
 def test_a_constant_that_only_the_facts_to_come_hold_is_looked_for_again(threads):
     text = REACH + "reach(2000, 3000) :- blocked(50)."
     database = engine.Database(relations={"arc": CHAIN, "blocked": np.array([[200]], np.int32)})
-    widening = engine.Widening("reach", 3000, "blocked", lambda rows: np.array([[50]], np.int32))
+    widening = engine.Widening("reach", [3000], "blocked", lambda rows: np.array([[50]], np.int32))
     result = engine.evaluate(engine.compile([text]), database, threads=threads, widenings=[widening])
     assert result.relation("sinks").tolist() == [[1225 + 1225 + 1]]

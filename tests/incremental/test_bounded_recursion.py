@@ -38,14 +38,9 @@ def wide_values(width, rows):
     return np.flatnonzero(counts > min(width, int(counts.max()) - 1)).astype(np.int32)[None, :]
 
 
-def from_scratch(facts, max_rows, all_widths=WIDTHS):
-    widths = iter(all_widths)
-
-    def choose(rows):
-        width = next(widths, None)
-        return None if width is None else wide_values(width, rows)
-
-    widening = engine.Widening("reach", max_rows, "wide", choose)
+def from_scratch(facts, limits):
+    widths = iter(WIDTHS)
+    widening = engine.Widening("reach", limits, "wide", lambda rows: wide_values(next(widths), rows))
     result = engine.evaluate(PROGRAM, Database(relations=columns(facts)), threads=1, widenings=[widening])
     return {name: set(zip(*result.relation(name).tolist(), strict=True)) for name in PROGRAM.relations}
 
@@ -70,14 +65,14 @@ updates = st.lists(st.tuples(few, few, st.integers(-2, 2)), max_size=4)
 
 
 @settings(max_examples=4 * settings.default.max_examples)
-@given(facts, updates, st.integers(5, 40))
-def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, limit):
-    bound = Bound("reach", limit, "wide", [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS])
+@given(facts, updates, st.tuples(*[st.integers(5, 40)] * len(WIDTHS)))
+def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, limits):
+    bound = Bound("reach", limits, "wide", [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS])
     maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
     maintainer.bootstrap(columns(facts))
-    assert found(maintainer.view) == from_scratch(facts, limit)
+    assert found(maintainer.view) == from_scratch(facts, limits)
     for inserted, deleted, more in updates:
-        bound.max_rows += more
+        bound.max_rows = [limit + more for limit in bound.max_rows]
         maintainer.apply(columns(inserted), columns(deleted))
         facts = {name: (facts[name] - deleted[name]) | inserted[name] for name in facts}
         assert found(maintainer.view) == from_scratch(facts, bound.max_rows)
@@ -86,7 +81,7 @@ def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, 
 def test_a_small_update_of_a_widened_recursion_is_an_update():
     """A ring of 60 is cut off in iteration 9, at 540 pairs; then values with more than 6 objects are wide."""
     ring = {"arc": {(x, (x + 1) % 60) for x in range(60)} | {(100, 101)}, "seed": set()}
-    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
     maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
     maintainer.bootstrap(columns(ring))
     (stratum,) = [s for s in maintainer.view.strata if isinstance(s, BoundedRecursion)]
@@ -100,7 +95,7 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
 
 def test_a_level_follows_the_iteration_in_which_it_outgrows_the_limit():
     """A ring of n has n pairs more with each iteration: beyond 500 it is in iteration 9 (60), 6 (90), 11 (50)."""
-    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
     maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
     maintainer.bootstrap(columns(facts := {"arc": ring(60), "seed": set()}))
     (stratum,) = [s for s in maintainer.view.strata if isinstance(s, BoundedRecursion)]
@@ -109,11 +104,11 @@ def test_a_level_follows_the_iteration_in_which_it_outgrows_the_limit():
         outcome = maintainer.apply(columns({"arc": arcs - facts["arc"]}), columns({"arc": facts["arc"] - arcs}))
         facts["arc"] = arcs
         assert outcome.strategy == "update" and [level.last for level in stratum.levels] == [last]
-        assert found(maintainer.view) == from_scratch(facts, 500, WIDTHS[:1])
+        assert found(maintainer.view) == from_scratch(facts, [500])
 
 
 def test_an_abort_leaves_a_level_cut_off_where_it_was():
-    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
     view = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
     view.bootstrap(columns({"arc": ring(60), "seed": set()}))
     (stratum,) = [s for s in view.strata if isinstance(s, BoundedRecursion)]
@@ -126,11 +121,11 @@ def test_an_abort_leaves_a_level_cut_off_where_it_was():
 
     with pytest.raises(KeyError), view.watched(stop_when_cut_off):
         view.update(columns({"arc": ring(50) - ring(60)}), columns({"arc": ring(60) - ring(50)}))
-    assert level.last == 9 and found(view) == from_scratch({"arc": ring(60), "seed": set()}, 500, WIDTHS[:1])
+    assert level.last == 9 and found(view) == from_scratch({"arc": ring(60), "seed": set()}, [500])
     for name, before in rows.items():
         assert sorted(view.joined[name].columns().T.tolist()) == sorted(before.T.tolist())
     view.update(columns({"arc": {(100, 101)}}), {})
-    assert found(view) == from_scratch({"arc": ring(60) | {(100, 101)}, "seed": set()}, 500, WIDTHS[:1])
+    assert found(view) == from_scratch({"arc": ring(60) | {(100, 101)}, "seed": set()}, [500])
 
 
 def ring(n):
@@ -139,7 +134,7 @@ def ring(n):
 
 def test_a_widened_state_goes_on_from_a_directory(tmp_path):
     ring = {"arc": {(x, (x + 1) % 60) for x in range(60)}, "seed": set()}
-    bound = Bound("reach", 500, "wide", [lambda rows: wide_values(6, rows)])
+    bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
     made = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
     made.bootstrap(columns(ring))
     for arc in ((100, 101), (101, 102), (5, 7)):

@@ -156,7 +156,7 @@ def test_a_bounded_recursion_is_adopted_with_its_beginnings(tmp_path, edit, limi
 
     def bound(limit):
         choices = [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS]
-        return Bound("reach", limit, "wide", choices)
+        return Bound("reach", [limit] * len(WIDTHS), "wide", choices)
 
     first, second = engine.compile([BOUNDED]), engine.compile([BOUNDED + edit])
     view = MaintainedProgram(first, Database(), threads=1, bound=bound(limit))
