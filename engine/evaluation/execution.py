@@ -39,7 +39,7 @@ class Options:
     `always_eliminate`: every body that can be is cut by auxiliary relations, not only where that saves rows.
     """
 
-    chunk_rows: int = 1 << 14
+    chunk_rows: int = 1 << 15
     buffer_rows: int = 1 << 11
     partition_rows: int = 1 << 17
     split_rows: int = 1 << 20
@@ -56,6 +56,8 @@ class Options:
     always_eliminate: bool = False
 
 
+MOST_TOGETHER = 32
+"""Small pieces of work that are one task at most."""
 SLOT_BYTES = 16
 """Bytes of a row in a hash table."""
 
@@ -100,21 +102,37 @@ class Execution:
         return len(self.pool.workers)
 
     def waves(self, jobs: Iterable[Job]) -> Iterator[list[Task]]:
-        """Yield tasks in groups that read as many rows as `wave_tasks` full ones, or more by less than one."""
+        """Yield tasks in groups that read as many rows as `wave_tasks` full ones, or more by less than one.
+
+        Small pieces of work are one task together: to take a task from the queue costs as much as some thousand rows.
+        """
         wave: list[Task] = []
-        n_rows, step = 0, self.options.chunk_rows
+        small: list[Task] = []
+        n_rows = n_small = 0
+        step = self.options.chunk_rows
         for plan, statistics, blocks in jobs:
             if plan.scan is None:
                 wave.append(partial(self.run_seed, plan, statistics))
             for rows, lo, hi in blocks:
                 for at in range(lo, hi, step):
-                    wave.append(partial(self.run_rows, plan, statistics, rows, at, min(at + step, hi)))
-                    n_rows += min(step, hi - at)
+                    n, piece = (
+                        min(step, hi - at),
+                        partial(self.run_rows, plan, statistics, rows, at, min(at + step, hi)),
+                    )
+                    n_rows += n
+                    if n < step // 2:
+                        small.append(piece)
+                        n_small += n
+                    else:
+                        wave.append(piece)
+                    if n_small >= step or len(small) >= MOST_TOGETHER:
+                        wave.append(partial(run_all, small))
+                        small, n_small = [], 0
                     if n_rows >= self.options.wave_tasks * step:
-                        yield wave
-                        wave, n_rows = [], 0
-        if wave:
-            yield wave
+                        yield [*wave, *small]
+                        wave, small, n_rows, n_small = [], [], 0, 0
+        if wave or small:
+            yield [*wave, *small]
 
     def run_seed(self, plan: Plan, statistics: RuleStatistics, worker: Worker) -> None:
         """Run a plan that begins with one row of no columns."""
@@ -235,6 +253,11 @@ class Execution:
             and 0 <= relation.bits < self.options.max_bits
             and relation.arity > 0
         )
+
+
+def run_all(tasks: Sequence[Task], worker: Worker) -> None:
+    for task in tasks:
+        task(worker)
 
 
 def call(update: Callable[[], None], worker: Worker) -> None:
