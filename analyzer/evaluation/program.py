@@ -15,7 +15,7 @@ import rules
 from analyzer.cache_entries import DamagedEntry, load_entry, save_entry
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
 from analyzer.evaluation.line_query import IN_QUESTION
-from analyzer.evaluation.points_to_bounds import INTO, bounds
+from analyzer.evaluation.recursion_bounds import CHOSEN, widenings
 from analyzer.evaluation.rule_sources import bundled, fact_schema
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.extraction.machine import READ, Machine
@@ -54,8 +54,8 @@ FLOW, SINK, SOURCE, HARM, BEGINS = "shared_step", "sink", "origin", "taint_path"
 TRIED = frozenset({FLOW, SINK, SOURCE, HARM, BEGINS})
 """The relations of maintained programs that get rows on trial, to say why nothing is found: a step that data takes, a
 sink, a source, harm that data does at a sink, and data that begins under a root of its own."""
-GIVEN = frozenset({*schema.relations(), INTO, IN_QUESTION})
-"""The relations that rows come for from elsewhere than rules: facts, what bounds on points-to put in, and questions."""
+GIVEN = frozenset({*schema.relations(), *CHOSEN, IN_QUESTION})
+"""The relations that rows come for from elsewhere than rules: facts, what bounds put in, and questions."""
 
 
 def compile_cached(
@@ -231,7 +231,7 @@ def evaluate_program(
     """
     with evaluation_errors():
         part, database = program.part_on(database_of(mounted), wanted)
-        return machine.evaluate(part, database, wanted, [bounds(mounted, copies)], budget)
+        return machine.evaluate(part, database, wanted, widenings(mounted, copies), budget)
 
 
 def database_of(mounted: facts.Mounted) -> engine.Database:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analyzer.evaluation.points_to_bounds import INTO
+from analyzer.evaluation.recursion_bounds import INTO
 from analyzer.findings.entities import LINE, NOWHERE, Entities
 from analyzer.report import Place, Problem
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import engine
 import facts
 from analyzer.configuration.config import Config
-from analyzer.evaluation.points_to_bounds import bound, limits
+from analyzer.evaluation.recursion_bounds import bounds, set_sizes
 from analyzer.extraction.collect_facts import Collected, Gathered, Progress, gather, silent
 from analyzer.extraction.fact_cache import FactCache
 from analyzer.extraction.machine import Machine
@@ -111,14 +111,14 @@ class Follower:
             program,
             engine.Database(),
             threads=reader.threads,
-            bound=bound(0),
+            bounds=bounds(),
             budget=reader.budget,
             by_demand=True,
         )
         follower = cls(Maintainer(view, policy or Predicted()), snapshot, extracted=gathered.extracted)
         given = follower.numbering.translated(facts.mount_files(gathered.by_path()), OF_FILES)
         laid_out = follower.lay_out(snapshot)
-        follower.set_bound(snapshot)
+        follower.set_bounds(snapshot)
         try:
             with view.watched(watch):
                 follower.maintainer.bootstrap(given | laid_out)
@@ -176,20 +176,18 @@ class Follower:
             was |= {name: self.view.relations[name].facts() for name in facts.LAID_OUT}
             now |= self.lay_out(snapshot)
         inserted, deleted = differences(now, was), differences(was, now)
-        self.set_bound(snapshot)
+        self.set_bounds(snapshot)
         try:
             outcome = self.maintainer.apply(inserted, deleted, watch)
         except BaseException:
-            self.set_bound(self.snapshot)
+            self.set_bounds(self.snapshot)
             raise
         self.snapshot, self.extracted = snapshot, before.extracted + after.extracted
         return Move(outcome, inserted, deleted, frozenset(path for path, _ in (*change.gone, *change.come)))
 
-    def set_bound(self, snapshot: Snapshot) -> None:
-        """Bound points-to analysis as a scan does (`analyzer/evaluation/points_to_bounds.py`)."""
-        bound = self.view.bound
-        assert bound is not None  # Followers make and load views with one.
-        bound.max_rows = limits(snapshot.n_entities)
+    def set_bounds(self, snapshot: Snapshot) -> None:
+        """Bound recursions as a scan does (`analyzer/evaluation/recursion_bounds.py`)."""
+        set_sizes(self.view.bounds, snapshot.n_entities)
 
     def collected(self) -> Collected:
         """Return the facts as a scan would have collected them."""

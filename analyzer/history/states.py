@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 import facts
 from analyzer.configuration.config import Config
-from analyzer.evaluation import points_to_bounds
+from analyzer.evaluation import recursion_bounds
 from analyzer.extraction.discovery import discover
 from analyzer.history.commit_update import Follower, Reader
 from analyzer.history.snapshot import Snapshot, recorded, restored
@@ -58,7 +58,7 @@ class StateKey:
 def scanned_digest(config: Config, prefix: str) -> str:
     """Return a digest of the dependencies of a commit's facts, except for its files."""
     digest = hashlib.blake2b(digest_size=16)
-    for module in (*sorted(Path(__file__).parent.glob("*.py")), Path(points_to_bounds.__file__)):
+    for module in (*sorted(Path(__file__).parent.glob("*.py")), Path(recursion_bounds.__file__)):
         digest.update(module.read_bytes())
     selected = (prefix, config.exclude, config.include_vendored, config.max_file_kb, facts.version())
     digest.update(repr(selected).encode("utf-8", "surrogatepass"))
@@ -108,7 +108,7 @@ class States:
         state = State(place, program)
         try:
             with self._opened(state):
-                view = state.migrate(threads=reader.threads, bound=points_to_bounds.bound(0), budget=reader.budget)
+                view = state.migrate(threads=reader.threads, bounds=recursion_bounds.bounds(), budget=reader.budget)
             os.utime(place)
         except (NoState, StateError, OSError) as error:
             if not isinstance(error, NoState) or error.damage:

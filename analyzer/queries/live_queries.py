@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import engine
 from analyzer.engine_errors import coded_errors
 from analyzer.errors import AnalyzeError
-from analyzer.evaluation.points_to_bounds import BOUNDED, INTO
 from analyzer.evaluation.program import compile_whole_rulebook, evaluation_errors
+from analyzer.evaluation.recursion_bounds import BOUNDED, INTO
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.explanation.program_tuples import explain_atom
 from analyzer.explanation.questions import Extent

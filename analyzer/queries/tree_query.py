@@ -8,8 +8,8 @@ from pathlib import Path
 import engine
 import facts
 from analyzer.errors import ProgramErrors
-from analyzer.evaluation.points_to_bounds import BOUNDED, INTO, bounds
 from analyzer.evaluation.program import compile_whole_rulebook, database_of, evaluation_errors
+from analyzer.evaluation.recursion_bounds import BOUNDED, INTO, widenings
 from analyzer.evaluation.scan_limits import leaving_out
 from analyzer.extraction.collect_facts import Progress, collect, silent
 from analyzer.extraction.machine import Machine
@@ -80,7 +80,7 @@ def evaluate(
     wanted = [ANSWERS, INTO] if BOUNDED in part.relations else [ANSWERS]
     if BOUNDED not in part.relations:
         part = engine.answering(part)
-    result = machine.evaluate(part, database, wanted, [bounds(mounted)], budget)
+    result = machine.evaluate(part, database, wanted, widenings(mounted), budget)
     found = {name: result.relation(name) for name in wanted}
     return replace(result, relations={**found, LOCATION: mounted.relations[LOCATION]})
 

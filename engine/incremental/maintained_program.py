@@ -67,7 +67,7 @@ class MaintainedProgramOptions(TypedDict, total=False):
     threads: int | None
     options: Options | None
     scheduler: str
-    bound: Bound | None
+    bounds: Sequence[Bound]
     budget: Budget | None
 
 
@@ -77,7 +77,7 @@ class MaintainedProgram:
     `bootstrap` evaluates from scratch, `update` from what is there; both leave the same tuples, iterations and counts.
     With `exact` a tuple's iteration is that of its first derivation, else any one after those of all tuples it is
     derived from. `scheduler` names what decides in which order strata run, side by side or not (see `engine.schedule`);
-    `n_updated` counts those that the last update has looked at. `bound` keeps a recursion small, see
+    `n_updated` counts those that the last update has looked at. `bounds` keep recursions small, see
     `bounded_recursion`: that needs exact iterations, and an update may end with CannotUpdate. `budget` is for each
     stratum, each time anew. An update that raises is undone. With `by_demand` arrangements go as
     soon as a bootstrap has no more use for them, and updates arrange the keys that they ask for: that takes less
@@ -93,7 +93,7 @@ class MaintainedProgram:
         options: Options | None = None,
         exact: bool = True,
         scheduler: str = DEFAULT,
-        bound: Bound | None = None,
+        bounds: Sequence[Bound] = (),
         budget: Budget | None = None,
         by_demand: bool = False,
     ) -> None:
@@ -102,7 +102,7 @@ class MaintainedProgram:
         self.pool = SharedWorkerPool(self.threads, self.options)
         declared = self.prepared.records
         self.records = {name: record_table(self.prepared, name, database.records.get(name)) for name in declared}
-        self.exact, self.scheduler, self.bound, self.watch = exact, scheduler, bound, nothing
+        self.exact, self.scheduler, self.bounds, self.watch = exact, scheduler, bounds, nothing
         self.budget, self.by_demand, self.arranged_limit_bytes = budget, by_demand, 0
         self.relations = empty(self.prepared.shapes, self.prepared.equivalences)
         self.joined = {**self.relations, **empty(self.prepared.projections)}
@@ -326,7 +326,7 @@ class MaintainedProgram:
             options=self.options,
             exact=self.exact,
             scheduler=self.scheduler,
-            bound=self.bound,
+            bounds=self.bounds,
             budget=self.budget,
             by_demand=self.by_demand,
         )

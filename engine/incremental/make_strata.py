@@ -95,9 +95,8 @@ class StrataMaker:
         """Return what keeps a component up to date, within its bound if it has one."""
         stored = (partial(component.rules, self.view.symbols), partial(component.facts, self.view.symbols))
         kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored)
-        if self.view.bound is not None and self.view.bound.relation in kept.names:
-            return self.bounded(kept, self.view.bound)
-        return kept
+        bound = next((bound for bound in self.view.bounds if bound.relation in kept.names), None)
+        return kept if bound is None else self.bounded(kept, bound)
 
     def bounded(self, kept: MaintainedStratum, bound: Bound) -> BoundedRecursion:
         """Let what keeps a stratum up to date keep it within a bound, too; the facts chosen become part of it."""

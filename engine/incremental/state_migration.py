@@ -26,9 +26,10 @@ class CannotMigrate(Exception):
 
 def compatibility(view: MaintainedProgram) -> Description:
     """Return what tells whether something can be taken over, and which components: to be saved with the view."""
-    program, bound = view.prepared, view.bound
+    program = view.prepared
+    bounds = [[bound.relation, bound.into, len(bound.choices)] for bound in view.bounds]
     return {
-        "kept": [program.number_bits, view.exact, bound and [bound.relation, bound.into, len(bound.choices)]],
+        "kept": [program.number_bits, view.exact, bounds],
         "records": dict(program.record_types),
         "columns": dict(program.column_types),
         "digests": {name: component.digest for component in program.components for name in component.relations},
@@ -43,8 +44,8 @@ def migrate(view: MaintainedProgram, description: Description, stored: StoredVie
     own, saved = compatibility(view), description["form"]
     if own["kept"] != saved["kept"] or others(own["records"], saved["records"]):
         raise CannotMigrate("numbers, records, iterations or bounds are others")
-    if view.bound is not None:
-        view.bound.max_rows = description["max_rows"]
+    for bound in view.bounds:
+        bound.max_rows = description["max_rows"][bound.relation]
     changed = others(own["digests"], saved["digests"])
     anew = [
         node
@@ -72,8 +73,8 @@ def others(own: dict[str, Any], saved: dict[str, Any]) -> set[str]:
 
 def facts_of(name: str, description: Description, stored: StoredView) -> Columns:
     """The facts that a relation had been given, [width, n]: not those that stood in the program alone."""
-    relations, bound = {*description["relations"]}, description["form"]["kept"][2]
-    is_chosen = bound is not None and name == bound[1]
+    relations, bounds = {*description["relations"]}, description["form"]["kept"][2]
+    is_chosen = any(name == into for _, into, _ in bounds)
     # A stratum that was evaluated anew has them in a relation of their own; so has what a bound chooses facts of.
     holders = [given_name(name), *([f"{name}@0"] if is_chosen else []), name]
     holder = next((holder for holder in holders if holder in relations), None)

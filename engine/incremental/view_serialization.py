@@ -161,7 +161,7 @@ def described(view: MaintainedProgram) -> Description:
         "permanent": {relation.name: ids.tolist() for each in kept for relation, ids in each.permanent.items()},
         "repeated": {relation.name: ids.tolist() for each in kept for relation, ids in each.repeated.items()},
         "levels": {stratum.bound.relation: [level.last for level in stratum.levels] for stratum in bounded},
-        "max_rows": view.bound and [*view.bound.max_rows],
+        "max_rows": {bound.relation: [*bound.max_rows] for bound in view.bounds},
     }
 
 

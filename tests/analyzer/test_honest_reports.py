@@ -1,11 +1,12 @@
 """A report says what it did not see: what was cut makes it incomplete, what is coarser is counted."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from analyzer.evaluation import points_to_bounds
+from analyzer.evaluation import recursion_bounds
 from analyzer.evaluation.scan_limits import Limits
 from analyzer.findings import taint_paths
 from analyzer.outputs.json_report import render_json
@@ -38,8 +39,8 @@ def scan(limits=None, tier=(), **files):
 @pytest.fixture
 def small_bound(monkeypatch):
     """Points-to analysis is cut beyond ten rows."""
-    monkeypatch.setattr(points_to_bounds, "LEAST_ROWS", 10)
-    monkeypatch.setattr(points_to_bounds, "ROWS_PER_ENTITY", 0.0)
+    bound = replace(recursion_bounds.POINTS_TO, rows_per_entity=0.0, least_rows=10)
+    monkeypatch.setattr(recursion_bounds, "RECURSIONS", (bound, recursion_bounds.TAINT))
 
 
 def test_values_that_lose_their_objects_make_a_report_incomplete(small_bound):

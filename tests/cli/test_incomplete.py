@@ -1,10 +1,11 @@
 """Commands without a report say what they did not see, and exit with the code of an incomplete scan."""
 
 import errno
+from dataclasses import replace
 
 import pytest
 
-from analyzer.evaluation import points_to_bounds
+from analyzer.evaluation import recursion_bounds
 from analyzer.exit_codes import CLEAN, INCOMPLETE
 from analyzer.queries.live_queries import TreeQueries
 from analyzer.queries.query import Query
@@ -30,8 +31,8 @@ COMMANDS = {
 @pytest.fixture
 def small_bound(monkeypatch):
     """Points-to analysis is cut beyond ten rows."""
-    monkeypatch.setattr(points_to_bounds, "LEAST_ROWS", 10)
-    monkeypatch.setattr(points_to_bounds, "ROWS_PER_ENTITY", 0.0)
+    bound = replace(recursion_bounds.POINTS_TO, rows_per_entity=0.0, least_rows=10)
+    monkeypatch.setattr(recursion_bounds, "RECURSIONS", (bound, recursion_bounds.TAINT))
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ updates = st.lists(st.tuples(few, few, st.integers(-2, 2)), max_size=4)
 @given(facts, updates, st.tuples(*[st.integers(5, 40)] * len(WIDTHS)))
 def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, limits):
     bound = Bound("reach", limits, "wide", [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS])
-    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bounds=[bound]), Elastic(1e9))
     maintainer.bootstrap(columns(facts))
     assert found(maintainer.view) == from_scratch(facts, limits)
     for inserted, deleted, more in updates:
@@ -82,7 +82,7 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
     """A ring of 60 is cut off in iteration 9, at 540 pairs; then values with more than 6 objects are wide."""
     ring = {"arc": {(x, (x + 1) % 60) for x in range(60)} | {(100, 101)}, "seed": set()}
     bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
-    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bounds=[bound]), Elastic(1e9))
     maintainer.bootstrap(columns(ring))
     (stratum,) = [s for s in maintainer.view.strata if isinstance(s, BoundedRecursion)]
     assert [level.last for level in stratum.levels] == [9]
@@ -96,7 +96,7 @@ def test_a_small_update_of_a_widened_recursion_is_an_update():
 def test_a_level_follows_the_iteration_in_which_it_outgrows_the_limit():
     """A ring of n has n pairs more with each iteration: beyond 500 it is in iteration 9 (60), 6 (90), 11 (50)."""
     bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
-    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound), Elastic(1e9))
+    maintainer = Maintainer(MaintainedProgram(PROGRAM, Database(), threads=1, bounds=[bound]), Elastic(1e9))
     maintainer.bootstrap(columns(facts := {"arc": ring(60), "seed": set()}))
     (stratum,) = [s for s in maintainer.view.strata if isinstance(s, BoundedRecursion)]
     for n, last in ((60, 9), (90, 6), (50, 11), (61, 9)):
@@ -109,7 +109,7 @@ def test_a_level_follows_the_iteration_in_which_it_outgrows_the_limit():
 
 def test_an_abort_leaves_a_level_cut_off_where_it_was():
     bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
-    view = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
+    view = MaintainedProgram(PROGRAM, Database(), threads=1, bounds=[bound])
     view.bootstrap(columns({"arc": ring(60), "seed": set()}))
     (stratum,) = [s for s in view.strata if isinstance(s, BoundedRecursion)]
     (level,) = stratum.levels
@@ -135,16 +135,16 @@ def ring(n):
 def test_a_widened_state_goes_on_from_a_directory(tmp_path):
     ring = {"arc": {(x, (x + 1) % 60) for x in range(60)}, "seed": set()}
     bound = Bound("reach", [500], "wide", [lambda rows: wide_values(6, rows)])
-    made = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
+    made = MaintainedProgram(PROGRAM, Database(), threads=1, bounds=[bound])
     made.bootstrap(columns(ring))
     for arc in ((100, 101), (101, 102), (5, 7)):
         state = State(tmp_path, PROGRAM)
         state.open(0)
         if made is None:
-            made = state.load(threads=1, bound=bound)
+            made = state.load(threads=1, bounds=[bound])
         made.update({"arc": np.array([arc], np.int32).T.copy()}, {})
         ring["arc"].add(arc)
-        expected = MaintainedProgram(PROGRAM, Database(), threads=1, bound=bound)
+        expected = MaintainedProgram(PROGRAM, Database(), threads=1, bounds=[bound])
         expected.bootstrap(columns(ring))
         assert found(made) == found(expected)
         state.save(made)

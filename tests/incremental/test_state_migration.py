@@ -159,13 +159,13 @@ def test_a_bounded_recursion_is_adopted_with_its_beginnings(tmp_path, edit, limi
         return Bound("reach", [limit] * len(WIDTHS), "wide", choices)
 
     first, second = engine.compile([BOUNDED]), engine.compile([BOUNDED + edit])
-    view = MaintainedProgram(first, Database(), threads=1, bound=bound(limit))
+    view = MaintainedProgram(first, Database(), threads=1, bounds=[bound(limit)])
     view.bootstrap(ring)
     saved = opened(tmp_path, first)
     saved.save(view)
     saved.close()
-    adopted = opened(tmp_path, second).migrate(threads=1, bound=bound(0))
-    expected = MaintainedProgram(prepare_program(second), Database(), threads=1, bound=bound(limit))
+    adopted = opened(tmp_path, second).migrate(threads=1, bounds=[bound(0)])
+    expected = MaintainedProgram(prepare_program(second), Database(), threads=1, bounds=[bound(limit)])
     expected.bootstrap(ring)
     for arc in ((101, 102), (5, 7)):
         assert state(adopted) == state(expected)

@@ -158,7 +158,7 @@ def test_what_was_chosen_to_bound_a_recursion_is_told():
     """
     ring = [(x, (x + 1) % 60) for x in range(60)]
     bound = Bound("reach", [500], "wide", [lambda rows: rows[:1, :1]])
-    bounded = explainer(text, {"arc": ring}, bound=bound)
+    bounded = explainer(text, {"arc": ring}, bounds=[bound])
     _, (fact, *_) = bounded.matches("wide(_)")
     assert as_text(bounded.why(fact))[0].endswith("fact that keeps the recursion within its bound    height 0")
     assert any("✗ !wide(" in line for line in why_not(bounded, f"reach({fact[1][0]}, {(fact[1][0] + 5) % 60})"))

@@ -19,8 +19,8 @@ from analyzer.context_policies import INSENSITIVE, POLICIES, ContextCosts
 from analyzer.evaluation.contexts.bodies import Bodies
 from analyzer.evaluation.contexts.choose import GROWTH, Calls, choose, distinct, without
 from analyzer.evaluation.contexts.clone import Cloned, clone
-from analyzer.evaluation.points_to_bounds import INTO
 from analyzer.evaluation.program import GIVEN, compile_cached, evaluate_program
+from analyzer.evaluation.recursion_bounds import INTO
 from analyzer.evaluation.rule_sources import bundled
 from analyzer.extraction.machine import Machine
 from engine import Budget
