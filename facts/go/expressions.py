@@ -57,12 +57,11 @@ def _instantiation(unit: Unit, node: Node) -> int:
 
 @EXPRESSIONS("slice_expression")
 def _slice(unit: Unit, node: Node) -> int:
-    """`a[i:j]` shares the elements of `a`; a third bound only limits how it may grow."""
+    """`a[i:j]` shares the elements of `a`; a third bound, in the place of a step, only limits how it may grow."""
     base = unit.value(node.child_by_field_id(tree.OPERAND))
-    start, stop = (_bound(unit, node.child_by_field_id(field)) for field in (tree.START, tree.END))
-    _bound(unit, node.child_by_field_id(tree.CAPACITY))
+    start, stop, end = (_bound(unit, node.child_by_field_id(field)) for field in (tree.START, tree.END, tree.CAPACITY))
     value = unit.body.instruction(unit.entity(tail(unit.label(base) + "[:]"), node))
-    unit.emit("load_slice", value, base, start, stop, NIL)
+    unit.emit("load_slice", value, base, start, stop, end)
     return value
 
 
