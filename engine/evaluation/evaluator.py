@@ -218,6 +218,8 @@ class Evaluation:
         self.left_out += stratum.clauses
         self.unfinished.update(stratum.relations)
         self.meter.extend()
+        for worker in self.execution.pool.workers:
+            worker.forget()
         for relation in members:
             relation.clear()
         self.finish_relations(members)

@@ -105,6 +105,11 @@ class Worker:
             buffer.flush(self)
         self.join_buffers.clear()
 
+    def forget(self) -> None:
+        """Drop what waits in the buffers."""
+        self.insert_buffers.clear()
+        self.join_buffers.clear()
+
 
 class InsertBuffer:
     """Rows of one worker on their way to the partitions of a relation, delivered when many have come together."""

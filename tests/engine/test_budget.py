@@ -2,14 +2,17 @@
 
 from time import monotonic
 
+import numpy as np
 import pytest
 
 import engine
 from engine import Database, Source, compile, evaluate
 from engine.budget import Budget, BudgetExceeded
+from engine.evaluation.worker_pool import Worker
 from engine.incremental.maintained_program import MaintainedProgram
 from engine.operating_system import resident_bytes
 from engine.plan.isolate_sources import isolate_sources, written_by
+from engine.storage.relation import Relation
 
 THREADS = [1, 3]
 COUNTER = ".decl n(x: number) n(0). n(x + 1) :- n(x)."
@@ -154,6 +157,18 @@ def test_an_evaluation_ends_in_time_with_what_is_finished(threads):
     found = {name: result.relation(name).T.tolist() for name in ("first", "late", "seen", "no")}
     assert found == {"first": [[1]], "late": [], "seen": [[1]], "no": []}
     assert {clause.head.relation for clause in result.left_out} == {"late", "no"}
+
+
+def test_what_a_worker_holds_when_time_is_up_is_dropped():
+    """Rows wait in a worker's buffers for a relation of several partitions, which is emptied."""
+    relation = Relation("r", 2, np.dtype(np.int32))
+    relation.split(4)
+    worker = Worker(64, 64, lambda: None)
+    worker.emit(relation, np.arange(64, dtype=np.int32).reshape(2, 32), 32, relation.every)
+    relation.clear()
+    worker.forget()
+    worker.flush()
+    assert relation.n == 0 and not relation.partitions[0].n
 
 
 def test_an_evaluation_that_is_early_leaves_nothing_out():
