@@ -72,7 +72,7 @@ def test_updates_choose_what_an_evaluation_from_scratch_chooses(facts, updates, 
     maintainer.bootstrap(columns(facts))
     assert found(maintainer.view) == from_scratch(facts, limits)
     for inserted, deleted, more in updates:
-        bound.max_rows = [limit + more for limit in bound.max_rows]
+        bound.max_rows = [max(1, limit + more) for limit in bound.max_rows]
         maintainer.apply(columns(inserted), columns(deleted))
         facts = {name: (facts[name] - deleted[name]) | inserted[name] for name in facts}
         assert found(maintainer.view) == from_scratch(facts, bound.max_rows)
