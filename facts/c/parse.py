@@ -144,7 +144,13 @@ def _punctuated(parsed: Parsed) -> Parsed:
 
 
 def _put_semicolon(source: bytearray, position: int) -> None:
-    """Put a semicolon in the blank behind a call, if no directive follows, or behind a label."""
+    """Put a semicolon in the blank behind a call, if no directive follows, or behind a label.
+
+    A block that follows without a blank moves on into the one behind its bracket.
+    """
+    if _BLOCK_AT_ONCE.match(source, position) and source[:position].endswith(b")"):
+        source[position : position + 2] = b";{"
+        return
     match = _BLANK.match(source, position)
     before = source[:position].rstrip()[-1:]
     if match is not None and before == b")" and not _DIRECTIVE.match(source, match.end()):
@@ -154,6 +160,7 @@ def _put_semicolon(source: bytearray, position: int) -> None:
 
 
 _BLANK = re.compile(rb"[ \t]*(?:\r?\n(?=[ \t]))?([ \t\n])")
+_BLOCK_AT_ONCE = re.compile(rb"\{\s(?!\s*#)")
 _DIRECTIVE = re.compile(rb"\s*#")
 
 

@@ -120,13 +120,15 @@ def test_a_macro_declares_where_it_is_all_of_a_line(source, declares):
 @pytest.mark.parametrize(
     ("macro", "statement"),
     [
-        ("EACH(x, &all, link)", "{ if (x) break; g(x); }"),
-        ("ALL_FOREACH(x, &all, link)", "if (x) break;"),
-        ("list_for_each(x, &all)", "{ if (x) break; }"),
+        ("EACH(x, &all, link)", " { if (x) break; g(x); }"),
+        ("ALL_FOREACH(x, &all, link)", " if (x) break;"),
+        ("list_for_each(x, &all)", " { if (x) break; }"),
+        ("EACH(x, &all, link)", "{\n    if (x) break; }"),
+        ("EACH(x, &all, link)", "{ if (x) break; }"),
     ],
 )
 def test_a_macro_before_a_block_is_a_loop(macro, statement):
-    source = f"int f(void) {{\n  int *x;\n  {macro} {statement}\n  return x == 0;\n}}\n"
+    source = f"int f(void) {{\n  int *x;\n  {macro}{statement}\n  return x == 0;\n}}\n"
     assert not extract(source).unparsed_lines
     heads = {row[1] for row in rows(source, "branch") if "more" in row[1]}
     assert len(heads) == 1
