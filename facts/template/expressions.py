@@ -52,12 +52,13 @@ class Grammar:
     """The parts of expressions that one language has and others have not.
 
     `words` are operators that are written as words. `postfix` reads what stands behind a value and is special; it
-    returns the new value, or None if nothing stands there.
+    returns the new value, or None if nothing stands there. `plus` is the operator that `+` is: "add" adds numbers only.
     """
 
     words: frozenset[str] = frozenset({"or", "and", "in", "is", "if"})
     postfix: Callable[["Expressions", int, int], int | None] | None = None
     bar_is_filter: bool = True
+    plus: str = "+"
 
 
 @dataclass
@@ -157,7 +158,8 @@ class Expressions:
         return None
 
     def _binary(self, text: str, left: int, right: int, start: int) -> int:
-        return operation(self.page, _NAMES.get(text, text), [left, right], self.since(start))
+        name = self.grammar.plus if text == "+" else _NAMES.get(text, text)
+        return operation(self.page, name, [left, right], self.since(start))
 
     def _either(self, values: list[int], start: int) -> int:
         """Return one of several values."""

@@ -25,9 +25,11 @@ from facts.tree_walk import deep_recursion
 
 _TAG = re.compile(
     rb"<%--.*?--%>|<%(?P<kind>[@=!]?)(?P<code>.*?)%>|(?<!\\)[$#]\{(?P<el>(?:[^{}'\"]|'[^']*'|\"[^\"]*\")*)\}"
-    rb"|<(?P<tag>(?:c|x|jsp|s|fmt|form|spring|html|bean):\w+)(?P<attributes>(?>\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
+    rb"|<(?P<tag>[A-Za-z][\w-]*:[\w.-]+)(?P<attributes>(?>\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
     re.DOTALL,
 )
+_PARAMETER = re.compile(rb"<(?:c|jsp):param\b(?P<attributes>(?>\"[^\"]*\"|'[^']*'|[^>\"'])*)>")
+_INCLUDING = frozenset({b"jsp:include", b"c:import"})
 _IMPORT = re.compile(rb"\bimport\s*=\s*[\"']([^\"']*)[\"']")
 _FILE = re.compile(rb"\b(?:file|page)\s*=\s*[\"']([^\"']*)[\"']")
 _ATTRIBUTE = re.compile(rb"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -49,7 +51,7 @@ def _function(expressions: Expressions, value: int, start: int) -> int | None:
 
 
 _GRAMMAR = Grammar(
-    frozenset({"and", "or", "eq", "ne", "lt", "gt", "le", "ge", "div", "mod"}), _function, bar_is_filter=False
+    frozenset({"and", "or", "eq", "ne", "lt", "gt", "le", "ge", "div", "mod"}), _function, False, plus="add"
 )
 Step = Callable[["_Template"], None]
 
@@ -105,12 +107,7 @@ class _Code:
             place, el = self._places.place, Span(*tag.span("el"))
             self._mark(start, lambda unit: unit.values.prints(unit.values.value(el), Span(start, end), RAW, place))
         elif tag["tag"] is not None:
-            attributes = {
-                found[1].decode(): Span(
-                    *(tag.start("attributes") + place for place in found.span(2 if found[2] else 3))
-                )
-                for found in _ATTRIBUTE.finditer(tag["attributes"])
-            }
+            attributes = _attributes(tag) | self._parameters(tag)
             step = _TAGS.get(tag["tag"].decode())
             if step is not None:
                 self._mark(start, lambda unit: step(unit.values, attributes, Span(start, end)))
@@ -118,12 +115,33 @@ class _Code:
             return
         self._places.printed()
 
+    def _parameters(self, tag: re.Match[bytes]) -> dict[str, Span]:
+        """Return what a tag that includes a page gives it as parameters: `param.name`."""
+        end = self.page.find(b"</" + tag["tag"] + b">", tag.end())
+        if tag["tag"] not in _INCLUDING or tag["attributes"].endswith(b"/") or end < 0:
+            return {}
+        given = (_attributes(found) for found in _PARAMETER.finditer(self.page, tag.end(), end))
+        return {
+            "param." + self.page[slice(*each["name"])].decode(errors="replace"): each["value"]
+            for each in given
+            if "name" in each and "value" in each
+        }
+
     def _put(self, at: int, code: bytes) -> None:
         self.result[at : at + len(code)] = code
 
     def _mark(self, at: int, step: Step) -> None:
         self._put(at, b"{}")
         self.steps[at] = step
+
+
+def _attributes(tag: re.Match[bytes]) -> dict[str, Span]:
+    """Return where the values of a tag's attributes stand."""
+    start = tag.start("attributes")
+    return {
+        found[1].decode(): Span(*(start + place for place in found.span(2 if found[2] else 3)))
+        for found in _ATTRIBUTE.finditer(tag["attributes"])
+    }
 
 
 class _Template(Unit):
@@ -213,10 +231,12 @@ class _Values:
         callee = self.body.load_once(("function", name), "|" + name, "load_name", MODULE, "|" + name)
         return self.call(callee, arguments, span)
 
-    def include(self, name: str, span: Span) -> None:
-        """Print another page."""
+    def include(self, name: str, span: Span, parameters: dict[str, int] | None = None) -> None:
+        """Print another page, which is given these parameters beside those of the request."""
         callee = self.body.load_once(("function", "include"), "include", "load_name", MODULE, "include")
-        self.call(callee, [("", self.body.load_constant("string", name))], span)
+        result = self.call(callee, [("", self.body.load_constant("string", name))], span)
+        for parameter, value in (parameters or {}).items():
+            self.emit("keyword_argument", result, parameter, value)
 
     def prints(self, value: int, span: Span, how: str, place: str) -> None:
         """Print a value at a place in the page."""
@@ -266,11 +286,15 @@ def _get_property(values: _Values, attributes: dict[str, Span], span: Span) -> N
 
 
 def _include(values: _Values, attributes: dict[str, Span], span: Span) -> None:
-    if "page" in attributes:
-        values.include(values.text(attributes["page"]), span)
+    """`<jsp:include page="x.jsp">`, `<c:import url="x.jsp">`"""
+    page = attributes.get("page") or attributes.get("url")
+    if page is None:
+        return
+    given = {name: each for name, each in attributes.items() if name.startswith("param.")}
+    values.include(values.text(page), span, {name: values.given(each) for name, each in given.items()})
 
 
 _TAGS = {
     "c:out": _out, "c:set": _set, "c:forEach": _for_each, "jsp:getProperty": _get_property, "jsp:include": _include,
-    "s:property": _property,
+    "c:import": _include, "s:property": _property,
 }  # fmt: skip

@@ -401,6 +401,18 @@ PROGRAMS = {
         "templates/shops/shop.html": THYMELEAF,
         "templates/shops/other.html": '<p th:utext="${name}"></p> <!-- found -->',
     },
+    "pages that include others with parameters": {
+        "web/WEB-INF/list.jsp": '<c:import url="cell.jsp"><c:param name="id" value="${item.id}"/></c:import>\n'
+        '<jsp:include page="title.jsp"><jsp:param name="text" value="${param.text}"/></jsp:include>',
+        "web/WEB-INF/one.jsp": '<c:import url="cell.jsp"><c:param name="id" value="7"/>'
+        '<c:param name="size" value="10"/></c:import>\n'
+        '<c:import url="/box.jsp"><c:param name="a" value="1"/></c:import>',
+        "web/WEB-INF/cell.jsp": '<i id="${param.id}"></i>\n<b>${param.size}</b> <!-- found -->\n'
+        '<i>${param.size + 1} ${param.size * 2}</i>\n<shop:link to="${param.size}"/>',
+        "web/WEB-INF/title.jsp": "<h1>${param.text}</h1> <!-- found -->",
+        "web/WEB-INF/alone.jsp": "<h1>${param.text}</h1> <!-- found -->",
+        "web/box.jsp": "<h1>${param.a}</h1> <!-- found -->",
+    },
     "servlets with JSP": {"Shop.java": SERVLET, "web/WEB-INF/shop.jsp": JSP},
     "FreeMarker": {
         "Shop.java": FREEMARKER,
