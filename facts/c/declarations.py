@@ -1,5 +1,7 @@
 """Declarations: variables with their initial values, and names for types."""
 
+import re
+
 from tree_sitter import Node
 
 from facts.c import tree
@@ -13,6 +15,9 @@ from facts.function_body import MODULE
 from facts.instructions import allocate, store_attribute
 from facts.row_builder import tail
 
+# `__attribute__((noreturn))`, `_Noreturn`, `[[noreturn]]`, `G_GNUC_NORETURN`, `__dead`
+_NEVER_RETURNS = re.compile(rb"(?i)no_?return|\b__dead2?\b")
+
 
 @STATEMENTS("declaration")
 def _declaration(unit: Unit, node: Node) -> None:
@@ -21,13 +26,16 @@ def _declaration(unit: Unit, node: Node) -> None:
     base = specifier(unit, node.child_by_field_id(tree.TYPE), next((found.name for found in declarators), ""))
     for found in declarators:
         if found.form == FUNCTION:
-            _declare_function(unit, found)
+            _declare_function(unit, found, node)
         elif found.place is not None:
             _declare(unit, found, declared_type(unit, base, found), words)
 
 
-def _declare_function(unit: Unit, found: Declared) -> None:
+def _declare_function(unit: Unit, found: Declared, node: Node) -> None:
     """Declare a function that is defined elsewhere: in a block, its name hides a variable."""
+    before = node.prev_sibling
+    if _NEVER_RETURNS.search(unit.written, before.end_byte if before is not None else 0, node.end_byte):
+        unit.emit("modifier", unit.entity("declaration " + found.name, found.place), "noreturn")
     if unit.scope is not unit.file and unit.scope.find(found.name) is not unit.file.names.get(found.name):
         unit.file.functions.add(found.name)
         unit.scope.names[found.name] = unit.file.external(found.name)
