@@ -270,6 +270,55 @@ func main() {
 	pb.RegisterGreeterServer(s, &server{})
 }
 """,
+    "a plug-in": """
+import (
+	"context"
+	"os"
+
+	"github.com/hashicorp/go-plugin"
+	pb "example.org/shop/proto"
+)
+
+type notifier struct {
+	pb.UnimplementedNotifierServer
+}
+
+func (n *notifier) Configure(ctx context.Context, in *pb.Config) (*pb.Empty, error) {
+	return &pb.Empty{}, os.Remove(in.Path)
+}
+
+func main() {
+	plugin.Serve(&plugin.ServeConfig{})
+}
+""",
+    "interfaces of interfaces": """
+import (
+	"net/http"
+	"os"
+)
+
+type Stores interface{ Shops() Shops }
+
+type All interface {
+	Stores
+	Close() error
+}
+
+type Shops interface {
+	ShopByName(name string) (*Shop, error)
+}
+
+type Shop struct{ Folder string }
+
+type handler struct{ all All }
+
+func (h *handler) show(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("name")
+	shop, _ := h.all.Shops().ShopByName(name)
+	os.ReadDir(shop.Folder)
+	os.ReadDir("/srv/" + name) // found: path-traversal
+}
+""",
     "interfaces": """
 import (
 	"fmt"
