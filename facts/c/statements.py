@@ -106,7 +106,9 @@ def _sides(unit: Unit, node: Node, label: str, after) -> None:
         unit.revive()
         side = body.new_block("then " + label)
         other = body.new_block("else " + label) if alternative is not None else after
-        body.branch(unit.entity(label, node), side, other)
+        # `#ifndef` asks what `#ifdef` does.
+        ways = (other, side) if node.children[0].type == "#ifndef" else (side, other)
+        body.branch(unit.entity(label, node), *ways)
         body.start(side)
     for part in children(node):
         if part not in named:
