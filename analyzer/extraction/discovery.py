@@ -33,6 +33,8 @@ MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
 MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
 """Closure Compiler breaks lines at 500 bytes, so that many are shorter; people break them at 120."""
+BLANK_BYTES = 12
+"""In English texts every sixth character is a blank; regular expressions and tables, minified, have hardly any."""
 BUNDLED = re.compile(
     rb"\bwebpackBootstrap\b|\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = "
     rb"|\(function(\(\)\{function)? ?\w\(\w,\w,\w\)\{function \w\(\w,\w\)\{if\(!\w\[\w\]\)\{if\(!\w\[\w\]\)"
@@ -144,8 +146,15 @@ def is_minified(path: str, data: bytes) -> bool:
     if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
         return False
     lines = (line for line in data.split(b"\n") if len(line) >= MINIFIED_LINE_BYTES)
-    code = sum(len(line) for line in lines if line.count(b";") + line.count(b"{") > len(line) // MINIFIED_LINE_BYTES)
-    return code * 4 > len(data) * 3
+    return sum(len(line) for line in lines if _is_code(line)) * 4 > len(data) * 3
+
+
+def _is_code(line: bytes) -> bool:
+    """Return True if a long line is code, not prose or data: with its signs, or with commas and hardly any blanks."""
+    least = len(line) // MINIFIED_LINE_BYTES
+    if line.count(b";") + line.count(b"{") > least:
+        return True
+    return line.count(b",") + line.count(b":") > least and line.count(b" ") * BLANK_BYTES < len(line)
 
 
 def is_bundled(path: str, data: bytes) -> bool:

@@ -10,6 +10,8 @@ from analyzer.sources.trees import MemoryTree
 
 LINE = b"f(1);" * (MINIFIED_LINE_BYTES // 5)
 BUNDLE = LINE * (MINIFIED_BYTES // len(LINE) + 2)
+TABLE = b"a:/x+/,b:[/y/,/z/]," * (MINIFIED_LINE_BYTES // 10)
+PROSE = b"Words, and more of them: a long text of one line that people wrote. " * (MINIFIED_LINE_BYTES // 10)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +26,8 @@ BUNDLE = LINE * (MINIFIED_BYTES // len(LINE) + 2)
         ("a.js", b"/* A library.\n" + b" * by its authors\n" * 20 + b" */\n" + BUNDLE, True),
         ("a.js", b"let a = 1;\n" * (len(BUNDLE) // 20) + BUNDLE, False),
         ("a.js", b"let picture = '" + b"aGVsbG8" * MINIFIED_BYTES + b"';\n", False),
+        ("a.js", (b"q({" + TABLE + b"});\n") * 20, True),  # grammars as regular expressions
+        ("a.js", (b"q('" + PROSE + b"');\n") * 20, False),
         ("a.ts", BUNDLE, False),
         ("a.py", BUNDLE, False),
     ],
