@@ -13,7 +13,7 @@ import facts
 from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError
 from analyzer.extraction.cache_locks import Claims
-from analyzer.extraction.discovery import discover, is_binary, is_bundled, is_minified, size_reason
+from analyzer.extraction.discovery import discover, is_binary, is_bundled, is_minified, is_released, size_reason
 from analyzer.extraction.fact_cache import FactCache
 from analyzer.extraction.machine import Machine
 from analyzer.extraction.pool import Task
@@ -202,6 +202,8 @@ class _Gatherer:
             self.skipped[path] = "minified"
         elif is_bundled(path, data):
             self.skipped[path] = "bundled"
+        elif not self.config.include_vendored and is_released(path, data):
+            self.skipped[path] = "vendored"
         elif not facts.is_code(data, language):
             self.skipped[path] = "HTML that is no template"
         else:

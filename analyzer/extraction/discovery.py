@@ -22,6 +22,7 @@ VENDORED = frozenset(
     | {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs", "__pypackages__"}
 )
 SERVED = frozenset({"static", "_static", "public", "assets", "wwwroot", "webroot", "htdocs"})
+LIBRARY_FOLDERS = frozenset({"lib", "libs"})
 LIBRARY_NAME = re.compile(
     r"(ace|angular|backbone|bootstrap|chart|codemirror|d3|ember|fabric|handlebars|hammer|highcharts|html5shiv|jquery"
     r"|knockout|leaflet|lodash|lunr|mathjax|modernizr|moment|mootools|mustache|prototype|raphael|react|require|select2"
@@ -35,6 +36,10 @@ MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
 """Closure Compiler breaks lines at 500 bytes, so that many are shorter; people break them at 120."""
 BLANK_BYTES = 12
 """In English texts every sixth character is a blank; regular expressions and tables, minified, have hardly any."""
+BANNER = re.compile(rb"\s*/\*(!|\*)(.*?)\*/", re.DOTALL)
+RELEASE = re.compile(rb"(?<![\d.])\d+\.\d+\.\d+\b")
+TERMS = re.compile(rb"licen[cs]e|copyright", re.IGNORECASE)
+BANNER_BYTES = 2 * 1024
 BUNDLED = re.compile(
     rb"\bwebpackBootstrap\b|\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = "
     rb"|\(function(\(\)\{function)? ?\w\(\w,\w,\w\)\{function \w\(\w,\w\)\{if\(!\w\[\w\]\)\{if\(!\w\[\w\]\)"
@@ -155,6 +160,17 @@ def _is_code(line: bytes) -> bool:
     if line.count(b";") + line.count(b"{") > least:
         return True
     return line.count(b",") + line.count(b":") > least and line.count(b" ") * BLANK_BYTES < len(line)
+
+
+def is_released(path: str, data: bytes) -> bool:
+    """Return True if a script begins with the banner of a library's release, which names a version and its terms.
+
+    The comment is one that minifiers keep (`/*!`), or the script stands in a folder of libraries.
+    """
+    if not path.endswith(MINIFIED_SUFFIXES) or (banner := BANNER.match(data[:BANNER_BYTES])) is None:
+        return False
+    kept = banner[1] == b"!" or not LIBRARY_FOLDERS.isdisjoint(path.split("/")[:-1])
+    return kept and RELEASE.search(banner[2]) is not None and TERMS.search(banner[2]) is not None
 
 
 def is_bundled(path: str, data: bytes) -> bool:

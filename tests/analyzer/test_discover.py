@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.extraction.discovery import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_bundled, is_minified
+from analyzer.extraction.discovery import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_bundled, is_minified, is_released
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
@@ -98,3 +98,24 @@ def test_libraries_that_a_folder_libs_holds_with_their_licences_are_vendored(tmp
     report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["vendored"]) == sorted(vendored)
     assert report.coverage.parsed == len(own)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "released"),
+    [
+        ("src/a.js", "/*!\n * Sprinkle v2.1.0\n * (c) Sprinkle contributors, MIT License\n */\nf();\n", True),
+        ("public/lib/a.js", "/**\n * Sprinkle 2.1.0\n * @license MIT\n */\nf();\n", True),
+        ("src/a.js", "/**\n * Of the shop, 2.1.0\n * @license MIT\n */\nf();\n", False),
+        ("src/a.js", "/*!\n * shop\n * Copyright (c) 2019-2021 The shop\n * MPL 2.0 License\n */\nf();\n", False),
+        ("src/a.js", "/*! Sprinkle v2.1.0 */\nf();\n", False),
+        ("src/a.js", "f();\n/*! Sprinkle v2.1.0, MIT License */\n", False),
+        ("src/a.ts", "/*! Sprinkle v2.1.0, MIT License */\nf();\n", False),
+    ],
+)
+def test_scripts_under_the_banner_of_a_release_are_vendored(path, text, released):
+    assert is_released(path, text.encode()) is released
+    tree = MemoryTree({path: text.encode()}, "memory")
+    report = scan_tree(tree, ScanRequest(Path(), None, {})).report
+    assert report.coverage.skipped.get("vendored", ()) == (path,) * released
+    everything = scan_tree(tree, ScanRequest(Path(), None, {"include_vendored": True})).report
+    assert "vendored" not in everything.coverage.skipped
