@@ -49,6 +49,30 @@ CASES = {
         w = dict([("a", "a")])
         sink(w["a"].encode())
     """,
+    "a method is called with its object, whoever calls it": """
+        from framework import register
+
+        class Jobs:
+            def __init__(self, prefix):
+                self.prefix = prefix
+                register("start", self.start)
+                register("stop", view=self.stop)
+
+            def start(self):
+                self.run(source())
+
+            def stop(self):
+                self.end(source())
+
+            def run(self, text):
+                sink(self.prefix + text)  # found
+
+            def end(self, text):
+                sink(self.prefix)
+                sink(text)  # found
+
+        Jobs("a")
+    """,
     "an object is called": """
         class Runner:
             def __init__(self, text):

@@ -38,6 +38,16 @@ sink(o.a);
 sink(o.b);
 sink(o.c); // found
 """,
+    "a method is bound to its object, whoever calls it": """
+import { register } from "framework";
+class Jobs {
+  constructor(prefix) { this.prefix = prefix; register("start", this.start.bind(this)); }
+  start() { this.run(source()); this.show(source()); }
+  run(text) { sink(this.prefix + text); } // found
+  show(text) { sink(this.prefix); }
+}
+new Jobs("a");
+""",
     "destructuring takes parts": """
 const { a, ...rest } = { a: "x", b: source() }; const [c, d] = ["x", source()];
 sink(a);
