@@ -52,6 +52,48 @@ REGISTERS = """def start(bus):
 
     bus.run()
 """
+REGISTERED = """from bus import listen
+
+
+def listens(function):
+    for name in ("message", "note"):
+        function = listen(on=name)(function)
+    return function
+
+
+def counted(function):
+    function.count = 0
+    return function
+
+
+@listens
+def on_message(text):
+    print(text)
+
+
+@counted
+def helper(text):
+    print(text)
+"""
+PRODUCTION = """from .base import *
+
+with open("/run/secrets/db") as file:
+    DB_PASSWORD = file.read()
+"""
+NAMES = "exports.shopName = /^shop-[a-z]+$/;\nexports.beginning = /^shop-/;\n"
+SHOWS = """const app = require("express")();
+const { shopName, beginning } = require("./names");
+
+app.get("/shop", (req, res) => {
+  const name = req.query.name;
+  if (shopName.test(name)) {
+    return res.send("<p>" + name);
+  }
+  if (beginning.test(name)) {
+    res.send("<p>" + name);
+  }
+});
+"""
 DJANGO_ROUTES = """from django.urls import path, re_path
 
 from .views import Users, hello
@@ -135,6 +177,19 @@ CASES = {
         {"app/a.py": SECRET, "db/seeds/users.py": SECRET, "db/seed.py": SECRET, "db/seedling.py": SECRET},
         ["app/a.py:1", "db/seedling.py:1"],
     ),
+    "a decorator of the program registers what is imported": (
+        {"app/__init__.py": "", "app/handlers.py": REGISTERED, "app/start.py": REGISTERS},
+        ["app/start.py:3"],
+    ),
+    "settings of production replace a secret": (
+        {"app/__init__.py": "", "app/base.py": SECRET, "app/production.py": PRODUCTION},
+        [],
+    ),
+    "settings that take the secret do not": (
+        {"app/__init__.py": "", "app/base.py": SECRET, "app/production.py": "from .base import *\n\nDEBUG = False\n"},
+        ["app/base.py:1"],
+    ),
+    "another module's pattern is a test": ({"names.js": NAMES, "shop.js": SHOWS}, ["shop.js:10"]),
     "settings for development hold no secrets": (
         {"settings/local_dev.py": SECRET, "settings/main.py": SECRET, "devices/settings.py": SECRET},
         ["devices/settings.py:1", "settings/main.py:1"],
