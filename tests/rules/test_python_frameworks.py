@@ -11,6 +11,63 @@ from analyzer.sources.trees import MemoryTree
 
 CHECKS = ("command-injection", "cross-site-scripting", "sql-injection", "nosql-injection", "code-injection")
 PROGRAMS = {
+    "fastapi dependencies": """
+import os
+from typing import Annotated
+from fastapi import Depends, FastAPI, Form
+from fastapi.security import OAuth2PasswordRequestForm
+from sqlalchemy.orm import Session
+
+app = FastAPI()
+
+
+class Credentials:
+    def __init__(self, name: str = Form(""), word: str = Form("")):
+        self.name = name
+
+
+class Service:
+    def __init__(self, session: Session = Depends(lambda: None)):
+        self.session = session
+
+
+def page(word: str = "", limit: int = 10):
+    os.system("find " + word)  # found
+    os.system(f"head -{limit} words")
+    return {"word": word, "folder": "words"}
+
+
+def session():
+    return Session()
+
+
+Page = Annotated[dict, Depends(page)]
+
+
+@app.get("/words")
+def words(found: dict = Depends(page), db=Depends(session)):
+    os.system("find " + found["word"])  # found
+    os.system("find " + found["folder"])
+    os.system("find " + db.name)
+
+
+@app.get("/pages")
+async def pages(found: Page, other: Annotated[dict, Depends(page)]):
+    os.system("find " + found["word"])  # found
+    os.system("find " + other["word"])  # found
+    os.system("find " + other["folder"])
+
+
+@app.post("/in")
+def sign_in(form: Credentials = Depends(), service: Service = Depends()):
+    os.system("id " + form.name)  # found
+    os.system("id " + service.session.name)
+
+
+@app.post("/token")
+def token(form: Annotated[OAuth2PasswordRequestForm, Depends()]):
+    os.system("id " + form.username)  # found
+""",
     "graphene": """
 import os
 import graphene
