@@ -73,6 +73,36 @@ CASES = {
 
         Jobs("a")
     """,
+    "a mapping fills the fields of an object": """
+        from dataclasses import dataclass
+        from pydantic import BaseModel
+
+        @dataclass
+        class Book:
+            title: str
+            place: str
+            pages: int = 0
+
+        class Form(BaseModel):
+            title: str
+
+        class Page(Form):
+            number: int
+
+        book = Book(**source())
+        sink(book.title)  # found
+        sink(book.pages)
+        other = Book(**{"title": "a", "place": source()})
+        sink(other.title)
+        sink(other.place)  # found
+        page = Page(**source())
+        sink(page.title)  # found
+        sink(page.number)
+        page = Page.model_validate(source())
+        sink(page.title)  # found
+        page = Page(**{"title": "a", "number": 1})
+        sink(page.title)
+    """,
     "an object is called": """
         class Runner:
             def __init__(self, text):
