@@ -383,7 +383,7 @@ def is_safe_url(url):
 
 def is_safe_text(url):
     try:
-        examine(url)
+        url.encode("ascii")
         return True
     except ValueError:
         return False

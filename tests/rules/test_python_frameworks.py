@@ -11,6 +11,33 @@ from analyzer.sources.trees import MemoryTree
 
 CHECKS = ("command-injection", "cross-site-scripting", "sql-injection", "nosql-injection", "code-injection")
 PROGRAMS = {
+    "django forms": """
+import os
+from django import forms
+from django.contrib.auth import authenticate
+from shop.models import Shop
+
+
+class Login(forms.Form):
+    email = forms.CharField()
+    shop = forms.CharField()
+
+    def clean(self):
+        self.user = authenticate(username=self.cleaned_data["email"])
+        self.place = Shop.objects.filter(name=self.cleaned_data["shop"]).first()
+        self.address = self.cleaned_data["email"]
+        return self.cleaned_data
+
+
+def sign_in(request):
+    form = Login(request.POST)
+    if form.is_valid():
+        os.system("id " + form.user.name)
+        os.system("ls " + form.place.folder)
+        os.system("id " + form.cleaned_data["email"])  # found
+        os.system("id " + form.data["email"])  # found
+        os.system("id " + form.address)  # found
+""",
     "fastapi dependencies": """
 import os
 from typing import Annotated
