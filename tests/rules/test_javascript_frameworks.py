@@ -94,7 +94,7 @@ export default {
 };
 """,
     "controller.ts": """
-import { Controller, Get, Injectable, Query } from "@nestjs/common";
+import { Controller, Get, Injectable, Param, ParseIntPipe, ParseUUIDPipe, Query } from "@nestjs/common";
 import { DataSource } from "typeorm";
 
 @Injectable()
@@ -118,6 +118,13 @@ export class ShopController {
   find(@Query("name") name: string) {
     this.shops.safe(name);
     return this.shops.find(name);
+  }
+
+  @Get(":number")
+  show(@Param("number", ParseIntPipe) number, @Param("key", new ParseUUIDPipe()) key, @Param("name") name) {
+    document.body.innerHTML = number;
+    document.body.innerHTML = key;
+    document.body.innerHTML = name; // found
   }
 }
 """,
