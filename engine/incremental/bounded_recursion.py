@@ -122,19 +122,24 @@ class BoundedRecursion:
         return len(self.levels) < len(self.bound.choices) and n > self.bound.max_rows[len(self.levels)]
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
-        if any(relation.name in facts for relation in self.relations for facts in (inserted, deleted)):
-            raise CannotUpdate(f"{self.bound.relation} is bounded, and there are facts of its own")
+        if any(self.into.name in facts for facts in (inserted, deleted)):
+            raise CannotUpdate(f"{self.bound.relation} is bounded, and there are facts of {self.into.name}")
         chosen = self.levels[0].source.relations[0].columns() if self.levels else self.into.columns()
         for number, level in enumerate(self.levels):
             follow(level.source, chosen)
-            level.stratum.update({}, {})
+            level.stratum.update(self.of_level(level, inserted), self.of_level(level, deleted))
             chosen = union(self.into, chosen, self.choice(number, self.cut_off(level, self.bound.max_rows[number])))
         follow(self.source, chosen)
-        self.final.update({}, {})
+        self.final.update(inserted, deleted)
         self.iterations = self.final.iterations
         if self.is_outgrown():
             limit = self.bound.max_rows[len(self.levels)]
             raise CannotUpdate(f"{self.bound.relation} has come to have more than {limit:,} rows")
+
+    def of_level(self, level: Level, facts: Mapping[str, Columns]) -> dict[str, Columns]:
+        """Facts of the recursion's relations, as those of a level."""
+        pairs = zip(level.stratum.relations, self.final.relations, strict=True)
+        return {own.name: facts[relation.name] for own, relation in pairs if relation.name in facts}
 
     def checkpoint(self) -> Callable[[], None]:
         """Return what undoes an update beside tuples: the iterations in which levels are cut off."""
