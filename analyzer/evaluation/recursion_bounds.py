@@ -27,7 +27,7 @@ WIDTH = 3
 """Values with more objects than this are widened.
 
 A wider one leaves values that outgrow the program again: on four repositories of 0.3 to 1.5 million lines 20 at first
-and 4 then took 1.1 to 1.8 times the time, and widened more values in the end.
+and 4 then took 1.1 to 1.8 times the time, and on three of them widened more values in the end.
 """
 BOUNDED, INTO = "points_to", "wide"
 
