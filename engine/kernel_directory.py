@@ -1,6 +1,6 @@
-"""The directory of compiled kernels: one per user and version of the kernels' sources.
+"""The directories of compiled kernels: one per user and version of the kernels' sources, and what a wheel brings.
 
-Its name is a hash of all these sources: a compiled kernel has in it what it calls.
+Their name is a hash of all these sources: a compiled kernel has in it what it calls.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ def source_hash() -> str:
     for path in sorted((Path(__file__).parent / "kernels").glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+SHIPPED = Path(__file__).parent / "compiled_kernels" / source_hash()
+"""The kernels in a wheel; a checkout has none there."""
 
 
 def cache_directory() -> Path:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
-from engine.kernel_directory import SUFFIX, cache_directory
+from engine.kernel_directory import SHIPPED, SUFFIX, cache_directory
 from engine.operating_system import end_with, lower_priority
 
 LIST = Path(__file__).parent / "common_signatures.txt"
@@ -31,10 +31,10 @@ def compiling_kernels(jobs: int) -> Iterator[None]:
 
     They leave the processor to others, claim what they compile, and end with the block, or with this process.
     """
-    if jobs < 2 or next(cache_directory().glob(f"*{SUFFIX}"), None):
+    if jobs < 2 or any(next(place.glob(f"*{SUFFIX}"), None) for place in (SHIPPED, cache_directory())):
         yield
         return
-    processes = started(jobs)
+    processes = started(jobs, cache_directory())
     try:
         yield
     finally:
@@ -43,15 +43,18 @@ def compiling_kernels(jobs: int) -> Iterator[None]:
             process.wait()
 
 
-def compile_kernels(jobs: int) -> bool:
-    """Compile the common kernels in as many processes as there are jobs; return whether all could be."""
-    return not any([process.wait() for process in started(jobs)])
+def compile_kernels(jobs: int, directory: Path | None = None) -> bool:
+    """Compile the common kernels in as many processes as there are jobs; return whether all could be.
+
+    They are kept in `directory`, by default the user's.
+    """
+    return not any([process.wait() for process in started(jobs, directory or cache_directory())])
 
 
-def started(jobs: int) -> list[subprocess.Popen[bytes]]:
+def started(jobs: int, directory: Path) -> list[subprocess.Popen[bytes]]:
     """Return processes that compile the kernels together, and end with this one."""
     # Without -P, Python would import modules of the current directory, which may be the scanned one.
-    command = [sys.executable, "-P", "-m", "engine.precompile", str(os.getpid())]
+    command = [sys.executable, "-P", "-m", "engine.precompile", str(os.getpid()), str(directory)]
     silent = subprocess.DEVNULL
     return [
         subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent) for _ in range(min(jobs, MAX_PROCESSES))
@@ -67,7 +70,9 @@ def compile_listed() -> None:
 
 
 if __name__ == "__main__":
-    (parent,) = map(int, sys.argv[1:])
-    end_with(parent)
+    end_with(int(sys.argv[1]))
     lower_priority()
+    from engine.kernels import use_cache
+
+    use_cache(Path(sys.argv[2]))
     compile_listed()

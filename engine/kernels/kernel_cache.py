@@ -1,14 +1,14 @@
 """Compiled kernels on disk: verified when they are read, and not kept where they cannot be written.
 
-A file holds the code for one kernel and one choice of types, and ends with a digest. One whose digest is wrong is
-compiled anew, and replaced. A full disk or a directory that is read-only costs the time to compile, no more. Who
-compiles a kernel claims it by a lock on one byte of a file, which ends with the process.
+Those that a wheel has brought come first. A file holds the code for one kernel and one choice of types, and ends with
+a digest. One whose digest is wrong is compiled anew, and replaced. A full disk or a directory that is read-only costs
+the time to compile, no more. Who compiles a kernel claims it by a lock on one byte of a file, which ends with the
+process.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple
@@ -19,8 +19,8 @@ from types import FunctionType
 import msgpack
 
 from engine.atomic_file import replaced
-from engine.kernel_directory import SUFFIX
-from engine.kernels.machine_code import MachineCode, processor
+from engine.kernel_directory import SHIPPED, SUFFIX
+from engine.kernels.machine_code import MachineCode, abi, processor
 from engine.kernels.numba_extensions import VERSION
 from engine.operating_system import lock_byte
 
@@ -34,22 +34,21 @@ def seal(content: bytes) -> bytes:
 
 def code_file(directory: Path, function: FunctionType, types: tuple[str, ...]) -> Path:
     """Return the file for the code of a kernel, for arguments of some types."""
-    made_for = repr((types, VERSION, sys.version, processor()))
+    made_for = repr((types, VERSION, abi(), processor()))
     name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
     return directory / f"{name}-{seal(made_for.encode()).hex()}{SUFFIX}"
 
 
 def load(file: Path) -> MachineCode | None:
-    """Return the code that a file holds, if it is there, and is what has been written."""
-    try:
-        stored = file.read_bytes()
-    except OSError:
-        return None
-    content = stored[:-SEAL_BYTES]
-    if seal(content) != stored[-SEAL_BYTES:]:
-        return None
-    *parts, constants = msgpack.unpackb(content)
-    return MachineCode(*parts, tuple(constants))
+    """Return the code that a file holds, or that of its name which was shipped, if it is what has been written."""
+    for place in (SHIPPED / file.name, file):
+        with suppress(OSError):
+            stored = place.read_bytes()
+            content = stored[:-SEAL_BYTES]
+            if seal(content) == stored[-SEAL_BYTES:]:
+                *parts, constants = msgpack.unpackb(content)
+                return MachineCode(*parts, tuple(constants))
+    return None
 
 
 def save(file: Path, code: MachineCode) -> None:

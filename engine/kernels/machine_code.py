@@ -6,7 +6,7 @@ import builtins
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import Lock
 from types import FunctionType
 from typing import Any
@@ -34,9 +34,23 @@ class MachineCode:
     constants: tuple[str, ...]
 
 
-def processor() -> str:
-    """Return the processor that code is made for."""
-    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+COMMON_PROCESSOR = "x86-64-v3"
+COMMON_FEATURES = "avx2 bmi bmi2 cx16 f16c fma lzcnt movbe popcnt sahf sse4.2".split()
+"""Code for it runs on all processors with these features, those of 2013 and later, so that a wheel can bring it."""
+
+
+@cache
+def processor() -> tuple[str, str]:
+    """Return the name and features of the processor that code is made for."""
+    features = llvm.get_host_cpu_features()
+    if all(features.get(name) for name in COMMON_FEATURES):
+        return COMMON_PROCESSOR, ""
+    return llvm.get_host_cpu_name(), features.flatten()
+
+
+def abi() -> tuple[str, ...]:
+    """Return what code depends on beside the processor: the system, and the interpreter's layout of objects."""
+    return llvm.get_process_triple(), str(sys.implementation.cache_tag), getattr(sys, "abiflags", "")
 
 
 @lru_cache(maxsize=1)

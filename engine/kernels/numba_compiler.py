@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 from numba import from_dtype, njit, types
+from numba.core import config
 from numba.core.cgutils import get_item_pointer
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from engine.kernels.compiled_kernel import Inlined, Instruction, Kernel
-from engine.kernels.machine_code import MachineCode
+from engine.kernels.machine_code import MachineCode, processor
 
+config.CPU_NAME, config.CPU_FEATURES = processor()
 ARRAY = re.compile(r"(?P<dtype>[^:]+):(?P<dimensions>\d+)(?P<layout>[CFA])(?P<readonly>r?)")
 
 

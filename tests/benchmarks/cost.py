@@ -3,12 +3,12 @@
 
     cost.py [--small DIR …] [--large DIR …] [--history REPO] [--peer COMMAND …] [--runs N]
 
-On an idle machine. Of each small DIR: warm scans, the first scan with nothing compiled, and each peer's command, in
-which {} stands for DIR (as "bandit -rq {}"). Of each large DIR: scans with cold and warm facts, the analysis phase on
-one thread and two, rows derived a second in the slowest stratum, peak memory. Of the history: its last commits as CI
-and the hook see them, from nothing, from the state of the base, and from all caches packed in a tar; the state that
-they leave, for each line, and the peak. Figures are medians of --runs; those of what comes cold are of one run. Rows
-are printed as they are measured.
+On an idle machine. Of each small DIR: warm scans, the first scan with nothing compiled and from a wheel, and each
+peer's command, in which {} stands for DIR (as "bandit -rq {}"). Of each large DIR: scans with cold and warm facts,
+the analysis phase on one thread and two, rows derived a second in the slowest stratum, peak memory. Of the history:
+its last commits as CI and the hook see them, from nothing, from the state of the base, and from all caches packed in
+a tar; the state that they leave, for each line, and the peak. Figures are medians of --runs; those of what comes cold
+are of one run. Rows are printed as they are measured.
 """
 
 import argparse
@@ -77,18 +77,32 @@ def main():
         (options.scratch / "app/app.py").write_text(SMALL)
         (options.scratch / "closure.dl").write_text(CLOSURE)
         say("analyze run, closure of three rows", repeated(options, ["run", options.scratch / "closure.dl"]))
+        wheel = unpacked_wheel(options.scratch)
         for directory in (options.scratch / "app", *options.small):
-            small(options, directory)
+            small(options, directory, wheel)
         for directory in options.large:
             large(options, directory)
         if options.history:
             history(options)
 
 
-def small(options, directory):
+def unpacked_wheel(scratch):
+    """Build a wheel and unpack it; return what of the environment lets commands run from there."""
+    build = "from hatchling.builders.wheel import WheelBuilder; print(*WheelBuilder({!r}).build(directory={!r}))"
+    command = [sys.executable, "-c", build.format(str(TOP), str(scratch))]
+    wheel = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    shutil.unpack_archive(wheel, scratch / "wheel", "zip")
+    subprocess.run([sys.executable, "-m", "compileall", "-q", scratch / "wheel"], check=True)
+    return {"PYTHONPATH": str(scratch / "wheel")}
+
+
+def small(options, directory, wheel):
     say(f"scan of {directory.name}", repeated(options, ["scan", directory, "-o", os.devnull]))
     with tempfile.TemporaryDirectory() as empty:
         say(f"scan of {directory.name}, the first on a machine", one(options, ["scan", directory], empty)[0])
+    with tempfile.TemporaryDirectory() as empty:
+        first_s, _ = one(options, ["scan", directory], empty, more=wheel)
+        say(f"scan of {directory.name}, the first on a machine, from a wheel", first_s)
     for peer in options.peer:
         command = [word.replace("{}", str(directory)) for word in shlex.split(peer)]
         say(f"  {command[0]}", repeated(options, command[1:], program=command[0]))
@@ -174,12 +188,12 @@ def repeated(options, arguments, program=None):
     return statistics.median(times[1:])
 
 
-def one(options, arguments, cache, program=None, cwd=None):
+def one(options, arguments, cache, program=None, cwd=None, more=()):
     """Run a command; return its seconds, and the peak of its memory."""
     began = time.perf_counter()
     process = subprocess.Popen(
         list(map(str, [program or options.analyze, *arguments])),
-        env=os.environ | {"XDG_CACHE_HOME": str(cache)},
+        env=os.environ | {"XDG_CACHE_HOME": str(cache)} | dict(more),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=cwd,

@@ -6,10 +6,11 @@ import sys
 import numba
 import numpy as np
 import pytest
+from llvmlite import binding as llvm
 
 from engine import kernels
 from engine.kernel_directory import SUFFIX
-from engine.kernels import columns, kernel_cache
+from engine.kernels import columns, kernel_cache, machine_code
 from engine.kernels.compiled_kernel import type_name
 from engine.kernels.numba_compiler import compiled, named_type
 
@@ -45,6 +46,34 @@ def test_a_damaged_kernel_is_compiled_anew(damaged, place):
         file.write_bytes(content)
         assert not is_read()
         assert is_read()
+
+
+def test_shipped_kernels_are_read_where_the_user_has_none(place, monkeypatch, damaged):
+    assert not is_read()
+    shipped = place / "shipped"
+    shipped.mkdir()
+    [file] = place.rglob(f"*{SUFFIX}")
+    content = file.read_bytes()
+    shipped_file = file.rename(shipped / file.name)
+    monkeypatch.setattr(kernel_cache, "SHIPPED", shipped)
+    assert is_read() and not list(place.glob(f"*{SUFFIX}"))
+    shipped_file.write_bytes(next(iter(damaged(content, 1, seed=1))))
+    assert not is_read()
+    assert is_read()
+
+
+def test_kernels_are_made_for_processors_in_general_where_this_one_allows(monkeypatch):
+    """Code with the features of all kinds of x86-64-v3, as LLVM knows them, runs where those are."""
+    host = llvm.get_host_cpu_features()
+    common = (machine_code.COMMON_PROCESSOR, "") if all(map(host.get, machine_code.COMMON_FEATURES)) else None
+    found = machine_code.processor()
+    assert found == (common or found) == (numba.config.CPU_NAME, numba.config.CPU_FEATURES)
+    monkeypatch.setattr(machine_code, "COMMON_FEATURES", ["a feature that none has"])
+    machine_code.processor.cache_clear()
+    try:
+        assert machine_code.processor() == (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    finally:
+        machine_code.processor.cache_clear()
 
 
 @kernels.inlined
