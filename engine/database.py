@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,13 +29,15 @@ class Widening:
     none. `choose` is given the rows of `relation` at the end of the iteration that passed the limit, [arity, n], and
     returns facts to add to `into`, a relation of an earlier stratum that the recursion negates. Iterations end at a
     barrier: the rows, and with them the result, are the same for any number of threads, and they are the fixpoint of
-    the program on the database with all facts of `into`.
+    the program on the database with all facts of `into`. The limit is on the rows of `relation` together with those of
+    the relations `counted` of its stratum.
     """
 
     relation: str
     max_rows: Sequence[int]
     into: str
     choose: Callable[[Columns], Columns]
+    counted: Collection[str] = ()
 
 
 @dataclass

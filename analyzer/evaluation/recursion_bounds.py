@@ -1,8 +1,9 @@
 """Bounds on recursions: values too wide to follow, paths too many to tell apart.
 
 In some programs a few values may be any object at all (what a symbolic algebra system's `sympify` returns, say). What
-flows through them is most of the cost and says nothing. When `points_to` outgrows the program, its recursion starts
-again without the flows into the widest values (`wide` in `rules/lib/points_to.dl`), and with few into hubs.
+flows through them is most of the cost and says nothing. Where structures are copied to each other, what objects hold
+grows first. When `points_to` and `holds` together outgrow the program, their recursion starts again without the flows
+into the widest values (`wide` in `rules/lib/points_to.dl`), and with few into hubs.
 
 In others all objects refer to each other, so what one of them holds is found under thousands of paths. When `tainted`
 outgrows the program, its recursion starts again with paths of one key (`short_paths` in `rules/lib/taint.dl`).
@@ -10,7 +11,7 @@ outgrows the program, its recursion starts again with paths of one key (`short_p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ BOUNDED, INTO = "points_to", "wide"
 class RecursionBound:
     """A bound on a relation, which may have `rows_per_entity`, and `least_rows` in the smallest program.
 
+    Rows of the relations `counted` are so many rows of it.
+
     `choose` gives the rows of `into` each time that the relation outgrows its limit. Evaluation i may have `growth[i]`
     times as many rows as the first one.
     """
@@ -46,6 +49,7 @@ class RecursionBound:
     least_rows: int
     choose: Callable[[np.ndarray], np.ndarray]
     growth: Sequence[int] = (1,)
+    counted: Collection[str] = ()
 
     def limits(self, n_entities: int, copies: int = 1) -> tuple[int, ...]:
         """Return the maximum numbers of rows, first to last time, for a program of this number of entities."""
@@ -61,7 +65,7 @@ def wide_values(rows: np.ndarray) -> np.ndarray:
 
 
 # What two restarts do not bound may be as large by itself: the limit grows, so that not all restarts are for nothing.
-POINTS_TO = RecursionBound(BOUNDED, INTO, 0.7, 300_000, wide_values, (1, 1, 2, 4))
+POINTS_TO = RecursionBound(BOUNDED, INTO, 0.7, 300_000, wide_values, (1, 1, 2, 4), ("holds",))
 TAINT = RecursionBound("tainted", "short_paths", 1.5, 500_000, lambda rows: np.array([[1]], np.int32))
 RECURSIONS = (POINTS_TO, TAINT)
 CHOSEN = frozenset(recursion.into for recursion in RECURSIONS)
@@ -71,14 +75,14 @@ CHOSEN = frozenset(recursion.into for recursion in RECURSIONS)
 def widenings(mounted: facts.Mounted, copies: int = 1) -> list[engine.Widening]:
     """Return the bounds for a program of this size with up to this number of copies of each function."""
     n_entities = mounted.entities.shape[1]
-    return [engine.Widening(x.relation, x.limits(n_entities, copies), x.into, x.choose) for x in RECURSIONS]
+    return [engine.Widening(x.relation, x.limits(n_entities, copies), x.into, x.choose, x.counted) for x in RECURSIONS]
 
 
 def bounds() -> list[Bound]:
     """Return the bounds for an incrementally maintained program without entities."""
     from engine.incremental import Bound
 
-    return [Bound(x.relation, x.limits(0), x.into, [x.choose] * len(x.growth)) for x in RECURSIONS]
+    return [Bound(x.relation, x.limits(0), x.into, [x.choose] * len(x.growth), x.counted) for x in RECURSIONS]
 
 
 def set_sizes(bounds: Sequence[Bound], n_entities: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -66,13 +66,17 @@ Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 
 
 class Execution:
-    """A worker pool with the options of an evaluation. `epoch` counts changes of the magnitude of relations."""
+    """A worker pool with the options of an evaluation. `epoch` counts changes of the magnitude of relations.
+
+    `row_limits` are on the rows of relations together with those that are `counted` for each, itself included.
+    """
 
     def __init__(
         self, threads: int, options: Options, policy: CoordinationPolicy = GLOBAL, meter: Meter = UNMETERED
     ) -> None:
         self.options, self.policy, self.profiled, self.meter = options, policy, False, meter
         self.row_limits: dict[str, int] = {}
+        self.counted: dict[str, Collection[str]] = {}
         self.pool = WorkerPool(threads, options.chunk_rows, options.buffer_rows, meter.watch)
         self.epoch = 0
         self._lock = Lock()

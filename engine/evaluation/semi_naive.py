@@ -34,7 +34,7 @@ from engine.storage.relation import Relation
 
 
 class LimitReached(Exception):
-    """A relation of the component has more rows than its limit at the end of an iteration."""
+    """A relation of the component has passed its limit at the end of an iteration."""
 
     def __init__(self, relation: Relation) -> None:
         super().__init__(relation.name)
@@ -212,10 +212,12 @@ class SemiNaiveComponent:
         return n_delta
 
     def check_limits(self) -> None:
-        limits = self.execution.row_limits
+        limits, counted = self.execution.row_limits, self.execution.counted
         for relation in self.relations if limits else ():
-            if relation.n > limits.get(relation.name, relation.n):
-                raise LimitReached(relation)
+            if relation.name in limits:
+                n = sum(other.n for other in self.relations if other.name in counted[relation.name])
+                if n > limits[relation.name]:
+                    raise LimitReached(relation)
 
     def run_local(self) -> None:
         if not self.advance():

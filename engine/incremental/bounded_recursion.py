@@ -11,7 +11,7 @@ cut off there. Where one does not outgrow it any more, there is no going on: `Ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +29,7 @@ class CannotUpdate(Exception):
 
 @dataclass
 class Bound:
-    """A relation, how many rows it may have, and what is added to `into` when it has more.
+    """A relation, how many rows it and `counted` ones may have together, and what is added to `into` beyond that.
 
     When the recursion outgrows the i-th limit of `max_rows`, the i-th of the `choices` is given the rows that are
     there, [arity, n]; after the last one there is no limit. `max_rows` may be others for each update.
@@ -39,15 +39,20 @@ class Bound:
     max_rows: Sequence[int]
     into: str
     choices: Sequence[Callable[[Columns], Columns]]
+    counted: Collection[str] = ()
 
 
 @dataclass
 class Level:
-    """A beginning: the recursion cut off, and the facts that it was given (`source`)."""
+    """A beginning: the recursion cut off, and the facts that it was given (`source`).
+
+    `relation` is the one that has a limit, `counted` are all whose rows count.
+    """
 
     stratum: MaintainedStratum
     source: MaintainedStratum
     relation: MaintainedRelation
+    counted: Sequence[MaintainedRelation]
 
     @property
     def last(self) -> int:
@@ -77,6 +82,7 @@ class BoundedRecursion:
         self.relations = [*final.relations, into]
         self.inputs = [relation for relation in final.inputs if relation is not into]
         self.relation = next(relation for relation in final.relations if relation.name == bound.relation)
+        self.counted = [each for each in final.relations if each is self.relation or each.name in bound.counted]
         self.levels: list[Level] = []
         self.iterations = 0
 
@@ -89,7 +95,8 @@ class BoundedRecursion:
         inputs = [made.get(relation.name, relation) for relation in self.final.inputs]
         stratum = self.keeping(own, inputs, lambda: [renamed(rule, names) for rule in self.final.rules])
         stratum.agenda.last = last
-        level = Level(stratum, self.keeping([made[self.into.name]], [], list), made[self.relation.name])
+        counted = [made[relation.name] for relation in self.counted]
+        level = Level(stratum, self.keeping([made[self.into.name]], [], list), made[self.relation.name], counted)
         self.levels.append(level)
         return level
 
@@ -118,7 +125,7 @@ class BoundedRecursion:
             self.source.reset()
 
     def is_outgrown(self) -> bool:
-        n = np.count_nonzero(self.relation.now() != ABSENT)
+        n = sum(np.count_nonzero(relation.now() != ABSENT) for relation in self.counted)
         return len(self.levels) < len(self.bound.choices) and n > self.bound.max_rows[len(self.levels)]
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
@@ -162,7 +169,7 @@ class BoundedRecursion:
 
     def cut_off(self, level: Level, limit: int) -> Columns:
         """Cut a level off in the iteration in which it outgrows its limit now; return its rows."""
-        while (at := passed_in(level.relation, limit)) is None:
+        while (at := passed_in(level.counted, limit)) is None:
             if not level.stratum.lengthen():
                 raise CannotUpdate(f"{self.bound.relation} has no more than {limit:,} rows now")
         level.stratum.shorten(at)
@@ -177,9 +184,9 @@ class BoundedRecursion:
         return {self.into.name: given.relations[0].facts(), **self.final.facts()}
 
 
-def passed_in(relation: MaintainedRelation, limit: int) -> int | None:
-    """Return the iteration in which a relation passes a limit, None if it does not."""
-    iterations = relation.now()
+def passed_in(relations: Sequence[MaintainedRelation], limit: int) -> int | None:
+    """Return the iteration in which relations together pass a limit, None if they do not."""
+    iterations = np.concatenate([relation.now() for relation in relations])
     counts = np.cumsum(np.bincount(iterations[iterations != ABSENT]))
     at = int(np.searchsorted(counts, limit, side="right"))
     return at if at < len(counts) else None

@@ -55,6 +55,18 @@ def test_rules_that_only_the_facts_to_come_begin_are_part_of_the_widened_fixpoin
     assert result.relation("sinks").tolist() == [[1225 + 1225 + 2]]
 
 
+@pytest.mark.parametrize(("counted", "restarts"), [((), 0), (("step",), 1), (("arc",), 0)])
+def test_rows_that_are_counted_are_as_many_of_the_relation(counted, restarts):
+    """Of 4,950 pairs 4,851 are longer than an arc, `step`: 9,801 together. Facts of another stratum do not count."""
+    text = REACH.replace("reach(x, z) :- reach(x, y), reach(y, z)", "reach(x, z) :- step(x, z)")
+    text += ".decl step(x: number, y: number)\nstep(x, z) :- reach(x, y), arc(y, z)."
+    database = engine.Database(relations={"arc": CHAIN})
+    widening = engine.Widening("reach", [5000], "blocked", lambda rows: np.array([[50]], np.int32), counted)
+    result = engine.evaluate(engine.compile([text]), database, threads=1, widenings=[widening])
+    assert [s.restarts for s in result.statistics if "reach" in s.relations] == [restarts]
+    assert result.relation("sinks").tolist() == [[2450 if restarts else 4950]]
+
+
 def test_a_relation_within_its_limit_is_left_alone():
     widening = engine.Widening("reach", [4950], "blocked", lambda rows: pytest.fail("the limit was not passed"))
     assert evaluate(1, [widening])[1]["sinks"] == [(4950,)]
