@@ -96,7 +96,11 @@ _WRAPPED = re.compile(
 # type *__attribute__((malloc)) f(): a star ends no type to which the grammar would let an attribute belong
 _BEHIND_STAR = re.compile(rb"\*\s*(__attribute__\s*" + _PARENTHESES + rb")(?=\s*" + _NAME + rb"\s*\()")
 # = (caddr_t) &x: without the type's declaration, the grammar takes it for the operand of a binary operator
-_CAST_OF_ADDRESS = re.compile(rb"(?<=[=(,?:])\s*(\(\s*(?:\w+_t|LP[A-Z]+|PVOID)\s*\))(?=\s*&\s*[A-Za-z_(])")
+_CAST_OF_ADDRESS = re.compile(
+    rb"(?<=[=(,?:])\s*(\(\s*(?!" + _BASIC + rb")(?:\w+_t|LP[A-Z]+|PVOID)\s*\))(?=\s*&\s*[A-Za-z_(])"
+)
+# = (gpointer) &x   = (Name) *x: whoever puts a blank before the operator and none behind it means one operand
+_CAST_BEFORE_BLANK = re.compile(rb"(?<=[=(,?:])\s*(\(\s*" + _NAME + rb"\s*\))(?=[ \t]+[&*][A-Za-z_(])")
 # if(__builtin_available(macOS 10.12, *))
 _AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 # MACRO(x) as a whole line, before a statement
@@ -145,7 +149,7 @@ def without_misread(text: bytes) -> bytes:
     text = _CLEANED_UP.sub(lambda match: b"static".ljust(len(match[0])), text)
     text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
     result = bytearray(text)
-    for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS):
+    for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS, _CAST_BEFORE_BLANK):
         for match in pattern.finditer(text):
             blank(result, *match.span(1))
     return bytes(result)

@@ -17,6 +17,8 @@ __assert_fail
 """.split()
 )
 _ASSERT = frozenset({"assert", "static_assert", "_Static_assert"})
+# What gives the type of its operand, which is not evaluated.
+_TYPE_OF = frozenset({"typeof", "__typeof", "__typeof__", "typeof_unqual"})
 
 
 @EXPRESSIONS("call_expression")
@@ -29,6 +31,8 @@ def _call(unit: Unit, node: Node) -> int:
     name = unit.text(function) if function.kind_id in tree.IDENTIFIER else ""
     if name in _ASSERT and unit.scope.find(name) is None and (condition := tree.only_child(arguments)) is not None:
         return _assert(unit, node, condition)
+    if name in _TYPE_OF:
+        return unit.entity("unknown", node)
     callee = unit.value(function)
     result = _calling(unit, callee, arguments, node)
     if name in NO_RETURN and unit.scope.find(name) is None:

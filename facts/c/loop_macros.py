@@ -2,7 +2,8 @@
 
 What the macro writes is in another file as a rule. The block may run never, once or often. Before each round and behind
 the last, nothing is known of the variables that count the rounds: those among the arguments that are local and were
-declared without an initial value, and the first argument of a macro that is named like a loop.
+declared without an initial value, and the first argument of a macro that is named like a loop. A macro that counts by
+two, `HASH_ITER(hh, table, item, next)`, has the next element before it runs the block, which may free the one at hand.
 """
 
 import re
@@ -39,10 +40,16 @@ def repeat(unit: Unit, call: Node, statement: Node) -> None:
     """Execute the loop that a macro makes of a statement."""
     body, label = unit.body, unit.words(call)
     head, inside, after = body.new_block(label), body.new_block("in " + label), body.new_block("after " + label)
+    counters = list(_counters(unit, call))
+    if looks_ahead := len(counters) > 1:
+        unit.value(call)
     body.goto(head)
     body.start(head, sealed=False)
     body.enter(Loop(after, head))
-    _run(unit, call)
+    if not looks_ahead:
+        unit.value(call)
+    for name, argument in counters:
+        unit.assign(name, unit.entity("unknown", argument), "macro", argument)
     body.branch(unit.entity("more " + label, call), inside, after)
     body.start(inside)
     unit.execute(statement)
@@ -53,14 +60,8 @@ def repeat(unit: Unit, call: Node, statement: Node) -> None:
     unit.repeated.add(statement.id)
 
 
-def _run(unit: Unit, call: Node) -> None:
-    """Run the macro: it reads its arguments, and gives those that count the rounds a value."""
-    unit.value(call)
-    for name, argument in list(_counters(unit, call)):
-        unit.assign(name, unit.entity("unknown", argument), "macro", argument)
-
-
 def _counters(unit: Unit, call: Node) -> Iterator[tuple[Name, Node]]:
+    """Yield the variables that the macro gives a value before each round, with the arguments that name them."""
     first = _LOOP.search(unit.text(call.child_by_field_id(tree.FUNCTION))) is not None
     for argument in children(call.child_by_field_id(tree.ARGUMENTS)):
         if argument.kind_id in tree.IDENTIFIER:

@@ -1,5 +1,7 @@
 """Operators, assignments and conversions; short-circuit operators and conditional expressions as control flow."""
 
+import re
+
 from tree_sitter import Node
 
 from facts.c import tree
@@ -17,7 +19,10 @@ BINARY = Binary(tree.kind_ids("binary_expression"), tree.LEFT, tree.RIGHT, tree.
 _UNARY, _CALL = map(tree.kind_ids, ("unary_expression", "call_expression"))
 _LOGICAL = {"&&": "and", "||": "or"}
 # Calls that only tell the compiler what to expect of their first argument.
-_EXPECTATIONS = frozenset({"likely", "unlikely", "__builtin_expect"})
+_EXPECTATION = re.compile(
+    r"_*(un)?likely|([A-Z0-9_]*_)?(UN)?LIKELY|__builtin_expect(_with_probability)?|expect_(true|false)|"
+    r"PREDICT_(TRUE|FALSE)"
+)
 
 
 def described(unit: Unit, operator: str, operands: list[int], node: Node, label: str) -> int:
@@ -190,6 +195,6 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
 
 def _expected(unit: Unit, node: Node) -> Node | None:
     """Return the condition in `likely(condition)`."""
-    if node.kind_id not in _CALL or unit.text(node.child_by_field_id(tree.FUNCTION)) not in _EXPECTATIONS:
+    if node.kind_id not in _CALL or not _EXPECTATION.fullmatch(unit.text(node.child_by_field_id(tree.FUNCTION))):
         return None
     return tree.only_child(node.child_by_field_id(tree.ARGUMENTS))

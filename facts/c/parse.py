@@ -56,7 +56,7 @@ class Parsed:
 
 def parse(text: bytes) -> Parsed:
     """Return a file's text as it can be parsed best, with its tree."""
-    source = attributes.without_misread(settled(_without_remarks_in_macros(text)))
+    source = attributes.without_misread(settled(_without_names_of_rest(_without_remarks_in_macros(text))))
     types = attributes.type_arguments(source, [])
     best = Parsed(attributes.named(source, types), types).parsed()
     if not best.root.has_error:
@@ -75,6 +75,16 @@ def parse(text: bytes) -> Parsed:
             break
         best = tried
     return best
+
+
+def _without_names_of_rest(text: bytes) -> bytes:
+    """Return the text with `...` for the `rest...` of GNU macros, which tree-sitter-c does not know."""
+    return _NAMED_REST.sub(lambda match: match[1] + b" " * len(match[2]) + b"...", text) if b"..." in text else text
+
+
+_NAMED_REST = re.compile(
+    rb"^([ \t]*#[ \t]*define[ \t]+\w+\([^()\n]*?)(\b[A-Za-z_]\w*[ \t]*)\.\.\.(?=[ \t]*\))", re.MULTILINE
+)
 
 
 def _without_remarks_in_macros(text: bytes) -> bytes:

@@ -282,3 +282,31 @@ def test_damaged_code(seed, monkeypatch):
     found = extract(data)
     damaged = parse(SourceText(data).utf8).root.has_error
     assert damaged <= bool(found.unparsed_lines)
+
+
+@pytest.mark.parametrize("cast", ["(gpointer) &x", "(caddr_t)&x", "(Name) &x"])
+def test_a_cast_to_a_type_of_a_header_leaves_the_address(cast):
+    assert ("def f/g()", "0", "def f/&x") in rows(
+        f"int f(void) {{\n  int x = 1;\n  return g({cast});\n}}\n", "argument"
+    )
+
+
+def test_an_operator_between_blanks_has_two_operands():
+    assert ("def f/a & b", "&") in rows("int f(int a, int b) {\n  return g((a) & b);\n}\n", "operation")
+
+
+def test_a_macro_names_the_rest_of_its_arguments():
+    source = '#define END(s, args...) do { print("end: " s, ##args); exit(1); } while (0)\nvoid f(void) { END("x"); }\n'
+    assert not extract(source).unparsed_lines
+    assert "exit" in called(source)
+
+
+def test_the_operand_of_typeof_is_not_evaluated():
+    source = "int f(int *p) {\n  return g(p, __typeof__(*p));\n}\n"
+    assert not rows(source, "load_pointer")
+
+
+def test_a_loop_that_knows_the_next_element_reads_its_arguments_once():
+    source = "void f(int *all) {\n  int *x, *y;\n  EACH_SAFE(x, y, all) { g(x); }\n}\n"
+    (place,) = {row[1] for row in rows(source, "in_block") if row[0].endswith("EACH_SAFE()")}
+    assert place.endswith("entry")
