@@ -5,6 +5,7 @@ the macro's bytes are read. So every place in it is one of the file.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tree_sitter import Node, Parser, Point, Range
@@ -180,12 +181,26 @@ def _build(unit: Unit, macro: Macro, function: int, values: Values) -> None:
     """Make the facts of a macro's code: a function that returns the value of its expression."""
     uses = Usage(macro.root, macro.source).of(macro.root)
     unit.open_body(function, Scope(unit.file, function), uses)
+    unit.macro_labels = set(_labels(macro))
     bind_parameters(unit, values)
     for part in macro.parts:
         if macro.is_expression:
             unit.attempt(_return, part)
         else:
             unit.statement(part)
+
+
+def _labels(macro: Macro) -> Iterator[str]:
+    work = [macro.root]
+    while work:
+        node = work.pop()
+        work += node.named_children
+        if node.kind_id in _LABELED:
+            label = node.child_by_field_id(tree.LABEL)
+            yield macro.source[label.start_byte : label.end_byte].decode()
+
+
+_LABELED = tree.kind_ids("labeled_statement")
 
 
 def _return(unit: Unit, node: Node) -> None:

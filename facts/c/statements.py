@@ -30,13 +30,21 @@ def _expression(unit: Unit, node: Node) -> None:
     if block is not None:
         repeat(unit, expression, block)
         return
-    unit.value(expression)
+    value = unit.value(expression)
+    if expression.kind_id in tree.IDENTIFIER and unit.text(expression).isupper() and _is_nothing_here(unit, expression):
+        # A macro of a header that is a statement: `FINISH;`
+        result = unit.body.running(unit.entity(unit.text(expression), expression))
+        unit.emit("call", result, unit.body.entity, value)
     if expression.kind_id in _CALL and _never_returns(unit, expression):
         # `unit.value` went on in a block that nothing leads to.
         unit.body.block = unit.body.block if unit.body.block.predecessors else None
 
 
 _CALL = tree.kind_ids("call_expression")
+
+
+def _is_nothing_here(unit: Unit, name: Node) -> bool:
+    return unit.find(unit.text(name)) is None
 
 
 def _never_returns(unit: Unit, call: Node) -> bool:
@@ -51,6 +59,16 @@ def _attributed(unit: Unit, node: Node) -> None:
             unit.statement(child)
 
 
+def _jump(unit: Unit, kind: str, label: str = "") -> None:
+    """Leave by `return`, `break`, `continue` or `goto`; from a macro's code, perhaps into what is around its use."""
+    body = unit.body
+    if unit.macro_labels is not None and body.block is not None:
+        within = label in unit.macro_labels if kind == "goto" else kind != "return" and body.loops
+        if not within:
+            unit.emit("leaves_macro", body.block.entity)
+    body.jump(kind, label)
+
+
 @STATEMENTS("return_statement")
 def _return(unit: Unit, node: Node) -> None:
     child = only_child(node)
@@ -58,22 +76,22 @@ def _return(unit: Unit, node: Node) -> None:
         value = unit.value(child)
         unit.revive()
         returned(unit, value)
-    unit.body.jump("return")
+    _jump(unit, "return")
 
 
 @STATEMENTS("break_statement")
 def _break(unit: Unit, node: Node) -> None:
-    unit.body.jump("break")
+    _jump(unit, "break")
 
 
 @STATEMENTS("continue_statement")
 def _continue(unit: Unit, node: Node) -> None:
-    unit.body.jump("continue")
+    _jump(unit, "continue")
 
 
 @STATEMENTS("goto_statement")
 def _goto(unit: Unit, node: Node) -> None:
-    unit.body.jump("goto", unit.text(node.child_by_field_id(tree.LABEL)))
+    _jump(unit, "goto", unit.text(node.child_by_field_id(tree.LABEL)))
 
 
 @STATEMENTS("labeled_statement")

@@ -23,7 +23,7 @@ class Unit(Walk):
     does in the file, `written`. `arguments` are the spans of types that stand as arguments, as names. `types` holds the
     types named so far, `hint` what a type without a tag is called. `cases` holds the blocks of the `case`s of the
     switch at hand, `leaves` those that `__leave` goes to. `repeated` are statements that macros in front of them have
-    executed.
+    executed. `macro_labels` are the labels of the macro whose code is at hand, None in other bodies.
     """
 
     LANGUAGE = "c"
@@ -64,6 +64,7 @@ class Unit(Walk):
         self.body = Body(self.facts, entity)
         self.cases: dict[int, Block] = {}
         self.leaves: list[Block] = []
+        self.macro_labels: set[str] | None = None
 
     def open_scope(self) -> Scope:
         """Go on in a block of the scope at hand; return the latter."""

@@ -310,3 +310,22 @@ def test_a_loop_that_knows_the_next_element_reads_its_arguments_once():
     source = "void f(int *all) {\n  int *x, *y;\n  EACH_SAFE(x, y, all) { g(x); }\n}\n"
     (place,) = {row[1] for row in rows(source, "in_block") if row[0].endswith("EACH_SAFE()")}
     assert place.endswith("entry")
+
+
+@pytest.mark.parametrize(
+    ("text", "leaves"),
+    [
+        ("do { x = 1; goto done; } while (0)", True),
+        ("{ return x; }", True),
+        ("{ free(x); break; }", True),
+        ("while (x) { if (f()) break; }", False),
+        ("do { if (x) goto again; again: f(); } while (0)", False),
+        ("(x + 1)", False),
+    ],
+)
+def test_a_macro_may_leave_the_function_that_uses_it(text, leaves):
+    assert bool(rows(f"#define M(x) {text}\n", "leaves_macro")) is leaves
+
+
+def test_a_name_in_capitals_that_is_a_statement_runs_a_macro():
+    assert {"FINISH", "f"} == called("void m(void) {\n  int DONE = 1;\n  f();\n  FINISH;\n  DONE;\n}\n")
