@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from facts.c import tree
-from facts.c.places import Place, load, place_of, store
+from facts.c.places import POINTER, Place, load, place_of, store
 from facts.c.tree import EXPRESSIONS, children
 from facts.c.unit import Unit
 from facts.conditions import decide_in_turn, either
@@ -69,9 +69,11 @@ def _assignment(unit: Unit, node: Node) -> int:
     left, right, operator = node.child_by_field_id(tree.LEFT), node.child_by_field_id(tree.RIGHT), _operator(node)
     place = place_of(unit, left)
     if place is None:
-        # What a macro stands for is assigned to: nobody knows what that is.
-        unit.value(left)
-        return unit.value(right)
+        # What a macro stands for is assigned to, `DATA(x) = y`: nobody knows what that is, but y is kept there.
+        kept = Place(POINTER, unit.text(left), unit.value(left))
+        value = unit.value(right)
+        store(unit, kept, value, left)
+        return value
     if operator == "=":
         value = unit.value(right)
     else:
@@ -194,7 +196,9 @@ def decide(unit: Unit, node: Node | None, on_true: Block, on_false: Block) -> No
 
 
 def _expected(unit: Unit, node: Node) -> Node | None:
-    """Return the condition in `likely(condition)`."""
-    if node.kind_id not in _CALL or not _EXPECTATION.fullmatch(unit.text(node.child_by_field_id(tree.FUNCTION))):
+    """Return the condition in `likely(condition)`, or in `BE (condition, 0)`, which tells what the outcome will be."""
+    if node.kind_id not in _CALL:
         return None
-    return tree.only_child(node.child_by_field_id(tree.ARGUMENTS))
+    name, arguments = unit.text(node.child_by_field_id(tree.FUNCTION)), children(node.child_by_field_id(tree.ARGUMENTS))
+    tells = name.isupper() and len(arguments) == 2 and unit.text(arguments[1]) in ("0", "1")
+    return arguments[0] if arguments and (tells or _EXPECTATION.fullmatch(name)) else None
