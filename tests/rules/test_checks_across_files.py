@@ -35,6 +35,9 @@ def hello():
 """
 DEBUGS = "DEBUG = True\nINSTALLED_APPS = []\n"
 DECLARES = 'import Shop from "shop";\n\ndeclare module "shop" {\n  export const open: boolean;\n}\n'
+SETTINGS = "static uid_t most = 0;\n"
+SETS_MOST = '#include "settings.h"\n\nvoid set(int n) { most = n; }\n'
+ASKS_MOST = "int limited(void) { if (most > (uid_t) 0) return 1; return 2; }\n"
 HANDLERS = """from bus import listen
 
 
@@ -214,6 +217,18 @@ CASES = {
         {"app/handlers.py": HANDLERS, "app/a.py": REGISTERS},
         ["app/a.py:3"],
     ),
+    "a variable of a header is set where it is asked for": (
+        {"settings.h": SETTINGS, "a.c": SETS_MOST + ASKS_MOST},
+        [],
+    ),
+    "a constant of a header decides": (
+        {
+            "settings.h": "#define MOST 5\n",
+            "a.c": '#include "settings.h"\n\nint f(int n) {\n'
+            "  if (n < 3) {\n    if (n > MOST) return 1;\n  }\n  return 2;\n}\n",
+        },
+        ["a.c:5"],
+    ),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
 
@@ -229,7 +244,9 @@ def places():
         },
         "memory",
     )
-    flags = {"rules": ("hard-coded-credentials", "unused-import", "cross-site-scripting", "debug-mode")}
+    flags = {
+        "rules": ("hard-coded-credentials", "unused-import", "cross-site-scripting", "debug-mode", "constant-condition")
+    }
     report = scan_tree(tree, ScanRequest(Path("."), None, flags)).report
     return [f"{finding.place.file}:{finding.place.line}" for finding in report.findings]
 
