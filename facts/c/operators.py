@@ -18,10 +18,10 @@ from facts.tree_sitter_grammar import is_broken
 BINARY = Binary(tree.kind_ids("binary_expression"), tree.LEFT, tree.RIGHT, tree.OPERATOR)
 _UNARY, _CALL = map(tree.kind_ids, ("unary_expression", "call_expression"))
 _LOGICAL = {"&&": "and", "||": "or"}
-# Calls that only tell the compiler what to expect of their first argument.
+# Calls whose truth is that of their first argument: they tell the compiler what to expect of it, or report it.
 _EXPECTATION = re.compile(
     r"_*(un)?likely|([A-Z0-9_]*_)?(UN)?LIKELY|__builtin_expect(_with_probability)?|expect_(true|false)|"
-    r"PREDICT_(TRUE|FALSE)"
+    r"PREDICT_(TRUE|FALSE)|\w+_assert|WARN_ON(_ONCE)?"
 )
 
 
