@@ -806,6 +806,17 @@ func g50(w http.ResponseWriter, r *http.Request) {
 	id := fmt.Sprintf("%x", r.FormValue("x"))
 	os.ReadFile(root + "/" + id) // harmless
 }
+// `ServeFile` refuses requests whose own path leads up.
+func served(w http.ResponseWriter, r *http.Request) {
+	file := filepath.Join(root, r.URL.Path)
+	if _, err := os.Stat(file); err == nil {
+		http.ServeFile(w, r, file) // harmless
+	}
+	http.ServeFile(w, r, root+strings.TrimPrefix(r.URL.Path, "/static")) // harmless
+	http.ServeFile(w, r, filepath.Join(root, r.URL.Query().Get("dir"), r.URL.Path)) // harmful
+	other := filepath.Join(root, r.URL.Path)
+	os.Remove(other) // harmful
+}
 func main() {
 	http.HandleFunc("/1", g1)
 }
