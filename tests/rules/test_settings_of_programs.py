@@ -1,0 +1,32 @@
+"""Settings that hold for a whole program, wherever it sets them."""
+
+import pytest
+from marked_lines import lines_with_findings
+
+READER = """\
+import com.alibaba.fastjson.JSON;
+import javax.servlet.http.HttpServlet;
+import javax.servlet.http.HttpServletRequest;
+import javax.servlet.http.HttpServletResponse;
+
+class Reader extends HttpServlet {
+    @Override
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+        JSON.parseObject(request.getParameter("text"));
+    }
+}
+"""
+SETTING = """\
+import com.alibaba.fastjson.parser.ParserConfig;
+
+class Start {
+    static void prepare() {
+        ParserConfig.getGlobalInstance().setAutoTypeSupport(%s);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("value", "expected"), [("true", {("Reader.java", 9)}), ("false", set())])
+def test_fastjson_makes_what_texts_name_where_the_program_says_so(value, expected):
+    assert lines_with_findings({"Reader.java": READER, "Start.java": SETTING % value}) == expected
