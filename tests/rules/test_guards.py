@@ -887,6 +887,26 @@ public class Files extends HttpServlet {
     }
     private java.util.List<String> hosts = java.util.List.of("a.example", "b.example");
 }
+class Addresses {
+    private static final String SHOP = "https://shop.example/?name=%s", OTHER = "https://other.example/%s";
+    private String base = "https://shop.example/%s";
+    void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        String name = request.getParameter("name");
+        String form = SHOP;
+        if (name.length() > 3) {
+            form = OTHER;
+        }
+        response.sendRedirect(String.format(form, name)); // harmless
+        response.sendRedirect(String.format("/shop/%s", name)); // harmless
+        response.sendRedirect("https://shop.example/%s".formatted(name)); // harmless
+        response.sendRedirect(String.format("https://%s/shop", name)); // harmful
+        response.sendRedirect(String.format("/%s", name)); // harmful
+        if (name.length() > 5) {
+            form = "%s";
+        }
+        response.sendRedirect(String.format(form, name)); // harmful
+    }
+}
 """
 SCRIPT = """\
 const path = require("path"), fs = require("fs"), express = require("express");
