@@ -806,6 +806,17 @@ func g50(w http.ResponseWriter, r *http.Request) {
 	id := fmt.Sprintf("%x", r.FormValue("x"))
 	os.ReadFile(root + "/" + id) // harmless
 }
+func hosts(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "https://"+r.Host+r.RequestURI, http.StatusMovedPermanently) // harmless
+	http.Redirect(w, r, "https://"+r.Header.Get("X-Forwarded-Host"), http.StatusMovedPermanently) // harmful
+	http.Get("https://" + r.Host) // harmful
+}
+func temporary(w http.ResponseWriter, r *http.Request) {
+	file, _ := os.CreateTemp("", "page_"+r.FormValue("name"))
+	os.Remove(file.Name()) // harmless
+	other, _ := os.CreateTemp(r.FormValue("dir"), "page")
+	os.Remove(other.Name()) // harmful
+}
 // `ServeFile` refuses requests whose own path leads up.
 func served(w http.ResponseWriter, r *http.Request) {
 	file := filepath.Join(root, r.URL.Path)
