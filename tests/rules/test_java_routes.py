@@ -1,4 +1,4 @@
-"""Parameters that routes and annotations let through only in a form, and names of temporary files, in Java."""
+"""What routes, annotations and types let through only in a form, and names of temporary files, in Java."""
 
 import pytest
 from marked_lines import lines_with_findings, marked_lines
@@ -52,7 +52,57 @@ class Stored {
     }
 }
 """
-PROGRAMS = {"Stored.java": JAVA}
+TYPED = """\
+import java.util.UUID;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.bind.annotation.*;
+
+class Project {
+    private UUID uuid;
+    private long id;
+    private String name;
+    public int size;
+    public UUID getUuid() { return uuid; }
+    public long getId() { return id; }
+    public long otherId() { return this.id; }
+    public String getName() { return name; }
+}
+@RestController class Projects {
+    private JdbcTemplate jdbc;
+    @PostMapping("/a") String add(@RequestBody Project project) {
+        jdbc.execute("x " + project.getUuid()); // harmless
+        jdbc.execute("x " + project.getId()); // harmless
+        jdbc.execute("x " + project.otherId()); // harmless
+        jdbc.execute("x " + project.size); // harmless
+        jdbc.execute("x " + project.getName()); // harmful
+        return "";
+    }
+}
+"""
+UPLOADS = """\
+import java.io.*;
+import java.nio.file.*;
+import javax.ws.rs.*;
+import com.google.common.collect.Lists;
+import org.glassfish.jersey.media.multipart.*;
+
+class Uploads {
+    @POST
+    public String add(@QueryParam("size") String size, @QueryParam("uuid") @ValidUuid String uuid,
+            @QueryParam("id") @NotNull String id, @FormDataParam("file") FormDataBodyPart part) throws IOException {
+        if (size != null && !Lists.newArrayList("web", "thumb").contains(size)) {
+            throw new IOException();
+        }
+        new FileInputStream("/srv/" + size).close(); // harmless
+        new FileInputStream("/srv/" + uuid).close(); // harmless
+        new FileInputStream("/srv/" + id).close(); // harmful
+        Files.copy(part.getValueAs(InputStream.class), Paths.get("/srv/upload")); // harmless
+        Files.copy(part.getValueAs(InputStream.class), Paths.get(part.getName())); // harmful
+        return "";
+    }
+}
+"""
+PROGRAMS = {"Uploads.java": UPLOADS, "Stored.java": JAVA, "Projects.java": TYPED}
 LINES = marked_lines(PROGRAMS)
 
 
@@ -62,5 +112,5 @@ def reported():
 
 
 @pytest.mark.parametrize(("name", "number", "mark", "line"), LINES, ids=lambda value: str(value)[:40])
-def test_what_routes_let_through(name, number, mark, line, reported):
+def test_what_has_a_form(name, number, mark, line, reported):
     assert ((name, number) in reported) == (mark == "harmful"), line
