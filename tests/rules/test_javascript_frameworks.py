@@ -1,4 +1,4 @@
-"""Routes of browsers, services of Nest, queries of TypeORM, in programs as their documentation has them."""
+"""Routes of browsers, requests and answers of servers, services of Nest, queries of TypeORM, in programs as their documentation has them."""
 
 import re
 from pathlib import Path
@@ -160,6 +160,281 @@ app.get("/shops", async (req, res) => {
   db.remember("SELECT * FROM shop WHERE name = '" + name + "'");
 });
 """,
+    "app/routes/shop.tsx": """
+import { exec } from "node:child_process";
+import { redirect } from "@remix-run/node";
+
+export async function loader({ request, params }) {
+  exec("ls " + params.name); // found
+  const url = new URL(request.url);
+  if (url.searchParams.get("back")) return redirect("/shops");
+  return redirect(url.searchParams.get("next")); // found
+}
+
+export async function action({ request }) {
+  const form = await request.formData();
+  exec("ls " + form.get("name")); // found
+  exec("ls " + Number(form.get("number")));
+}
+
+export function helper({ request, params }) {
+  exec("ls " + params.name);
+}
+""",
+    "src/routes/+page.server.ts": """
+import { exec } from "node:child_process";
+import { redirect } from "@sveltejs/kit";
+
+export const actions = {
+  default: async ({ request, url }) => {
+    const data = await request.formData();
+    exec("ls " + data.get("name")); // found
+    throw redirect(303, url.searchParams.get("next")); // found
+  },
+};
+
+export const others = {
+  default: async ({ request }) => {
+    exec("ls " + (await request.formData()).get("name"));
+  },
+};
+""",
+    "app/page.tsx": """
+import { exec } from "node:child_process";
+
+export async function list(form: FormData) {
+  exec("ls " + form.get("name")); // found
+}
+
+function local(form: FormData) {
+  exec("ls " + form.get("name"));
+}
+
+export default async function Page({ searchParams }) {
+  return <div dangerouslySetInnerHTML={{ __html: searchParams.q }} />; // found
+}
+""",
+    "app/card.tsx": """
+export default function Card({ searchParams }) {
+  return <div dangerouslySetInnerHTML={{ __html: searchParams.q }} />;
+}
+""",
+    "app/api/go/route.ts": """
+import { NextRequest, NextResponse } from "next/server";
+
+export async function GET(request: NextRequest) {
+  return NextResponse.redirect(request.nextUrl.searchParams.get("to")); // found
+}
+
+export async function POST(request: Request) {
+  const { name } = await request.json();
+  if (name) return new Response(`<h1>${name}</h1>`, { headers: { "Content-Type": "text/html" } }); // found
+  return new Response(`<h1>${name}</h1>`, { headers: { "Content-Type": "text/plain" } });
+}
+""",
+    "pages/shop.tsx": """
+import { exec } from "node:child_process";
+
+export const getServerSideProps = async (context) => {
+  exec("ls " + context.query.name); // found
+  return { redirect: { destination: context.query.next, permanent: false } }; // found
+};
+""",
+    "hono.ts": """
+import { exec } from "node:child_process";
+import { Hono } from "hono";
+
+const app = new Hono();
+app.get("/a", (c) => c.html("<h1>" + c.req.query("name"))); // found
+app.get("/b", (c) => c.redirect(c.req.query("to"))); // found
+app.post("/c", async (c) => {
+  const body = await c.req.json();
+  exec("ls " + body.name); // found
+  return c.text("<h1>" + body.name);
+});
+""",
+    "server/api/shop.ts": """
+import { exec } from "node:child_process";
+
+export default defineEventHandler(async (event) => {
+  const { name, next } = getQuery(event);
+  exec("ls " + name); // found
+  exec("ls " + (await readBody(event)).name); // found
+  return sendRedirect(event, next); // found
+});
+""",
+    "worker.js": """
+import { exec } from "node:child_process";
+
+export default {
+  async fetch(request) {
+    const url = new URL(request.url);
+    return Response.redirect(url.searchParams.get("to")); // found
+  },
+  async sweep(request) {
+    return Response.redirect(request.url);
+  },
+};
+
+Bun.serve({
+  fetch(request) {
+    exec("ls " + new URL(request.url).searchParams.get("name")); // found
+  },
+});
+""",
+    "sockets.js": """
+const { exec } = require("node:child_process");
+const { WebSocketServer } = require("ws");
+const io = require("socket.io")(3000);
+
+io.on("connection", (socket) => {
+  socket.on("list", (data) => {
+    exec("ls " + data.name); // found
+  });
+});
+new WebSocketServer({ port: 80 }).on("connection", (socket) => {
+  socket.on("message", (data) => {
+    exec("ls " + JSON.parse(data).name); // found
+  });
+});
+""",
+    "window.js": """
+const { ipcMain } = require("electron");
+const { exec } = require("node:child_process");
+
+ipcMain.handle("list", async (event, name) => {
+  exec("ls " + event.name);
+  exec("ls " + name); // found
+});
+""",
+    "procedures.ts": """
+import { exec } from "node:child_process";
+import { initTRPC } from "@trpc/server";
+import { z } from "zod";
+
+const t = initTRPC.create();
+export const router = t.router({
+  list: t.procedure.input(z.object({ name: z.string() })).query(({ input, ctx }) => {
+    exec("ls " + ctx.folder);
+    exec("ls " + input.name); // found
+  }),
+});
+""",
+    "clouds.js": """
+const { exec } = require("node:child_process");
+const functions = require("firebase-functions");
+const { app } = require("@azure/functions");
+
+exports.call = functions.https.onCall((data, context) => {
+  exec("ls " + data.name); // found
+});
+exports.request = functions.https.onRequest((incoming, outgoing) => {
+  outgoing.send("<h1>" + incoming.query.name); // found
+});
+app.http("list", {
+  handler: async (request, context) => {
+    exec("ls " + (await request.json()).name); // found
+  },
+});
+""",
+    "responses.js": """
+exports.handler = async (event) => {
+  const name = event.queryStringParameters.name;
+  if (name) {
+    return { statusCode: 302, headers: { Location: name } }; // found
+  }
+  if (event.plain) {
+    return { statusCode: 200, headers: { "Content-Type": "application/json" }, body: "<h1>" + name };
+  }
+  return { statusCode: 200, headers: { "Content-Type": "text/html" }, body: "<h1>" + name }; // found
+};
+""",
+    "schema.js": """
+const { exec } = require("node:child_process");
+const { ApolloServer } = require("apollo-server");
+
+const resolvers = {
+  Query: { list: (parent, { name }) => { exec("ls " + name); } }, // found
+  Shop: { list: (parent, { name }) => { exec("ls " + name); } },
+};
+new ApolloServer({ typeDefs: "", resolvers });
+""",
+    "pages.controller.ts": """
+import { exec } from "node:child_process";
+import { Controller, Get, Header, Post, Query, Redirect } from "@nestjs/common";
+import { Args, Resolver } from "@nestjs/graphql";
+
+@Controller("pages")
+export class Pages {
+  @Get("go")
+  @Redirect()
+  go(@Query("to") to: string) {
+    return { url: to }; // found
+  }
+
+  @Get("name")
+  name(@Query("name") name: string) {
+    return `<h1>${name}</h1>`; // found
+  }
+
+  @Get("plain")
+  @Header("Content-Type", "text/plain")
+  plain(@Query("name") name: string) {
+    return `<h1>${name}</h1>`;
+  }
+
+  @Get("object")
+  object(@Query("name") name: string) {
+    return { title: `<h1>${name}</h1>`, url: name };
+  }
+}
+
+@Resolver()
+export class Shops {
+  list(@Args("name") name: string) {
+    exec("ls " + name); // found
+  }
+}
+""",
+    "hapi.js": """
+const Hapi = require("@hapi/hapi");
+const server = Hapi.server({ port: 3000 });
+server.route({ method: "GET", path: "/a", handler: (request, h) => "<h1>" + request.query.name }); // found
+server.route({ method: "GET", path: "/b", handler: (request, h) => ({ name: "<h1>" + request.query.name }) });
+server.route({ method: "GET", path: "/c", handler: (request, h) => h.response("<h1>" + request.query.name) }); // found
+server.route({
+  method: "GET",
+  path: "/d",
+  handler: (request, h) => h.response("<h1>" + request.query.name).type("text/plain"),
+});
+""",
+    "watch.ts": """
+import { DomSanitizer } from "@angular/platform-browser";
+import { ActivatedRoute } from "@angular/router";
+
+export class Watch {
+  constructor(private sanitizer: DomSanitizer, private route: ActivatedRoute) {
+    this.route.queryParams.subscribe((parameters) => {
+      this.page = this.sanitizer.bypassSecurityTrustHtml(parameters.text); // found
+    });
+    this.route.data.subscribe((data) => {
+      this.page = this.sanitizer.bypassSecurityTrustHtml(data.text);
+    });
+  }
+}
+""",
+    "context.ts": """
+import { exec } from "node:child_process";
+import type { HttpContext } from "@adonisjs/core/http";
+
+export default class Shops {
+  async index({ request, response }: HttpContext) {
+    exec("ls " + request.input("name")); // found
+    exec("ls " + request.id());
+    return response.redirect(request.qs().to); // found
+  }
+}
+""",
 }
 
 
@@ -167,7 +442,8 @@ app.get("/shops", async (req, res) => {
 def test_routes_are_sources_and_builders_take_text(name):
     code = PROGRAMS[name]
     tree = MemoryTree({name: code.encode()}, "app")
-    request = ScanRequest(Path("."), None, {"rules": ("command-injection", "cross-site-scripting", "sql-injection")})
+    checks = ("command-injection", "cross-site-scripting", "sql-injection", "open-redirect")
+    request = ScanRequest(Path("."), None, {"rules": checks})
     report = scan_tree(tree, request, silent).report
     assert not [problem for problem in report.problems if problem.level != "warning"]
     marked = {number for number, line in enumerate(code.splitlines(), 1) if re.search("// found$", line)}
