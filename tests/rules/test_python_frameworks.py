@@ -11,6 +11,234 @@ from analyzer.sources.trees import MemoryTree
 
 CHECKS = ("command-injection", "cross-site-scripting", "sql-injection", "nosql-injection", "code-injection")
 PROGRAMS = {
+    "registered functions": """
+import os
+import gradio as gr
+import socketio
+from bottle import Bottle
+from flask import Flask
+from flask_socketio import SocketIO
+from xmlrpc.server import SimpleXMLRPCServer
+
+app = Flask(__name__)
+shop = Bottle()
+sockets = socketio.Server()
+others = SocketIO(app)
+
+
+def page(name):
+    return "<h1>" + name  # found
+
+
+def number(name):
+    return "<h1>" + name
+
+
+def help_page(name):
+    return "<h1>" + name
+
+
+app.add_url_rule("/shops/<name>", "page", page)
+app.add_url_rule("/numbers/<int:name>", view_func=number)
+
+
+def other_page(name):
+    return "<h1>" + name  # found
+
+
+shop.route("/shops/<name>", "GET", other_page)
+
+
+def remove(name):
+    os.system("rm " + name)  # found
+
+
+def keep(name):
+    os.system("ls " + name)
+
+
+SimpleXMLRPCServer(("", 80)).register_function(remove)
+keep("shops")
+
+
+def show(name):
+    os.system("ls " + name)  # found
+
+
+def chosen(name):
+    os.system("ls " + name)  # found
+
+
+gr.Interface(fn=show, inputs="text", outputs="text").launch()
+gr.Button().click(chosen, inputs=[gr.Textbox()])
+
+
+@sockets.on("list")
+def listed(sid, data):
+    os.system("ls " + sid)
+    os.system("ls " + data["name"])  # found
+
+
+@others.on("list")
+def also_listed(data):
+    os.system("ls " + data["name"])  # found
+""",
+    "applications of clouds": """
+import os
+import streamlit as st
+from aws_lambda_powertools.event_handler import APIGatewayRestResolver
+from chalice import Chalice
+from litestar import get, post
+from ninja import NinjaAPI
+from flask_restx import Api, Resource
+
+app = Chalice(app_name="shop")
+events = APIGatewayRestResolver()
+api = NinjaAPI()
+rest = Api()
+
+
+@app.route("/shops/{name}")
+def shop(name):
+    os.system("ls " + name)  # found
+    os.system("ls " + app.current_request.json_body["name"])  # found
+    os.system("ls " + app.current_request.method)
+
+
+@events.get("/shops/<name>")
+def event(name: str):
+    os.system("ls " + name)  # found
+    os.system("ls " + events.current_event.get_query_string_value(name="name"))  # found
+
+
+@api.get("/shops")
+def ninja(request, name: str, number: int):
+    os.system("ls " + name)  # found
+    os.system("ls " + str(number))
+
+
+@post("/shops")
+async def litestar(data: dict, name: str, service: Service) -> None:
+    os.system("ls " + data["name"])  # found
+    os.system("ls " + name)  # found
+    os.system("ls " + service.folder)
+
+
+class Shops(Resource):
+    def post(self):
+        os.system("ls " + rest.payload["name"])  # found
+
+
+os.system("ls " + st.text_input("name"))  # found
+os.system("ls " + str(st.number_input("number")))
+""",
+    "messages": """
+import os
+import shop_pb2_grpc
+from discord.ext import commands
+from telegram import Update
+
+bot = commands.Bot("!")
+
+
+class Shop(shop_pb2_grpc.ShopServicer):
+    def Remove(self, request, context):
+        os.system("rm " + request.name)  # found
+
+    def helper(self, request):
+        os.system("rm " + request.name)
+
+
+async def show(update: Update, context):
+    os.system("ls " + update.message.text)  # found
+    os.system("ls " + context.args[0])  # found
+
+
+@bot.command()
+async def ping(ctx, host):
+    os.system("ping " + host)  # found
+    os.system("ping " + ctx.prefix)
+""",
+    "serializers": """
+import os
+from django import forms
+from django.views.generic import FormView
+from rest_framework import serializers, viewsets
+
+
+class Shop(serializers.Serializer):
+    name = serializers.CharField()
+    number = serializers.IntegerField()
+
+
+class Search(forms.Form):
+    name = forms.CharField()
+    number = forms.IntegerField()
+
+
+class Shops(viewsets.ModelViewSet):
+    serializer_class = Shop
+
+    def create(self, request):
+        serializer = Shop(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        os.system("ls " + serializer.validated_data["name"])  # found
+        os.system("ls " + str(serializer.validated_data["number"]))
+        shop = serializer.save()
+        os.system("ls " + shop.folder)
+
+    def perform_create(self, serializer):
+        os.system("ls " + serializer.validated_data["name"])  # found
+        os.system("ls " + str(serializer.validated_data["number"]))
+        os.system("ls " + serializer.context["folder"])
+
+
+class Searches(FormView):
+    form_class = Search
+
+    def form_valid(self, form):
+        os.system("ls " + form.cleaned_data["name"])  # found
+        os.system("ls " + str(form.cleaned_data["number"]))
+""",
+    "keywords of views": """
+import os
+from django.urls import path
+from django.views.generic import DetailView
+
+
+class Shop(DetailView):
+    def get_object(self):
+        os.system("ls " + self.kwargs["name"])  # found
+        os.system("ls " + self.kwargs["number"])
+
+
+urlpatterns = [path("shops/<name>/<int:number>", Shop.as_view())]
+""",
+    "pages that are written": """
+import falcon
+from urllib.parse import parse_qs
+
+
+class Shop:
+    def on_get(self, req, resp):
+        resp.content_type = "text/html"
+        resp.text = "<h1>" + req.get_param("name")  # found
+
+    def on_post(self, req, resp):
+        resp.text = "<h1>" + req.get_param("name")
+
+
+def application(environ, start_response):
+    name = parse_qs(environ["QUERY_STRING"])["name"][0]
+    start_response("200 OK", [("Content-Type", "text/html")])
+    return [("<h1>" + name).encode()]  # found
+
+
+def plain(environ, start_response):
+    name = parse_qs(environ["QUERY_STRING"])["name"][0]
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [("<h1>" + name).encode()]
+""",
     "django forms": """
 import os
 from django import forms
