@@ -11,6 +11,26 @@ from analyzer.sources.trees import MemoryTree
 
 CHECKS = ("command-injection", "cross-site-scripting", "sql-injection", "nosql-injection", "code-injection")
 PROGRAMS = {
+    "validators of forms": """
+import os
+from wtforms import Form, StringField
+
+
+class Listed:
+    def __call__(self, form, field):
+        os.system("ls " + field.data)  # found
+        os.system("ls " + field.label)
+
+
+class Search(Form):
+    name = StringField()
+
+    def validate_name(form, field):
+        os.system("ls " + field.data)  # found
+
+    def describe(self, form, field):
+        os.system("ls " + field.data)
+""",
     "registered functions": """
 import os
 import gradio as gr
