@@ -9,7 +9,14 @@ from analyzer.extraction.collect_facts import silent
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
-CHECKS = ("command-injection", "cross-site-scripting", "sql-injection", "nosql-injection", "code-injection")
+CHECKS = (
+    "command-injection",
+    "cross-site-scripting",
+    "sql-injection",
+    "nosql-injection",
+    "code-injection",
+    "request-forgery",
+)
 PROGRAMS = {
     "validators of forms": """
 import os
@@ -206,6 +213,10 @@ class Shops(viewsets.ModelViewSet):
         os.system("ls " + str(serializer.validated_data["number"]))
         shop = serializer.save()
         os.system("ls " + shop.folder)
+        os.system("ls " + shop.name)  # found
+        note = shop.notes.create(text=request.data["text"])
+        os.system("ls " + note.folder)
+        os.system("ls " + note.text)  # found
 
     def perform_create(self, serializer):
         os.system("ls " + serializer.validated_data["name"])  # found
@@ -219,6 +230,27 @@ class Searches(FormView):
     def form_valid(self, form):
         os.system("ls " + form.cleaned_data["name"])  # found
         os.system("ls " + str(form.cleaned_data["number"]))
+""",
+    "clients": """
+import os
+from fastapi import FastAPI
+from httpx import AsyncClient
+
+app = FastAPI()
+
+
+@app.get("/shops")
+async def shops(address: str):
+    async with AsyncClient() as client:
+        async with client.stream("GET", address) as answer:  # found
+            return await answer.aread()
+
+
+@app.get("/names")
+async def names(address: str):
+    async with AsyncClient() as client:
+        await client.head(address)  # found
+        await client.stream(address, "https://shop.example/")
 """,
     "keywords of views": """
 import os
