@@ -1,4 +1,4 @@
-"""Routes of browsers, requests and answers of servers, services of Nest, queries of TypeORM, in programs as their documentation has them."""
+"""Routes of browsers, requests and answers of servers, services of Nest, queries of TypeORM, as documented."""
 
 import re
 from pathlib import Path
