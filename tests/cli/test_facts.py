@@ -41,8 +41,9 @@ const re = /(a+)+$/, t = `x\\n${re}\\ty`; for (const k in {}) { t[k] = (function
     "b.js": "export let b = '\\u{1F600} \\ud800';\n",
     "a.c": """\
 #define TWICE(x) ((x) * 2)
+#define LEAVE return 0
 struct s { int f; int a[4]; } *p; int n[10];
-int f(int *q, struct s *r) { int u; int *v = &u, *w = &q[1], *z = &r->f; *q = TWICE(*v); return (char) *w + *z + u; }
+int f(int *q, struct s *r) { int u; if (!q) LEAVE; int *v = &u, *w = &q[1], *z = &r->f; *q = TWICE(*v); return (char) *w + *z + u; }
 """,
     "a.go": """\
 package a
