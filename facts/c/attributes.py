@@ -133,9 +133,10 @@ def _mask(match: re.Match) -> bytes:
     return b'"' * len(found) if found[:1] in (b'"', b"'") else re.sub(rb"[^\n]", b" ", found)
 
 
-# cleanup_free char *text = f();   g_autoptr(File) file = f();   __attribute__((cleanup(g))) int fd = f();
+# cleanup_free char *text = f();   __do_close int fd = f();   __attribute__((cleanup(g))) int fd = f();
 _CLEANED_UP = re.compile(
-    rb"(?<=[;{}\s])(?:_*(?:auto_?)?cleanup_\w+|g_autofree|__attribute__\s*\(\(\s*_*cleanup_*\s*\(\s*\w+\s*\)\s*\)\))"
+    rb"(?<=[;{}\s])(?:\w*(?:free|close|clean|unref|destroy|release)\w*(?:[ \t]*\([ \t]*\w+[ \t]*\))?"
+    rb"|g_autofree|__attribute__\s*\(\(\s*_*cleanup_*\s*\(\s*\w+\s*\)\s*\)\))"
     rb"(?=\s+(?:(?:const|struct|unsigned)\s+)*\w+[\s*]+\w+\s*(?:[=;,]|\[))"
 )
 _POINTER_CLEANED_UP = re.compile(rb"(?<=[;{}\s])g_autoptr\s*\(\s*(\w+)\s*\)(?=\s*\w+\s*[=;,])")
