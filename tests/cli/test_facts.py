@@ -43,7 +43,8 @@ const re = /(a+)+$/, t = `x\\n${re}\\ty`; for (const k in {}) { t[k] = (function
 #define TWICE(x) ((x) * 2)
 #define LEAVE return 0
 struct s { int f; int a[4]; } *p; int n[10];
-int f(int *q, struct s *r) { int u; if (!q) LEAVE; int *v = &u, *w = &q[1], *z = &r->f; *q = TWICE(*v); return (char) *w + *z + u; }
+int f(int *q, struct s *r) {
+  int u; if (!q) LEAVE; int *v = &u, *w = &q[1], *z = &r->f; *q = TWICE(*v); return (char) *w + *z + u; }
 """,
     "a.go": """\
 package a
