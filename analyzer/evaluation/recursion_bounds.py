@@ -37,10 +37,8 @@ BOUNDED, INTO = "points_to", "wide"
 class RecursionBound:
     """A bound on a relation, which may have `rows_per_entity`, and `least_rows` in the smallest program.
 
-    Rows of the relations `counted` are so many rows of it.
-
-    `choose` gives the rows of `into` each time that the relation outgrows its limit. Evaluation i may have `growth[i]`
-    times as many rows as the first one.
+    Rows of the relations `counted` count as rows of it. `choose` gives the rows of `into` each time that the relation
+    outgrows its limit. Evaluation i may have `growth[i]` times as many rows as the first one.
     """
 
     relation: str

@@ -1,4 +1,4 @@
-"""What routes, annotations and types let through only in a form, and names of temporary files, in Java."""
+"""Java: parameters that routes, annotations and types restrict to plain texts, and names of temporary files."""
 
 import pytest
 from marked_lines import lines_with_findings, marked_lines
