@@ -18,7 +18,8 @@ class Compiled(BuildHookInterface):
         if version == "editable":
             return
         sys.path.insert(0, self.root)
-        os.environ["PYTHONPATH"] = self.root  # Other processes compile kernels.
+        # Other processes compile kernels; where builds are isolated, packages are on the path.
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (self.root, os.environ.get("PYTHONPATH"))))
         from analyzer.evaluation import program
         from analyzer.evaluation.rulebook import build_rulebook
         from engine import compile_kernels, kernel_directory
