@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine.budget import BudgetExceeded as BudgetExceeded
     from engine.codec import Codec as Codec
     from engine.codec import Damaged as Damaged
+    from engine.database import Always as Always
     from engine.database import Database as Database
     from engine.database import EvaluationError as EvaluationError
     from engine.database import OutOfMemory as OutOfMemory
@@ -106,6 +107,7 @@ PUBLIC = {
     "Database": "engine.database",
     "EvaluationError": "engine.database",
     "OutOfMemory": "engine.database",
+    "Always": "engine.database",
     "Widening": "engine.database",
     "Budget": "engine.budget",
     "BudgetExceeded": "engine.budget",

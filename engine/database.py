@@ -22,6 +22,16 @@ class OutOfMemory(EvaluationError):
 
 
 @dataclass(frozen=True)
+class Always:
+    """Chooses the same facts, [arity, n], whatever has been derived."""
+
+    facts: Columns
+
+    def __call__(self, rows: Columns) -> Columns:
+        return self.facts
+
+
+@dataclass(frozen=True)
 class Widening:
     """A bound on a recursion: a stratum in which `relation` outgrows its limit restarts with more facts.
 
@@ -29,8 +39,8 @@ class Widening:
     none. `choose` is given the rows of `relation` at the end of the iteration that passed the limit, [arity, n], and
     returns facts to add to `into`, a relation of an earlier stratum that the recursion negates. Iterations end at a
     barrier: the rows, and with them the result, are the same for any number of threads, and they are the fixpoint of
-    the program on the database with all facts of `into`. The limit is on the rows of `relation` together with those of
-    the relations `counted` of its stratum.
+    the program on the database with all facts of `into`. Where `choose` is `Always`, iterations do not matter. The
+    limit is on the rows of `relation` together with those of the relations `counted` of its stratum.
     """
 
     relation: str

@@ -64,7 +64,7 @@ def wide_values(rows: np.ndarray) -> np.ndarray:
 
 # What two restarts do not bound may be as large by itself: the limit grows, so that not all restarts are for nothing.
 POINTS_TO = RecursionBound(BOUNDED, INTO, 0.7, 300_000, wide_values, (1, 1, 2, 4), ("holds",))
-TAINT = RecursionBound("tainted", "short_paths", 1.5, 500_000, lambda rows: np.array([[1]], np.int32))
+TAINT = RecursionBound("tainted", "short_paths", 1.5, 500_000, engine.Always(np.array([[1]], np.int32)))
 RECURSIONS = (POINTS_TO, TAINT)
 CHOSEN = frozenset(recursion.into for recursion in RECURSIONS)
 """The relations that get rows when a recursion outgrows its bound."""

@@ -44,16 +44,24 @@ class Plan:
     never: bool = False
 
 
-def build(rule: Rule, bindings: Bindings, delta: int | None = None, recursive: frozenset[str] = frozenset()) -> Plan:
+def build(
+    rule: Rule,
+    bindings: Bindings,
+    delta: int | None = None,
+    recursive: frozenset[str] = frozenset(),
+    advanced: frozenset[str] | None = None,
+) -> Plan:
     """Plan a rule; `delta` is the position in its body of the atom that reads the delta.
 
-    Atoms of relations in `recursive` before that position read earlier iterations only.
+    Atoms before that position read earlier iterations only if their relations are `advanced` with that of the delta, by
+    default all that are `recursive`.
     """
     first = None if delta is None else rule.atom(delta)
     steps = order(rule.body, first, (), rule.head, bindings.sizes, hinted(rule, delta, recursive))
     builder = Builder(rule.wide, bindings)
     if delta is not None:
-        earlier = (x for x in rule.body[:delta] if isinstance(x, Match) and x.relation in recursive)
+        together = recursive if advanced is None else advanced
+        earlier = (x for x in rule.body[:delta] if isinstance(x, Match) and x.relation in together)
         earlier = (x for x in earlier if not isinstance(bindings.relations[x.relation], AggregateRelation))
         builder.old = frozenset(map(id, earlier))
         builder.recursive = recursive

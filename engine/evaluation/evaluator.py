@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from engine.budget import Budget, Meter, TimeIsUp
-from engine.database import Columns, Database, OutOfMemory, Widening
+from engine.database import Always, Columns, Database, OutOfMemory, Widening
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
@@ -150,6 +150,7 @@ class Evaluation:
         execution.row_limits = {
             name: n for name, limits in self.limits.items() if (n := next(limits, None)) is not None
         }
+        execution.dated = {name for name, widening in self.widenings.items() if not isinstance(widening.choose, Always)}
         self.symbols = database.symbols
         bits = program.number_bits
         written = {clause.head.relation for clause in program.clauses}.union(w.into for w in widenings)

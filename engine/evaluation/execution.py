@@ -30,8 +30,9 @@ class Options:
     cache, when its delta has `delta_rows`, for each part must keep enough to do at once. `split_rows`: in rounds a
     partition with more rows is split if threads cannot share it; each round visits all parts, so they pay only when
     they are much larger.
-    `alone_rows`: less work than that is done by the calling thread alone. `beside_rows`: strata expected to touch more
-    rows in an update run side by side. `wave_tasks`: full tasks between two looks at the sizes of partitions.
+    `alone_rows`: less work than that is done by the calling thread alone, as are jobs of fewer than `alone_mean_rows`
+    on average: threads would wait for the interpreter's lock. `beside_rows`: strata expected to touch more rows in an
+    update run side by side. `wave_tasks`: full tasks between two looks at the sizes of partitions.
     `large_rows`: an evaluation that has derived more lets go of relations when they have been read. `exchange_bits`: an
     exchange begins with 2**exchange_bits partitions, but four for each worker at least; `queue_batches`: a queue's
     room. `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's
@@ -48,6 +49,7 @@ class Options:
     exchange_bits: int = 2
     queue_batches: int = 64
     alone_rows: int = 1 << 13
+    alone_mean_rows: int = 1 << 11
     beside_rows: int = 1 << 15
     wave_tasks: int = 64
     large_rows: int = 1 << 20
@@ -68,7 +70,8 @@ Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 class Execution:
     """A worker pool with the options of an evaluation. `epoch` counts changes of the magnitude of relations.
 
-    `row_limits` are on the rows of relations together with those that are `counted` for each, itself included.
+    `row_limits` are on the rows of relations together with those that are `counted` for each, itself included. Of
+    `dated` relations it matters which rows there are in the iteration that passes the limit.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class Execution:
         self.options, self.policy, self.profiled, self.meter = options, policy, False, meter
         self.row_limits: dict[str, int] = {}
         self.counted: dict[str, Collection[str]] = {}
+        self.dated: Collection[str] = ()
         self.pool = WorkerPool(threads, options.chunk_rows, options.buffer_rows, meter.watch)
         self.epoch = 0
         self._lock = Lock()
@@ -84,7 +88,7 @@ class Execution:
     def run(self, jobs: Sequence[Job], targets: Iterable[Relation]) -> None:
         """Run jobs to their end; `targets` are the relations they write, split when they outgrow their partitions."""
         size = sum(b.hi - b.lo for _, _, blocks in jobs for b in blocks)
-        if size <= self.options.alone_rows:
+        if size <= max(self.options.alone_rows, self.options.alone_mean_rows * len(jobs)):
             worker = self.pool.workers[0]
             for plan, statistics, blocks in jobs:
                 if plan.scan is None:

@@ -1,7 +1,8 @@
 """The fixpoint of one component: its rules once, then its recursive variants until nothing is new.
 
 Components with stages advance in iterations only: which rows a choice lets in depends on when they are derived. So do
-those with equivalences, which no column partitions, and with aggregates that are not premappable.
+those with equivalences, which no column partitions, and with aggregates that are not premappable. Of the others, one
+relation is advanced after the other (`engine.plan.turns`), unless they are partitioned.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from engine.plan.discriminating_sets import Placement, place
 from engine.plan.linearise import linearise
 from engine.plan.rule import Rule
 from engine.plan.rule_text import rule_text
+from engine.plan.turns import turns
 from engine.plan.variable_elimination import Always, Elimination, eliminate_variables
 from engine.result import RuleStatistics, StratumStatistics
 from engine.storage.aggregate_relation import AggregateRelation
@@ -34,7 +36,7 @@ from engine.storage.relation import Relation
 
 
 class LimitReached(Exception):
-    """A relation of the component has passed its limit at the end of an iteration."""
+    """A relation of the component has passed its limit at the end of an iteration, or of a round of turns."""
 
     def __init__(self, relation: Relation) -> None:
         super().__init__(relation.name)
@@ -68,12 +70,13 @@ class SemiNaiveComponent:
         self.wide = self.eliminate_variables()
         if self.statistics.recursive:
             self.coordinate()
+        self.in_turn = self.may_take_turns
         names = frozenset(relation.name for relation in self.relations)
         self.initial: list[Variant] = []
         self.variants: dict[str, list[Variant]] = {name: [] for name in names}
         for rule in self.rules:
             statistics = self.account(rule)
-            found = variants_of(rule, bindings, statistics, names)
+            found = variants_of(rule, bindings, statistics, names, self.in_turn)
             if not found:
                 self.initial.append(Variant(rule, bindings, statistics))
             for name, variant in found:
@@ -125,6 +128,18 @@ class SemiNaiveComponent:
     def is_limited(self) -> bool:
         limited = self.execution.row_limits.keys()
         return bool(self.execution.meter.charged) or not limited.isdisjoint(self.statistics.relations)
+
+    @property
+    def may_take_turns(self) -> bool:
+        """True if it does not matter in which iteration a tuple is derived."""
+        names = {relation.name for relation in self.relations}
+        return (
+            self.statistics.recursive
+            and len(names) > 1
+            and self.statistics.policy == GLOBAL.name
+            and not (self.is_ordered or self.execution.meter.charged)
+            and names.isdisjoint(self.execution.dated)
+        )
 
     def coordinate(self) -> None:
         """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
@@ -188,26 +203,44 @@ class SemiNaiveComponent:
             self.run_variants([variant], self.targets)
         if self.statistics.local:
             self.run_local()
+        elif self.in_turn:
+            self.run_in_turn()
         else:
             self.run_rounds()
         return self.statistics
 
     def run_rounds(self) -> None:
         """Advance all relations together, iteration by iteration; go over to an exchange when there is enough to do."""
-        while (n_delta := self.advance()) and self.statistics.recursive:
+        while (n_delta := self.advance(self.relations)) and self.statistics.recursive:
             if self.statistics.policy != GLOBAL.name and n_delta > self.execution.options.alone_rows:
                 self.run_exchange()
                 return
-            self.statistics.iterations += 1
-            self.execution.pool.begin_iteration(self.statistics.iterations)
-            self.execution.meter.check_rows()
-            self.check_limits()
+            self.begin_iteration()
             self.run_round([v for r in self.relations if r.n_delta for v in self.variants[r.name]])
 
-    def advance(self) -> int:
-        """Advance the relations to the next iteration; return the size of all deltas."""
+    def run_in_turn(self) -> None:
+        """Advance one relation after the other, round by round, until none gets anything new."""
+        order = [self.bindings.relations[name] for name in turns([r.name for r in self.relations], self.rules)]
+        while True:
+            found = False
+            for relation in order:
+                if relation.has_new_rows and self.advance([relation]):
+                    found = True
+                    self.run_round(self.variants[relation.name])
+            if not found:
+                return
+            self.begin_iteration()
+
+    def begin_iteration(self) -> None:
+        self.statistics.iterations += 1
+        self.execution.pool.begin_iteration(self.statistics.iterations)
+        self.execution.meter.check_rows()
+        self.check_limits()
+
+    def advance(self, relations: Sequence[Relation]) -> int:
+        """Advance relations to the next iteration; return the size of all deltas."""
         begin = perf_counter()
-        n_delta = self.execution.advance(self.relations)
+        n_delta = self.execution.advance(relations)
         self.statistics.arranging_s += perf_counter() - begin
         return n_delta
 
@@ -220,7 +253,7 @@ class SemiNaiveComponent:
                     raise LimitReached(relation)
 
     def run_local(self) -> None:
-        if not self.advance():
+        if not self.advance(self.relations):
             return
         if self.base is not None:
             self.base.replace([copied(self.relations[0].delta, self.base)])

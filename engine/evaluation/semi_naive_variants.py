@@ -18,7 +18,9 @@ REPLANNED_ROWS = 128
 class Variant:
     """A rule, reading the delta in one of its atoms, or (`delta` is None) all rows everywhere.
 
-    Its plan is made on first use, and again when a relation it reads has changed its size by an order of magnitude.
+    Atoms of relations that are `advanced` with that of the delta read earlier iterations only before it in the body: so
+    no two rows are joined twice. Its plan is made on first use, and again when a relation it reads has changed its size
+    by an order of magnitude.
     """
 
     def __init__(
@@ -28,13 +30,14 @@ class Variant:
         statistics: RuleStatistics,
         delta: int | None = None,
         recursive: frozenset[str] = frozenset(),
+        advanced: frozenset[str] = frozenset(),
     ) -> None:
         self.rule, self.bindings, self.statistics = rule, bindings, statistics
-        self.delta, self.recursive = delta, recursive
+        self.delta, self.recursive, self.advanced = delta, recursive, advanced
         atoms = [(i, x.relation) for i, x in enumerate(rule.body) if isinstance(x, Match)]
         self.required = [bindings.relations[name] for i, name in atoms if i != delta]
         earlier = [
-            bindings.relations[name] for i, name in atoms if delta is not None and i < delta and name in recursive
+            bindings.relations[name] for i, name in atoms if delta is not None and i < delta and name in advanced
         ]
         self.earlier = [relation for relation in earlier if not isinstance(relation, AggregateRelation)]
         self.read = [bindings.relations[name] for name in dict.fromkeys(relations_of(rule.body))]
@@ -73,17 +76,23 @@ class Variant:
 
     def _build(self) -> None:
         begin = perf_counter()
-        self._plan = build(self.rule, self.bindings, self.delta, self.recursive)
+        self._plan = build(self.rule, self.bindings, self.delta, self.recursive, self.advanced)
         self.n_plans += 1
         self.statistics.planning_s += perf_counter() - begin
 
 
 def variants_of(
-    rule: Rule, bindings: Bindings, statistics: RuleStatistics, recursive: frozenset[str]
+    rule: Rule, bindings: Bindings, statistics: RuleStatistics, recursive: frozenset[str], in_turn: bool
 ) -> Sequence[tuple[str, Variant]]:
-    """Return a variant for each atom of a recursive relation, with the name of that relation."""
+    """Return a variant for each atom of a recursive relation, with the name of that relation.
+
+    Relations are advanced together, or one in turn.
+    """
     return [
-        (literal.relation, Variant(rule, bindings, statistics, i, recursive))
+        (
+            literal.relation,
+            Variant(rule, bindings, statistics, i, recursive, frozenset([literal.relation]) if in_turn else recursive),
+        )
         for i, literal in enumerate(rule.body)
         if isinstance(literal, Match) and literal.relation in recursive
     ]

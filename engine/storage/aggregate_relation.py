@@ -61,6 +61,10 @@ class AggregateRelation(Relation):
 
     # ---- iterations
 
+    @property
+    def has_new_rows(self) -> bool:
+        return any(partition.changes.n for partition in self.partitions)
+
     def before_advance(self) -> list[Callable[[], None]]:
         """Bring the totals of partitions up to date, if there are many: a few are left to `advance`."""
         if sum(partition.changes.n for partition in self.partitions) <= GATHERED_ROWS:

@@ -82,6 +82,11 @@ class Relation:
         self.magnitude = (self.n.bit_length() + 2) // 3
         return [partial(a.add, blocks) for a in self.arrangements.values()] if changed else []
 
+    @property
+    def has_new_rows(self) -> bool:
+        """True if `advance` may find rows for the next delta."""
+        return any(partition.n > partition.end for partition in self.partitions)
+
     def settle(self) -> None:
         """Make the delta old; called when nothing is new any more."""
         for partition in self.partitions:
