@@ -20,8 +20,9 @@ _UNARY, _CALL = map(tree.kind_ids, ("unary_expression", "call_expression"))
 _LOGICAL = {"&&": "and", "||": "or"}
 # Calls whose truth is that of their first argument: they tell the compiler what to expect of it, or report it.
 _EXPECTATION = re.compile(
-    r"_*(un)?likely|([A-Z0-9_]*_)?(UN)?LIKELY|__builtin_expect(_with_probability)?|expect_(true|false)|"
-    r"PREDICT_(TRUE|FALSE)|\w+_assert|WARN_ON(_ONCE)?"
+    r"(?!is_|looks_|seems_)(\w*_)?(un)?likely|([A-Z0-9_]*_)?(UN)?LIKELY|__builtin_expect(_with_probability)?|"
+    r"(\w+_)?(expect|predict)_(true|false)|([A-Z0-9_]*_)?(EXPECT|PREDICT)_(TRUE|FALSE|LIKELY|UNLIKELY)|"
+    r"\w+_(fast|slow)_?path|\w+_assert|WARN_ON(_ONCE)?"
 )
 
 
