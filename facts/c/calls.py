@@ -3,7 +3,7 @@
 from tree_sitter import Node
 
 from facts.c import tree
-from facts.c.operators import described
+from facts.c.operators import BINARY, described
 from facts.c.places import place_of, store
 from facts.c.tree import EXPRESSIONS, children, with_fields
 from facts.c.unit import Unit
@@ -93,7 +93,12 @@ def _calling(unit: Unit, callee: int, arguments: Node, node: Node) -> int:
 
 
 def _assert(unit: Unit, node: Node, condition: Node) -> int:
-    """`assert(condition)`: what follows is only reached where it holds."""
+    """`assert(condition)`: what follows is only reached where it holds. `assert(a && b)` asserts a, then b."""
+    if BINARY.is_whole(inner := tree.inside(condition)) and BINARY.operator_of(inner) == "&&":
+        *first, last = BINARY.operands(inner)
+        for asserted in first:
+            _assert(unit, asserted, asserted)
+        return _assert(unit, node, last)
     body = unit.body
     value = unit.value(condition)
     statement = body.instruction(unit.entity(tail("assert " + unit.label(value)), node))
