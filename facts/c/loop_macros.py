@@ -49,7 +49,7 @@ def repeat(unit: Unit, call: Node, statement: Node) -> None:
     if not looks_ahead:
         unit.value(call)
     for name, argument in counters:
-        unit.assign(name, unit.entity("unknown", argument), "macro", argument)
+        unit.assign(name, body.allocation(unit.entity("unknown", argument)), "macro", argument)
     body.branch(unit.entity("more " + label, call), inside, after)
     body.start(inside)
     unit.execute(statement)
