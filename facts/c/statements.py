@@ -31,7 +31,7 @@ def _expression(unit: Unit, node: Node) -> None:
         repeat(unit, expression, block)
         return
     value = unit.value(expression)
-    if expression.kind_id in tree.IDENTIFIER and unit.text(expression).isupper() and _is_nothing_here(unit, expression):
+    if expression.kind_id in tree.IDENTIFIER and _is_nothing_here(unit, expression):
         # A macro of a header that is a statement: `FINISH;`
         result = unit.body.running(unit.entity(unit.text(expression), expression))
         unit.emit("call", result, unit.body.entity, value)

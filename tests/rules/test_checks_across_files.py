@@ -55,6 +55,20 @@ REGISTERS = """def start(bus):
 
     bus.run()
 """
+LEAVES = """#define LEAVE do { leaving(); return; } while (0)
+#define END do { leaving(); exit(1); } while (0)
+#define NOTE leaving()
+"""
+LEAVE_OR = """#include "leave.h"
+
+static void {0}(int *p) {{ if (!p) {1}; *p = 1; {1}; }}
+
+int f_{0}(int n, int *p) {{
+  if (n < 3) {0}(p);
+  if (n < 3) return {0}(0), 1;
+  return 2;
+}}
+"""
 REGISTERED = """from bus import listen
 
 
@@ -229,6 +243,15 @@ CASES = {
         },
         ["a.c:5"],
     ),
+    "a macro of a header without parameters returns, ends the program, or does neither": (
+        {
+            "leave.h": LEAVES,
+            "a.c": LEAVE_OR.format("set", "LEAVE"),
+            "b.c": LEAVE_OR.format("end", "END"),
+            "c.c": LEAVE_OR.format("note", "NOTE"),
+        },
+        ["b.c:7", "c.c:7"],
+    ),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
 
@@ -245,7 +268,14 @@ def places():
         "memory",
     )
     flags = {
-        "rules": ("hard-coded-credentials", "unused-import", "cross-site-scripting", "debug-mode", "constant-condition")
+        "rules": (
+            "hard-coded-credentials",
+            "unused-import",
+            "cross-site-scripting",
+            "debug-mode",
+            "constant-condition",
+            "null-dereference",
+        )
     }
     report = scan_tree(tree, ScanRequest(Path("."), None, flags)).report
     return [f"{finding.place.file}:{finding.place.line}" for finding in report.findings]
