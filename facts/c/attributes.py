@@ -140,13 +140,25 @@ _CLEANED_UP = re.compile(
     rb"(?=\s+(?:(?:const|struct|unsigned)\s+)*\w+[\s*]+\w+\s*(?:[=;,]|\[))"
 )
 _POINTER_CLEANED_UP = re.compile(rb"(?<=[;{}\s])g_autoptr\s*\(\s*(\w+)\s*\)(?=\s*\w+\s*[=;,])")
+# In a function, THREAD_LOCAL int n;   STATIC char name[8];
+_LASTING = re.compile(
+    rb"(?m)(?<=^[ \t])([ \t]*)(\w*(?:THREAD_?LOCAL|thread_?local)\w*|STATIC)"
+    rb"(?=\s+(?:(?:const|struct|unsigned)\s+)*\w+[\s*]+\w+\s*(?:[=;,]|\[))"
+)
+# for each_item(item, list) {
+_FOR_MACRO = re.compile(
+    rb"(?<=[;{}\s])for(?=[ \t]+" + _NAME + rb"[ \t]*\((?:[^();{}]++|" + _PARENTHESES + rb")*+\)\s*\{)"
+)
 
 
 def without_misread(text: bytes) -> bytes:
     """Return the text without attributes behind stars and casts of addresses, which are read as something else.
 
-    What is cleaned up as its scope ends is as little the function's to release as what a static variable holds.
+    What is cleaned up as its scope ends is as little the function's to release as what a static variable holds; what
+    each thread has of its own lasts as long as that.
     """
+    text = _LASTING.sub(lambda match: match[1] + b"static".ljust(len(match[2])), text)
+    text = _FOR_MACRO.sub(b"   ", text)
     text = _CLEANED_UP.sub(lambda match: b"static".ljust(len(match[0])), text)
     text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
     result = bytearray(text)
