@@ -1,0 +1,211 @@
+"""Go: functions that end the program, by way of others, and what is no request of a client."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.sources.trees import MemoryTree
+
+PROGRAMS = {
+    "ends by way of others": """
+import ("fmt"; "net/http"; "os")
+
+func quit(err error) { fmt.Println(err); os.Exit(1) }
+func quitf(format string, err error) { quit(fmt.Errorf(format, err)) }
+func complain(format string, err error) { fmt.Printf(format, err) }
+func leave(format string, err error) { if err != nil { quitf(format, err) } }
+
+func a() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		quitf("no shop: %w", err)
+	}
+	defer response.Body.Close()
+}
+func b() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		complain("no shop: %w", err)
+	}
+	defer response.Body.Close() // found: result-after-error
+}
+func c() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		leave("no shop: %w", nil)
+	}
+	defer response.Body.Close() // found: result-after-error
+}
+""",
+    "zerolog": """
+import ("net/http"; "github.com/rs/zerolog"; "github.com/rs/zerolog/log")
+
+func a() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		log.Fatal().Err(err).Msg("no shop")
+	}
+	defer response.Body.Close()
+}
+func b(logger zerolog.Logger) {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		logger.Fatal().Str("name", "shop").Err(err).Send()
+	}
+	defer response.Body.Close()
+}
+func c() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		log.Error().Err(err).Msg("no shop")
+	}
+	defer response.Body.Close() // found: result-after-error
+}
+""",
+    "requests that are sent": """
+import "net/http"
+
+type Transport struct { inner http.RoundTripper }
+
+func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	again, _ := http.NewRequest(request.Method, request.URL.String(), nil)
+	return t.inner.RoundTrip(again)
+}
+func forward(w http.ResponseWriter, request *http.Request) {
+	http.Get(request.URL.Query().Get("address")) // found: request-forgery
+}
+""",
+    "paths below a root": """
+import ("net/http"; "os"; "path/filepath"; "github.com/gofrs/uuid")
+
+func below(root string, names ...string) string {
+	return filepath.Join(root, filepath.Join(append([]string{"/"}, names...)...))
+}
+func anywhere(root string, names ...string) string {
+	return filepath.Join(root, filepath.Join(append([]string{"x"}, names...)...))
+}
+func show(w http.ResponseWriter, r *http.Request) {
+	os.Remove(below("/srv", r.FormValue("name")))
+	os.Remove(anywhere("/srv", r.FormValue("name"))) // found: path-traversal
+	id, err := uuid.FromString(r.FormValue("id"))
+	if err == nil {
+		os.Remove("/srv/" + id.String())
+	}
+}
+""",
+    "the host is stored": """
+import ("net/http"; "net/url")
+
+func local(w http.ResponseWriter, r *http.Request, own *url.URL) {
+	target := *r.URL
+	target.Host = own.Host
+	target.Scheme = own.Scheme
+	http.Redirect(w, r, target.String(), http.StatusFound)
+}
+func anywhere(w http.ResponseWriter, r *http.Request) {
+	target, _ := url.Parse(r.FormValue("to"))
+	target.Scheme = "https"
+	http.Redirect(w, r, target.String(), http.StatusFound) // found: open-redirect
+}
+""",
+    "hosts that are allowed": """
+import ("net/http"; "net/url"; "strings"; "log")
+
+func isAllowedHost(target *url.URL, allowed string) bool {
+	return strings.EqualFold(target.Host, allowed) || strings.HasSuffix(target.Host, "."+allowed)
+}
+func hasSlash(target *url.URL, allowed string) bool {
+	return strings.EqualFold(target.Path, allowed)
+}
+func a(w http.ResponseWriter, r *http.Request, hosts []string) {
+	target, _ := url.Parse(r.FormValue("to"))
+	for _, host := range hosts {
+		if target.Scheme == "https" && isAllowedHost(target, host) {
+			http.Redirect(w, r, target.String(), http.StatusFound)
+		}
+		if hasSlash(target, host) {
+			http.Redirect(w, r, target.String(), http.StatusFound) // found: open-redirect
+		}
+	}
+}
+func checkPassword(name, password string) bool { return known(name) == password }
+func login(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("name")
+	if !checkPassword(name, r.FormValue("password")) {
+		log.Printf("refused: %s", name) // found: log-injection
+		return
+	}
+	log.Printf("login of %s", name)
+}
+""",
+    "variables of routes": """
+import ("net/http"; "os"; "github.com/go-chi/chi/v5"; "github.com/gorilla/mux")
+
+func routes(r chi.Router, m *mux.Router) {
+	r.Get("/a/{id:[0-9a-f-]+}/{name}", show)
+	r.Get("/b/{file:.+}", show)
+	r.Get("/c/{part:[a-z]+}", show)
+	r.Get("/d/{part}", show)
+	m.HandleFunc("/e/{key:[0-9]{4}}/{rest:.*}", vars)
+}
+func show(w http.ResponseWriter, r *http.Request) {
+	os.Remove("/srv/" + chi.URLParam(r, "id"))
+	os.Remove("/srv/" + chi.URLParam(r, "name")) // found: path-traversal
+	os.Remove("/srv/" + chi.URLParam(r, "file")) // found: path-traversal
+	os.Remove("/srv/" + chi.URLParam(r, "part")) // found: path-traversal
+}
+func vars(w http.ResponseWriter, r *http.Request) {
+	variables := mux.Vars(r)
+	os.Remove("/srv/" + variables["key"])
+	os.Remove("/srv/" + variables["rest"]) // found: path-traversal
+}
+""",
+    "helpers of tests": """
+import ("net/http"; "testing")
+
+func cookie(t *testing.T) *http.Cookie {
+	return &http.Cookie{Name: "session", Value: "x"}
+}
+""",
+    "cookies of programs": """
+import ("net/http"; "net/url")
+
+func cookie(token string) *http.Cookie {
+	return &http.Cookie{Name: "session", Value: token} // found: insecure-cookie
+}
+func client(jar http.CookieJar, address *url.URL, tokens []string) {
+	var cookies []*http.Cookie
+	for _, token := range tokens {
+		c := &http.Cookie{Name: "session", Value: token}
+		cookies = append(cookies, c)
+	}
+	jar.SetCookies(address, cookies)
+	one := &http.Cookie{Name: "session", Value: tokens[0]}
+	jar.SetCookies(address, []*http.Cookie{one})
+}
+func server(w http.ResponseWriter, tokens []string) {
+	var cookies []*http.Cookie
+	for _, token := range tokens {
+		c := &http.Cookie{Name: "session", Value: token} // found: insecure-cookie
+		cookies = append(cookies, c)
+	}
+	for _, c := range cookies {
+		http.SetCookie(w, c)
+	}
+}
+""",
+}
+MARK = re.compile(r"// found: (\S+)$")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_findings_stand_where_they_are_marked(name):
+    text = f"package shop\n{PROGRAMS[name]}"
+    expected = {(number, mark[1]) for number, line in enumerate(text.splitlines(), 1) if (mark := MARK.search(line))}
+    rules = {"rules": ("injection", "configuration", "result-after-error")}
+    request = ScanRequest(Path("."), None, rules)
+    report = scan_tree(MemoryTree({"shop/main.go": text.encode()}, "endings"), request).report
+    assert not [problem for problem in report.problems if problem.level == "error"]
+    assert {(finding.place.line, finding.check) for finding in report.findings} == expected
