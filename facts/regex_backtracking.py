@@ -1,9 +1,12 @@
-"""Regular expressions whose backtracking match can take exponential time.
+"""Regular expressions whose backtracking match can take exponential or polynomial time.
 
 A pattern is exponentially ambiguous when its automaton has a state that can be left and reached again by the same word
 in two ways (Weber and Seidl, 1991, criterion EDA; for backtracking matchers, Weideman et al., 2016). The automaton is
 Glushkov's, whose transitions keep their multiplicity: `(a+)+` has one position and two ways from it to itself. A match
 suffers only when it can still fail after the loop, so patterns that accept inside the loop are left out.
+
+A search takes quadratic time where one loop leads to another and a character fills both (criterion IDA, for words of
+one character): `a.*b.*c`, or ` +$`, which a search begins anew at every place.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ CATEGORIES = {
 }
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT)
 LOOKS = (sre.ASSERT, sre.ASSERT_NOT)
+START_ANCHORS = (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING)
 END_ANCHORS = (sre.AT_END, sre.AT_END_STRING, sre.AT_END_LINE)
 
 Node = TypeVar("Node", bound=Hashable)
@@ -103,18 +107,57 @@ def exponential(pattern: str) -> bool:
     """
     if not re.search(r"\)[*+{]", pattern):
         return False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = parser.parse(pattern)
-    except (re.error, OverflowError, RecursionError, ValueError):
-        return False
     automaton = Automaton()
     try:
-        whole = build(automaton, list(tree))
+        whole = build(automaton, parsed(pattern))
     except (TooLarge, RecursionError):
         return False
     return any(not component & whole.last.keys() for component in ambiguous_components(automaton))
+
+
+def polynomial(pattern: str) -> bool:
+    """Return True if searching for `pattern`, as a Python regular expression, can take quadratic time to fail.
+
+    By words of one character alone. False for what is no valid pattern, and for patterns of more than MAX_POSITIONS
+    positions.
+    """
+    items = parsed(pattern)
+    automaton = Automaton()
+    try:
+        anchored = bool(items) and items[0][0] is sre.AT and items[0][1] in START_ANCHORS
+        before = Fragment() if anchored else automaton.loop(automaton.position(EVERY))
+        whole = automaton.concatenate(before, build(automaton, items))
+    except (TooLarge, RecursionError):
+        return False
+    loops = [p for p, follow in automaton.follow.items() if p in follow and automaton.characters[p]]
+    return any(q != p and q not in whole.last and filled_between(automaton, p, q) for p in loops for q in loops)
+
+
+def filled_between(automaton: Automaton, start: int, end: int) -> bool:
+    """Return True if one character leads from the loop `start` to the loop `end`, and fills both."""
+    read = automaton.characters
+    todo, seen = [(start, read[start] & read[end])], set()
+    while todo:
+        position, characters = todo.pop()
+        for following in automaton.follow.get(position, ()):
+            shared = characters & read[following]
+            if not shared or (following, shared) in seen:
+                continue
+            if following == end:
+                return True
+            seen.add((following, shared))
+            todo.append((following, shared))
+    return False
+
+
+def parsed(pattern: str) -> list[tuple[int, Any]]:
+    """Return the parts of the pattern; none if it is no valid one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(parser.parse(pattern))
+    except (re.error, OverflowError, RecursionError, ValueError):
+        return []
 
 
 def build(automaton: Automaton, items: Items) -> Fragment:

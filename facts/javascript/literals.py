@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from facts.javascript.handler_tables import EXPRESSIONS, field, only_child
 from facts.javascript.unit import Unit
-from facts.regex_backtracking import exponential
+from facts.regex_backtracking import exponential, polynomial
 from facts.row_builder import head, tail
 
 _ESCAPE = re.compile(
@@ -16,6 +16,7 @@ _ESCAPE = re.compile(
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": "", "\u2028": ""}
 _WORDS = {"true": "boolean", "false": "boolean", "null": "none", "undefined": "none"}
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
+_REPEATED = re.compile(r"[*+{]")
 _LONGEST_PATTERN = 2000
 
 
@@ -73,6 +74,8 @@ def _regex(unit: Unit, node: Node) -> int:
     unit.emit("constant", value, "regex", text)
     if len(pattern) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(pattern) and exponential(pattern):
         unit.emit("exponential_regex", value)
+    if len(pattern) <= _LONGEST_PATTERN and _REPEATED.search(pattern) and polynomial(pattern):
+        unit.emit("polynomial_regex", value)
     return value
 
 

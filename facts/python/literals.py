@@ -7,12 +7,13 @@ from tree_sitter import Node
 from facts.python import tree
 from facts.python.tree import EXPRESSIONS, children
 from facts.python.unit import Unit
-from facts.regex_backtracking import exponential
+from facts.regex_backtracking import exponential, polynomial
 from facts.row_builder import head
 
 _ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|.)", re.DOTALL)
 # Only a group that is repeated makes a pattern exponential.
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
+_REPEATED_CLASS = re.compile(r"(\\[sSdDwW]|[\])]|\.)[*+{]")
 _LONGEST_PATTERN = 2000
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _KINDS = {
@@ -77,6 +78,8 @@ def string_value(unit: Unit, kind: str, text: str, node: Node) -> int:
     unit.emit("constant", value, kind, text)
     if kind == "string" and len(text) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(text) and exponential(text):
         unit.emit("exponential_regex", value)
+    if kind == "string" and len(text) <= _LONGEST_PATTERN and _REPEATED_CLASS.search(text) and polynomial(text):
+        unit.emit("polynomial_regex", value)
     return value
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from facts.regex_backtracking import exponential
+from facts.regex_backtracking import exponential, polynomial
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,19 @@ def test_ambiguous_loops_are_found(pattern):
 )
 def test_unambiguous_loops_are_not(pattern):
     assert not exponential(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\s+$", r"\s*,\s*", r'(\\*)"', r"^.*a.*a.*$x", r"[a-z]+@", r"^\s*(\s|x)*y", r"<[^>]*>", r"x.*y.*z"],
+)
+def test_searches_of_quadratic_time_are_found(pattern):
+    assert polynomial(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^\s+x", r"[a-z]+", r"^[a-z]+@[0-9]+$", r"abc", r"a{2}b", r"x", r"(", r"^a*b*c$"],
+)
+def test_searches_of_linear_time_are_not_polynomial(pattern):
+    assert not polynomial(pattern)
