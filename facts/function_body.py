@@ -155,6 +155,11 @@ class Body(Graph):
             self.facts.emit(relation, value, *row)
         return value
 
+    def renew(self, key: object) -> None:
+        """Let `load_once` give another value from here on: what it loads may have changed."""
+        if key in self._loads:
+            self._loads[key, len(self._loads)] = self._loads.pop(key)
+
     def load_constant(self, kind: str, text: str) -> int:
         """Return a constant of the body: one value, wherever it is used."""
         value = self._constants.get((kind, text))

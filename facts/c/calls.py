@@ -89,6 +89,8 @@ def _calling(unit: Unit, callee: int, arguments: Node, node: Node) -> int:
     unit.emit("call", result, unit.body.entity, callee)
     for position, value in enumerate(values):
         unit.emit("argument", result, position, value)
+    for argument in children(arguments):
+        unit.changes(argument)
     return result
 
 

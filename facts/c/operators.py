@@ -74,6 +74,7 @@ def _assignment(unit: Unit, node: Node) -> int:
         kept = Place(POINTER, unit.text(left), unit.value(left))
         value = unit.value(right)
         store(unit, kept, value, left)
+        unit.changes(left)
         return value
     if operator == "=":
         value = unit.value(right)
@@ -89,7 +90,9 @@ def _update(unit: Unit, node: Node) -> int:
     argument, operator = node.child_by_field_id(tree.ARGUMENT), _operator(node)
     place: Place | None = place_of(unit, argument)
     if place is None:
-        return operation(unit, operator, [unit.value(argument)], node)
+        value = operation(unit, operator, [unit.value(argument)], node)
+        unit.changes(argument)
+        return value
     old = load(unit, place, argument)
     new = operation(unit, operator, [old], node)
     store(unit, place, new, argument)

@@ -88,8 +88,8 @@ _NAMED_REST = re.compile(
 
 
 def _without_remarks_in_macros(text: bytes) -> bytes:
-    """Return the text with comments blanked in macros of several lines: to tree-sitter-c, they end at a comment."""
-    return _MACRO.sub(_without_remarks, text) if b"\\\n" in text or b"\\\r\n" in text else text
+    """Return the text with comments blanked in macros: to tree-sitter-c, they end at what looks like one."""
+    return _MACRO.sub(_without_remarks, text) if b"/*" in text else text
 
 
 def _without_remarks(macro: re.Match) -> bytes:
@@ -97,10 +97,10 @@ def _without_remarks(macro: re.Match) -> bytes:
 
 
 def _blank_remark(found: re.Match) -> bytes:
-    return re.sub(rb"[^\r\n\\]", b" ", found[0]) if found[0][:1] == b"/" else found[0]
+    return re.sub(rb"[^\r\n\\]", b" ", found[0]) if found[0][:1] == b"/" else found[0].replace(b"/*", b"/ ")
 
 
-_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*\\\r?\n(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _TEXT_OR_REMARK = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|/\*.*?\*/", re.DOTALL)
 # A directive that may stand within a statement.
 _REMARK = re.compile(rb"^[ \t]*#[ \t]*(?:pragma|error|warning)\b[^\n]*", re.MULTILINE)

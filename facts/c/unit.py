@@ -116,6 +116,15 @@ class Unit(Walk):
             return self.run_macro(found, node)
         return self.value_of(found)
 
+    def changes(self, node: Node) -> None:
+        """The code may give a new value to the variable that `node` names, if the file does not say what that is.
+
+        Names in capitals are constants.
+        """
+        if node.kind_id in tree.IDENTIFIER and not (text := self.text(node)).isupper():
+            if self.find(name := self.written_for(text)) is None:
+                self.body.renew(name)
+
     def value_of(self, name: Name) -> int:
         """Return the value of a variable or function."""
         if name.owner == MODULE and not name.rebound:
