@@ -1,5 +1,6 @@
 """The files of the analysis program, in the order in which they build on each other."""
 
+import re
 from pathlib import Path
 
 from rules.catalogue import DatalogFile
@@ -37,7 +38,8 @@ ANALYSIS = (
 what loads may refer to where stores are told apart by their order, and what names one object.
 
 Folders of `lib/` hold what single languages add. A file there has the name of the core file that it adds to, unless it
-is about something that this language alone has; files on taint, `taint*.dl`, are no part of the analysis.
+is about something that this language alone has; files on taint, `taint*.dl`, are no part of the analysis, nor are files
+that use what is not.
 
 Nothing feeds back from a later stage to an earlier one; the files from `points_to.dl` to `reflection.dl` are one
 recursion.
@@ -46,8 +48,18 @@ recursion.
 
 def analysis() -> list[DatalogFile]:
     """Return the files of the analysis program, without the fact schema, in order."""
-    own = (path for path in sorted(HERE.glob("*/*.dl")) if _is_analysis(path.name))
-    return [_file(path) for path in (*(HERE / name for name in ANALYSIS), *own)]
+    core = {Path(name).stem for name in ANALYSIS}
+    files = (_file(path) for path in sorted(HERE.glob("*/*.dl")) if _is_analysis(path.name))
+    own = {file.module: file for file in files}
+    while beyond := [name for name, file in own.items() if not _used(file.text) <= core | own.keys()]:
+        for name in beyond:
+            del own[name]
+    return [*(_file(HERE / name) for name in ANALYSIS), *own.values()]
+
+
+def _used(text: str) -> set[str]:
+    """The modules that a file names behind `.use`."""
+    return {name for line in re.findall(r"^\.use (.+)$", text, re.MULTILINE) for name in line.split(", ")}
 
 
 def _is_analysis(name: str) -> bool:
