@@ -42,7 +42,7 @@ _NEAR = 400
 _WORDS = re.compile(
     rb"(?<![\w.>])([A-Za-z_]\w*+)\s++(?=([A-Za-z_]\w*+)(" + _STARS + rb"(?:\(\s*\*\s*)?([A-Za-z_]\w*+)|\s*\(\s*\*)?)"
 )
-# int API f();   char *API f();
+# int API f();   char *API f();   void API (*f)();
 _AFTER_TYPE = re.compile(
     rb"\b"
     + _BASIC
@@ -52,7 +52,9 @@ _AFTER_TYPE = re.compile(
     + _CAPITALS
     + rb")(?=[\s*]+"
     + _NAME
-    + rb"\s*[(=;,)\[])"
+    + rb"\s*[(=;,)\[]|\s*\(\s*\*\s*"
+    + _NAME
+    + rb"\s*\)\s*\()"
 )
 # type *API f;   type (API *f)();
 _BESIDE_STAR = re.compile(
@@ -115,6 +117,11 @@ _DECLARING = re.compile(
 )
 # f(MACRO(x) "text")   f("text" MACRO(x) "text")
 _BEFORE_TEXT = re.compile(rb"(?<=[(,\"])\s*(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*\")")
+# MACRO(x) as a whole line, before *p = 1: no product is assigned to
+_BEFORE_TARGET = re.compile(
+    rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*\r?\n([ \t])(?=[ \t]*\*+\s*" + _NAME + rb"\s*=[^=])",
+    re.MULTILINE,
+)
 _STATEMENT_ENDS = (b";", b"{", b"}", b":")
 _CALL_END = re.compile(rb"[;{}:)]\s*" + _NAME + rb"\s*" + _PARENTHESES + rb"\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
@@ -165,6 +172,8 @@ def without_misread(text: bytes) -> bytes:
     for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS, _CAST_BEFORE_BLANK):
         for match in pattern.finditer(text):
             blank(result, *match.span(1))
+    for match in _BEFORE_TARGET.finditer(text):
+        result[match.start(1)] = ord(";")
     return bytes(result)
 
 

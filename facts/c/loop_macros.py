@@ -40,7 +40,7 @@ def repeat(unit: Unit, call: Node, statement: Node) -> None:
     """Execute the loop that a macro makes of a statement."""
     body, label = unit.body, unit.words(call)
     head, inside, after = body.new_block(label), body.new_block("in " + label), body.new_block("after " + label)
-    counters = list(_counters(unit, call))
+    counters = list(_counters(unit, call, unit.text(statement)))
     if looks_ahead := len(counters) > 1:
         unit.value(call)
     body.goto(head)
@@ -60,12 +60,18 @@ def repeat(unit: Unit, call: Node, statement: Node) -> None:
     unit.repeated.add(statement.id)
 
 
-def _counters(unit: Unit, call: Node) -> Iterator[tuple[Name, Node]]:
-    """Yield the variables that the macro gives a value before each round, with the arguments that name them."""
-    first = _LOOP.search(unit.text(call.child_by_field_id(tree.FUNCTION))) is not None
-    for argument in children(call.child_by_field_id(tree.ARGUMENTS)):
-        if argument.kind_id in tree.IDENTIFIER:
-            name = unit.scope.find(unit.text(argument))
-            if name is not None and name.form == VARIABLE and name.owner != MODULE and (name.bare or first):
-                yield name, argument
+def _counters(unit: Unit, call: Node, repeated: str) -> Iterator[tuple[Name, Node]]:
+    """Yield the variables that the macro gives a value before each round, with the arguments that name them.
+
+    Where an argument names a variable of the block that no code declares, the macro does, and counts by that one.
+    """
+    arguments = children(call.child_by_field_id(tree.ARGUMENTS))
+    names = [unit.text(argument) if argument.kind_id in tree.IDENTIFIER else "" for argument in arguments]
+    first = _LOOP.search(unit.text(call.child_by_field_id(tree.FUNCTION))) is not None and not any(
+        name and unit.scope.find(name) is None and re.search(rf"(?<![\w.>]){name}\b", repeated) for name in names
+    )
+    for argument, text in zip(arguments, names, strict=True):
+        name = unit.scope.find(text) if text else None
+        if name is not None and name.form == VARIABLE and name.owner != MODULE and (name.bare or first):
+            yield name, argument
         first = False

@@ -128,7 +128,7 @@ def _prepared(source: bytes, node: Node) -> bytes:
         text = _QUOTED.sub(lambda match: b'"' + b" " * (len(match[0]) - 2) + b'"', text)
     if b"STMT_" in text:
         text = _BRACKETS.sub(lambda match: b" " * len(match[0]), text)
-    return text.rstrip()
+    return text.rstrip(b" \t\r\n\\")
 
 
 def _uncommented(match: re.Match) -> bytes:
