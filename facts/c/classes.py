@@ -3,7 +3,7 @@
 from tree_sitter import Node
 
 from facts.c import tree
-from facts.c.declarators import declared
+from facts.c.declarators import declared, never_returns
 from facts.c.scopes import TYPE, Name
 from facts.c.tree import EXPRESSIONS, STATEMENTS
 from facts.c.type_values import declared_type, specifier
@@ -68,6 +68,8 @@ def _fields(unit: Unit, entity: int, parts) -> None:
             found = declared(declarator, unit.source)
             kind = _narrowed(unit, declared_type(unit, base, found), declarator)
             unit.emit("attribute_annotation", entity, position, found.name, kind)
+            if found.place is not None and never_returns(part, unit.written):
+                unit.emit("modifier", unit.entity("field " + found.name, found.place), "noreturn")
             position += 1
 
 

@@ -1,12 +1,10 @@
 """Declarations: variables with their initial values, and names for types."""
 
-import re
-
 from tree_sitter import Node
 
 from facts.c import tree
 from facts.c.classes import bind_type
-from facts.c.declarators import ARRAY, FUNCTION, Declared, declared, modifiers
+from facts.c.declarators import ARRAY, FUNCTION, Declared, declared, modifiers, never_returns
 from facts.c.scopes import Name
 from facts.c.tree import EXPRESSIONS, STATEMENTS, children
 from facts.c.type_values import annotated, declared_type, specifier
@@ -14,9 +12,6 @@ from facts.c.unit import Unit
 from facts.function_body import MODULE
 from facts.instructions import allocate, store_attribute
 from facts.row_builder import tail
-
-# `__attribute__((noreturn))`, `_Noreturn`, `[[noreturn]]`, `G_GNUC_NORETURN`, `__dead`
-_NEVER_RETURNS = re.compile(rb"(?i)no_?return|\b__dead2?\b")
 
 
 @STATEMENTS("declaration")
@@ -33,8 +28,7 @@ def _declaration(unit: Unit, node: Node) -> None:
 
 def _declare_function(unit: Unit, found: Declared, node: Node) -> None:
     """Declare a function that is defined elsewhere: in a block, its name hides a variable."""
-    before = node.prev_sibling
-    if _NEVER_RETURNS.search(unit.written, before.end_byte if before is not None else 0, node.end_byte):
+    if never_returns(node, unit.written):
         unit.emit("modifier", unit.entity("declaration " + found.name, found.place), "noreturn")
     if unit.scope is not unit.file and unit.scope.find(found.name) is not unit.file.names.get(found.name):
         unit.file.functions.add(found.name)

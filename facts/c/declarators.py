@@ -1,5 +1,6 @@
 """Declarators: the name that one declares, and the layers of its type."""
 
+import re
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -78,3 +79,13 @@ def has_word(node: Node, word: str) -> bool:
         child.kind_id in _MODIFIERS and any(token.type == word for token in child.children)
         for child in node.named_children
     )
+
+
+# `__attribute__((noreturn))`, `_Noreturn`, `[[noreturn]]`, `G_GNUC_NORETURN`, `__dead`
+_NEVER_RETURNS = re.compile(rb"(?i)no_?return|\b__dead2?\b")
+
+
+def never_returns(node: Node, written: bytes) -> bool:
+    """Return True if an attribute of the declaration, or a macro in it, says that the function does not come back."""
+    before = node.prev_sibling
+    return bool(_NEVER_RETURNS.search(written, before.end_byte if before is not None else 0, node.end_byte))
