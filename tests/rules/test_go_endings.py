@@ -116,6 +116,7 @@ import ("net/http"; "net/url"; "strings"; "log")
 func isAllowedHost(target *url.URL, allowed string) bool {
 	return strings.EqualFold(target.Host, allowed) || strings.HasSuffix(target.Host, "."+allowed)
 }
+func allowsURL(target *url.URL) bool { return strings.HasPrefix(target.String(), "https://shop") }
 func hasSlash(target *url.URL, allowed string) bool {
 	return strings.EqualFold(target.Path, allowed)
 }
@@ -126,6 +127,9 @@ func a(w http.ResponseWriter, r *http.Request, hosts []string) {
 			http.Redirect(w, r, target.String(), http.StatusFound)
 		}
 		if hasSlash(target, host) {
+			http.Redirect(w, r, target.String(), http.StatusFound) // found: open-redirect
+		}
+		if allowsURL(target) {
 			http.Redirect(w, r, target.String(), http.StatusFound) // found: open-redirect
 		}
 	}
