@@ -51,6 +51,38 @@ class Texts {
         }
         return b.toString();
     }
+    private static final char[] LT = "&lt;".toCharArray();
+    private static final char[] GT = "&gt;".toCharArray();
+    static String escapeTags(String text) {
+        StringBuilder b = new StringBuilder();
+        for (char c : text.toCharArray()) {
+            if (c == '<') b.append(LT);
+            else if (c == '>') b.append(GT);
+            else b.append(c);
+        }
+        return b.toString();
+    }
+    static String leaveTags(String text) {
+        StringBuilder b = new StringBuilder(text);
+        b.append(LT);
+        return b.toString();
+    }
+    static String letters(String text) {
+        StringBuilder b = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (Character.isLetterOrDigit(c)) b.append(c);
+        }
+        return b.toString();
+    }
+    static String marks(String text) {
+        StringBuilder b = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (!Character.isLetterOrDigit(c)) b.append(c);
+        }
+        return b.toString();
+    }
     static String percents(byte[] bytes) {
         StringBuilder b = new StringBuilder();
         for (byte x : bytes) {
@@ -139,12 +171,22 @@ class Files1 {
         new FileInputStream("/srv/" + other).close(); // harmful
     }
     @GetMapping("/f")
-    public void f(@RequestParam String name, HttpServletResponse response) throws IOException {
+    void f(@RequestParam String name, HttpServletRequest request, HttpServletResponse response) throws Exception {
         new FileInputStream(Texts.encode(name.getBytes())).close(); // harmless
         new FileInputStream(Texts.encodePath(name.getBytes())).close(); // harmful
         new FileInputStream(Texts.percents(name.getBytes())).close(); // harmful
         response.sendRedirect(Texts.encode(name.getBytes())); // harmless
         response.sendRedirect(Texts.encodePath(name.getBytes())); // harmful
+        response.sendRedirect(request.getRequestURI() + name); // harmless
+        response.sendRedirect(request.getContextPath() + name); // harmful
+        response.sendRedirect("tab=" + name); // harmless
+        response.getWriter().println(Texts.escapeTags(name)); // harmless
+        response.getWriter().println(Texts.leaveTags(name)); // harmful
+        Locale locale = new Locale(name);
+        response.getWriter().println(ResourceBundle.getBundle("texts", locale).getString("title")); // harmless
+        response.getWriter().println(String.valueOf(locale)); // harmful
+        new FileInputStream("/srv/" + Texts.letters(name)).close(); // harmless
+        new FileInputStream("/srv/" + Texts.marks(name)).close(); // harmful
         new FileInputStream("/srv/" + DigestUtils.sha256Hex(name)).close(); // harmless
     }
     @GetMapping("/g")
