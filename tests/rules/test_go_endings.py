@@ -166,6 +166,20 @@ func vars(w http.ResponseWriter, r *http.Request) {
 	os.Remove("/srv/" + variables["rest"]) // found: path-traversal
 }
 """,
+    "texts that begin as XML": """
+import ("fmt"; "net/http")
+
+func lock(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "<?xml version=\\"1.0\\"?>\\n<owner>%s</owner>", r.FormValue("owner"))
+}
+func page(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "<p>%s</p>", r.FormValue("owner")) // found: cross-site-scripting
+}
+func told(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "<?xml version=\\"1.0\\"?>\\n<p>%s</p>", r.FormValue("owner")) // found: cross-site-scripting
+}
+""",
     "helpers of tests": """
 import ("net/http"; "testing")
 
