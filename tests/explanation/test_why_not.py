@@ -150,7 +150,7 @@ C = """\
 void number(void) {
     char text[8];
     int n = atoi(getenv("N"));
-    snprintf(text, 8, "%d", n);
+    snprintf(text, 8, "%c", n);
     system(text); // why: 'atoi(getenv("N"))'|data comes as far as
 }
 

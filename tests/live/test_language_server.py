@@ -13,7 +13,7 @@ from pygls.lsp.client import LanguageClient
 from analyzer.live.client import connected
 
 TOP = Path(__file__).resolve().parents[2]
-LAST_S = 30
+LAST_S = 120
 """Seconds within which an answer must have come."""
 
 
