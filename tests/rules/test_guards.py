@@ -437,6 +437,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/oauth2"
 )
@@ -831,6 +832,102 @@ func served(w http.ResponseWriter, r *http.Request) {
 func main() {
 	http.HandleFunc("/1", g1)
 }
+const digits = "0123456789"
+
+func letters(x string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) || c == '_' || c == '-' {
+			return c
+		}
+		return -1
+	}, x)
+}
+func plain(c rune) rune {
+	switch {
+	case c >= 'a' && c <= 'z', '0' <= c && c <= '9':
+		return c
+	case strings.ContainsRune("-_", c):
+		return c
+	}
+	return '_'
+}
+func dotted(x string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || c == '.' || c == '/' {
+			return c
+		}
+		return -1
+	}, x)
+}
+func spaced(x string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, x)
+}
+func halfRange(x string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' || c <= '9' {
+			return c
+		}
+		return -1
+	}, x)
+}
+func kept(x, signs string) string {
+	var b strings.Builder
+	for _, c := range x {
+		if strings.ContainsRune(signs, c) {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+func keptOf(x, signs string) string {
+	var b strings.Builder
+	for _, c := range x {
+		if strings.ContainsRune(signs, c) {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+func keptLetters(x string) string {
+	var b strings.Builder
+	for _, c := range x {
+		if strings.ContainsRune("abcdef-", c) || unicode.IsDigit(c) {
+			b.WriteRune(c)
+		} else {
+			b.WriteByte('_')
+		}
+	}
+	return b.String()
+}
+func keptSlashes(x string) string {
+	var b strings.Builder
+	for _, c := range x {
+		if c == '.' || c == '/' || unicode.IsDigit(c) {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+func characters(w http.ResponseWriter, r *http.Request) {
+	x := r.FormValue("x")
+	os.Remove("/srv/" + letters(x))                // harmless
+	os.Remove("/srv/" + strings.Map(plain, x))     // harmless
+	exec.Command("sh", "-c", "run "+letters(x)).Run() // harmless
+	os.Remove("/srv/" + dotted(x))                 // harmful
+	exec.Command("sh", "-c", "run "+dotted(x)).Run() // harmless
+	exec.Command("sh", "-c", "run "+spaced(x)).Run() // harmful
+	exec.Command("sh", "-c", "run "+halfRange(x)).Run() // harmful
+	exec.Command("sh", "-c", "run "+kept(x, r.FormValue("y"))).Run() // harmful
+	exec.Command("sh", "-c", "run "+keptOf(x, digits)).Run() // harmless
+	exec.Command("sh", "-c", "run "+keptOf(x, "abc-")).Run() // harmless
+	exec.Command("sh", "-c", "run "+keptLetters(x)).Run() // harmless
+	os.Remove("/srv/" + keptSlashes(x))            // harmful
+}
 """
 JAVA = """\
 import java.io.*;
@@ -916,6 +1013,48 @@ class Addresses {
             form = "%s";
         }
         response.sendRedirect(String.format(form, name)); // harmful
+    }
+    static String letters(String text) {
+        StringBuilder kept = new StringBuilder();
+        for (char c : text.toCharArray()) {
+            if (Character.isLetterOrDigit(c) || c == '_' || c >= 'a' && c <= 'z') {
+                kept.append(c);
+            }
+        }
+        return kept.toString();
+    }
+    static String listed(String text) {
+        StringBuilder kept = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            kept.append("abc-".indexOf(c) >= 0 ? c : '_');
+        }
+        return kept.toString();
+    }
+    static String dotted(String text) {
+        StringBuilder kept = new StringBuilder();
+        for (char c : text.toCharArray()) {
+            if (Character.isLetterOrDigit(c) || c == '.' || c == '/') {
+                kept.append(c);
+            }
+        }
+        return kept.toString();
+    }
+    static String printed(String text) {
+        StringBuilder kept = new StringBuilder();
+        for (char c : text.toCharArray()) {
+            if (!Character.isWhitespace(c)) {
+                kept.append(c);
+            }
+        }
+        return kept.toString();
+    }
+    protected void doTrace(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        String name = request.getParameter("name");
+        new FileOutputStream("/srv/" + letters(name)).close(); // harmless
+        new FileOutputStream("/srv/" + listed(name)).close(); // harmless
+        new FileOutputStream("/srv/" + dotted(name)).close(); // harmful
+        new FileOutputStream("/srv/" + printed(name)).close(); // harmful
     }
 }
 """
