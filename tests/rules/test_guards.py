@@ -1056,6 +1056,87 @@ class Addresses {
         new FileOutputStream("/srv/" + dotted(name)).close(); // harmful
         new FileOutputStream("/srv/" + printed(name)).close(); // harmful
     }
+    static boolean liesBelow(File root, File file) throws IOException {
+        File top = root.getCanonicalFile();
+        File current = file.getCanonicalFile();
+        while (current != null) {
+            if (current.equals(top)) {
+                return true;
+            }
+            current = current.getParentFile();
+        }
+        return false;
+    }
+    static boolean seemsBelow(File root, File file) throws IOException {
+        File current = file;
+        while (current != null) {
+            if (root.equals(current)) {
+                return true;
+            }
+            current = current.getParentFile();
+        }
+        return false;
+    }
+    static boolean begins(File root, File file) throws IOException {
+        return file.getCanonicalPath().startsWith(root.getCanonicalPath() + File.separator);
+    }
+    static boolean beginsAsWritten(File root, File file) throws IOException {
+        return file.getPath().startsWith(root.getPath() + File.separator);
+    }
+    static void checkBelow(File root, File file) throws IOException {
+        if (!liesBelow(root, file)) {
+            throw new IOException("outside");
+        }
+    }
+    static void warnBelow(File root, File file) throws IOException {
+        if (!liesBelow(root, file)) {
+            System.err.println("outside");
+        }
+    }
+    static File found(File root, String name) throws IOException {
+        File file = new File(root, name);
+        if (!liesBelow(root, file)) {
+            throw new IOException("outside");
+        }
+        return file;
+    }
+    static void refuse(String name) {
+        if (name.contains("..")) {
+            throw new IllegalArgumentException(name);
+        }
+    }
+    static void refuseNothing(String name) {
+        if (name.contains("..")) {
+            System.err.println("odd");
+        }
+    }
+    protected void doHead(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        File root = new File("/srv/files");
+        String name = request.getParameter("name");
+        File file = new File(root, name);
+        if (liesBelow(root, file)) {
+            new FileOutputStream(file).close(); // harmless
+        }
+        if (seemsBelow(root, file)) {
+            new FileOutputStream(file).close(); // harmful
+        }
+        if (begins(root, file)) {
+            new FileOutputStream(file).close(); // harmless
+        }
+        if (beginsAsWritten(root, file)) {
+            new FileOutputStream(file).close(); // harmful
+        }
+        new FileOutputStream(found(root, name)).close(); // harmless
+        warnBelow(root, file);
+        new FileOutputStream(file).close(); // harmful
+        checkBelow(root, file);
+        new FileOutputStream(file).close(); // harmless
+        String other = request.getParameter("other");
+        refuseNothing(other);
+        new FileOutputStream("/srv/" + other).close(); // harmful
+        refuse(other);
+        new FileOutputStream("/srv/" + other).close(); // harmless
+    }
 }
 """
 SCRIPT = """\
