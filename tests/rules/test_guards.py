@@ -424,6 +424,9 @@ GO = """\
 package main
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -927,6 +930,45 @@ func characters(w http.ResponseWriter, r *http.Request) {
 	exec.Command("sh", "-c", "run "+keptOf(x, "abc-")).Run() // harmless
 	exec.Command("sh", "-c", "run "+keptLetters(x)).Run() // harmless
 	os.Remove("/srv/" + keptSlashes(x))            // harmful
+}
+func code(key []byte, text string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+func opened(key []byte, state string) (command, note string, err error) {
+	parts := strings.Split(state, "|")
+	command, note = parts[0], parts[1]
+	message := command + "|" + parts[2]
+	if !hmac.Equal([]byte(parts[3]), []byte(code(key, message))) {
+		return "", "", errors.New("not signed")
+	}
+	return command, note, nil
+}
+func isOwn(key []byte, text, given string) bool {
+	mac := hmac.New(sha256.New, key)
+	io.WriteString(mac, text)
+	return hmac.Equal(mac.Sum(nil), []byte(given))
+}
+func isEqual(text, given string) bool {
+	return hmac.Equal([]byte(text), []byte(given))
+}
+func signed(w http.ResponseWriter, r *http.Request) {
+	key := []byte(os.Getenv("KEY"))
+	x, y, given := r.FormValue("x"), r.FormValue("y"), r.FormValue("given")
+	if isEqual(x, given) {
+		exec.Command("sh", "-c", "run "+x).Run() // harmful
+	}
+	if isOwn(key, x, given) {
+		exec.Command("sh", "-c", "run "+x).Run() // harmless
+		exec.Command("sh", "-c", "run "+given+y).Run() // harmful
+	}
+	command, note, err := opened(key, y)
+	if err != nil {
+		return
+	}
+	exec.Command("sh", "-c", "run "+command).Run() // harmless
+	exec.Command("sh", "-c", "run "+note).Run() // harmful
 }
 """
 JAVA = """\
