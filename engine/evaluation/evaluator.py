@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from engine.budget import Budget, Meter, TimeIsUp
-from engine.database import Always, Columns, Database, OutOfMemory, Widening
+from engine.database import Always, Columns, Database, EvaluationError, OutOfMemory, Widening
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
+from engine.evaluation.forked_strata import Finished, ForkedStrata, can_fork
 from engine.evaluation.held_constants import HeldConstants
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.evaluation.insert_stages import Admission, Stage, Staging
@@ -26,21 +27,22 @@ from engine.evaluation.value_order import Declarations, Ranking
 from engine.evaluation.vectorized_functors import Functors
 from engine.language.checked_program import CheckedClause, CheckedProgram, Stratum, Type
 from engine.language.checked_program import Relation as Declared
-from engine.language.syntax import Atom, Constant
-from engine.language.traverse import all_atoms
+from engine.language.syntax import Atom, Constant, RecordTerm
+from engine.language.traverse import all_atoms, literal_terms
 from engine.operating_system import n_cores, peak_bytes, release_free_memory
 from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
 from engine.plan.program_slice import deriving
 from engine.plan.push_extrema import push_extrema
 from engine.plan.rule import Rule
+from engine.plan.strata_order import StrataOrder, needs_of
 from engine.plan.value_encoding import dtype_of, encode
 from engine.result import Result, StratumStatistics
 from engine.storage.accumulator import AggregatedColumn
 from engine.storage.aggregate_partition import Shape
 from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.equivalence_union_find import Equivalence
-from engine.storage.memory import LEDGER, MemoryLimitReached, size_text
+from engine.storage.memory import LEDGER, MemoryLimitReached, empty, size_text
 from engine.storage.record_table import RecordTable
 from engine.storage.relation import Relation
 from engine.storage.relation_snapshot import Snapshot
@@ -144,6 +146,9 @@ class Evaluation:
         self.peak_bytes = peak_bytes()
         self.unfinished: set[str] = set()
         self.left_out: list[CheckedClause] = []
+        self.statistics: dict[int, StratumStatistics] = {}
+        self.n_rows = 0
+        self.readers: Counter[str] | None = None
         self.widenings = {widening.relation: widening for widening in widenings}
         self.limits = {name: iter(widening.max_rows) for name, widening in self.widenings.items()}
         execution.counted = {name: {name, *widening.counted} for name, widening in self.widenings.items()}
@@ -176,30 +181,115 @@ class Evaluation:
         self.staging = Staging(program, bound, to_rule, order, self.insert)
 
     def run(self) -> Result:
-        statistics, n_rows, passed = [], 0, 0
-        for at, stratum in enumerate(self.program.strata, 1):
-            statistics.append(self.stratum(self.finishable(stratum)))
-            n_rows += statistics[-1].rows
-            if n_rows > self.execution.options.large_rows:
-                for name in chain.from_iterable(self.unread[passed:at]):
-                    del self.relations[name], self.bindings.relations[name]
-                passed = at
+        strata = self.program.strata
+        needs = needs_of(strata, self.reads, self.grown_by)
+        large = self.large_recursions() if self.has_processors else ()
+        order = StrataOrder([len(s.clauses) for s in strata], needs, large, map(self.may_move, strata))
+        copy: ForkedStrata | None = None
+        try:
+            while order.n_left:
+                if copy is None and order.movable_size >= self.execution.options.aside_clauses and not self.unfinished:
+                    copy = self.begin_copy(order.give())
+                at = order.next()
+                if at is not None:
+                    self.statistics[at] = self.stratum(self.finishable(strata[at]))
+                    self.finished(order, at)
+                while copy is not None and (received := copy.receive(wait=at is None)) is not None:
+                    self.take_over(copy, received)
+                    self.finished(order, received.stratum)
+                    if at is None:
+                        break
+                if copy is not None and not copy.is_running:
+                    order.take_back(copy.strata)
+                    copy, self.execution.n_copies = None, 0
+        finally:
+            if copy is not None:
+                copy.close()
         plan = None if self.explainer is None else self.explainer.explanation()
         records = {name: table.columns for name, table in self.records.items()}
         asked = {name: self.relations[name] for name in self.names}
+        statistics = [self.statistics[at] for at in range(len(strata))]
         return Result(self.symbols, records, RelationColumns(asked), statistics, plan, tuple(self.left_out))
 
     @cached_property
-    def unread(self) -> list[list[str]]:
-        """The relations that nothing reads any more after each stratum, none of those asked for."""
-        found: list[list[str]] = [[] for _ in self.program.strata]
-        needed = {*self.names}
-        for stratum, unread in zip(reversed(self.program.strata), reversed(found), strict=True):
-            widened = {self.widenings[name].into for name in stratum.relations if name in self.widenings}
-            read = {atom.relation for clause in stratum.clauses for atom in all_atoms(clause)}
-            unread += {*stratum.relations, *widened, *read} - needed
-            needed.update(unread)
-        return found
+    def reads(self) -> list[set[str]]:
+        """The relations that each stratum reads."""
+        return [{atom.relation for clause in s.clauses for atom in all_atoms(clause)} for s in self.program.strata]
+
+    def finished(self, order: StrataOrder, at: int) -> None:
+        """A stratum is done: once many rows have been derived, let go of what none that is left reads."""
+        order.finish(at)
+        self.n_rows += self.statistics[at].rows
+        if self.n_rows <= self.execution.options.large_rows:
+            return
+        if self.readers is None:
+            self.readers = Counter(chain(self.names, *(self.touched(each) for each in order.not_done)))
+            unread = self.relations.keys() - self.readers.keys()
+        else:
+            self.readers.subtract(self.touched(at))
+            unread = {name for name in self.touched(at) if not self.readers[name]}
+        for name in unread:
+            del self.relations[name], self.bindings.relations[name]
+
+    def touched(self, at: int) -> set[str]:
+        """The relations that a stratum reads or writes."""
+        own = self.program.strata[at].relations
+        return {*own, *(self.widenings[name].into for name in own if name in self.widenings), *self.reads[at]}
+
+    # ---- strata that a copy of this process evaluates
+
+    @property
+    def has_processors(self) -> bool:
+        """True if a copy of the process may be made, and has a processor of its own."""
+        pool = self.execution.pool
+        return len(pool.workers) > 1 and can_fork() and pool.has_process and not LEDGER.is_given and not self.tells_all
+
+    def large_recursions(self) -> Iterator[int]:
+        for at, stratum in enumerate(self.program.strata):
+            if stratum.recursive and len(stratum.clauses) >= self.execution.options.large_clauses:
+                yield at
+
+    @cached_property
+    def grown_by(self) -> dict[str, str]:
+        """The relations that widenings add facts to, with those whose stratum then restarts."""
+        return {w.into: w.relation for w in self.widenings.values() if {w.into, w.relation} <= self.relations.keys()}
+
+    def may_move(self, stratum: Stratum) -> bool:
+        """Whether a copy may evaluate a stratum: its rows are all that there is to hand over."""
+        relations = [self.relations[name] for name in stratum.relations]
+        special = self.attached.keys() | self.widenings.keys() | self.grown_by.keys()
+        return (
+            special.isdisjoint(stratum.relations)
+            and all(type(relation) is Relation for relation in relations)
+            and not any(clause.counters or has_records(clause) for clause in stratum.clauses)
+            and not self.meter.charges(relations)
+        )
+
+    def begin_copy(self, strata: Sequence[int]) -> ForkedStrata:
+        self.execution.n_copies = 1
+        return ForkedStrata(strata, self.evaluate_in_copy, self.symbols)
+
+    def evaluate_in_copy(self, at: int) -> tuple[list[Columns], StratumStatistics]:
+        """Evaluate a stratum in the copy, on one thread: others there are none."""
+        if len(self.execution.pool.workers) > 1:
+            self.execution = self.execution.alone()
+        stratum, n_records = self.program.strata[at], [table.columns.shape[1] for table in self.records.values()]
+        with self.meter.over([self.relations[name] for name in stratum.relations]):
+            statistics = self.evaluated(stratum)
+        if n_records != [table.columns.shape[1] for table in self.records.values()]:
+            raise EvaluationError("new records have no ids outside this copy")
+        return [self.relations[name].columns() for name in stratum.relations], statistics
+
+    def take_over(self, copy: ForkedStrata, received: Finished) -> None:
+        """Enter what a copy has derived."""
+        self.statistics[received.stratum] = received.statistics
+        members = [self.relations[name] for name in self.program.strata[received.stratum].relations]
+        for relation, columns in zip(members, received.relations, strict=True):
+            rows = empty(columns.shape, relation.dtype)
+            rows[...] = copy.translated(self.program.relations[relation.name], columns)
+            relation.partitions[0].adopt(rows)
+        self.execution.advance(members)
+        self.finish_relations(members)
 
     def stratum(self, stratum: Stratum) -> StratumStatistics:
         members = [self.relations[name] for name in stratum.relations]
@@ -443,6 +533,11 @@ def shape_of(declared: Declared, bits: int, order: Callable[[Columns, Sequence[T
         width += len(keys)
     group = np.array(declared.group, np.int64)
     return Shape(declared.arity, dtype, group, tuple(columns), width - declared.arity)
+
+
+def has_records(clause: CheckedClause) -> bool:
+    """Return True if a clause looks into records or makes some, but for any inside other terms."""
+    return any(isinstance(term, RecordTerm) for part in (clause.head, *clause.body) for term in literal_terms(part))
 
 
 def is_constant(clause: CheckedClause) -> bool:

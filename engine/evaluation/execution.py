@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -37,6 +38,8 @@ class Options:
     exchange begins with 2**exchange_bits partitions, but four for each worker at least; `queue_batches`: a queue's
     room. `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's
     matches are cached when it has read every group so many times: what keeping them costs is spent by then.
+    `large_clauses`: a recursion of so many is what other strata make way for, and those of `aside_clauses` together are
+    evaluated by another process meanwhile.
     `always_eliminate`: every body that can be is cut by auxiliary relations, not only where that saves rows.
     """
 
@@ -55,6 +58,8 @@ class Options:
     large_rows: int = 1 << 20
     min_sampled: int = 1 << 10
     matched_reads: int = 2
+    large_clauses: int = 60
+    aside_clauses: int = 150
     always_eliminate: bool = False
 
 
@@ -71,7 +76,8 @@ class Execution:
     """A worker pool with the options of an evaluation. `epoch` counts changes of the magnitude of relations.
 
     `row_limits` are on the rows of relations together with those that are `counted` for each, itself included. Of
-    `dated` relations it matters which rows there are in the iteration that passes the limit.
+    `dated` relations it matters which rows there are in the iteration that passes the limit. `n_copies` of the process
+    are at work, too: each keeps a processor busy.
     """
 
     def __init__(
@@ -82,8 +88,15 @@ class Execution:
         self.counted: dict[str, Collection[str]] = {}
         self.dated: Collection[str] = ()
         self.pool = WorkerPool(threads, options.chunk_rows, options.buffer_rows, meter.watch)
+        self.n_copies = 0
         self.epoch = 0
         self._lock = Lock()
+
+    def alone(self) -> Execution:
+        """Return the same execution on the calling thread alone."""
+        made = copy(self)
+        made.pool = WorkerPool(1, self.options.chunk_rows, self.options.buffer_rows, self.meter.watch)
+        return made
 
     def run(self, jobs: Sequence[Job], targets: Iterable[Relation]) -> None:
         """Run jobs to their end; `targets` are the relations they write, split when they outgrow their partitions."""
@@ -107,7 +120,7 @@ class Execution:
 
     def n_workers(self) -> int:
         """Return the maximum number of workers of the next wave of tasks."""
-        return len(self.pool.workers)
+        return max(1, len(self.pool.workers) - self.n_copies)
 
     def waves(self, jobs: Iterable[Job]) -> Iterator[list[Task]]:
         """Yield tasks in groups that read as many rows as `wave_tasks` full ones, or more by less than one.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Condition
+from threading import Condition, current_thread
+from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -166,11 +167,17 @@ class WorkerPool:
 
     def __init__(self, threads: int, chunk_rows: int, buffer_rows: int, watch: Callable[[], None]) -> None:
         self.workers = [Worker(chunk_rows, buffer_rows, watch) for _ in range(threads)]
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._name = f"workers-{id(self)}"
+        self._pool = ThreadPoolExecutor(threads - 1, self._name) if threads > 1 else None
         self._queue: deque[Task] = deque()
         self._changed = Condition()
         self._running = 0
         self.stopped = False
+
+    @property
+    def has_process(self) -> bool:
+        """True if there is no thread in the process but the calling one and those of the pool."""
+        return all(each is current_thread() or each.name.startswith(self._name) for each in enumerate_threads())
 
     def forget_relations(self) -> None:
         """Let go of the buffers for relations that are complete."""

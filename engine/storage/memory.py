@@ -40,6 +40,8 @@ WATCH_S = 0.005
 """Seconds between checks of the resident size, besides the entries of the ledger."""
 ROOM_BYTES = 16 << 20
 """Minimum memory of an evaluation, besides what the process holds when it begins."""
+COPY_SHARE = 4
+"""A copy of the process may take one of so many parts of the memory that is left."""
 DEFAULT_SHARE = 0.8
 """Default limit of an evaluation, as a share of the machine's memory."""
 
@@ -144,6 +146,18 @@ class Ledger:
         """Take out bytes that have been freed."""
         with self._lock:
             self.held_bytes -= n_bytes
+
+    @property
+    def is_given(self) -> bool:
+        """True if a limit was given: it holds the resident size of this process, and no other is to be started."""
+        return self._reserve > 0
+
+    def begin_copy(self) -> None:
+        """Keep the ledger of a copy of the process: it may take a part of what is left, and spills to its own files."""
+        self.files = SpillFiles()
+        if self.limit_bytes is not None:
+            self._measure()
+            self.limit_bytes = self._total() + max(0, self.limit_bytes - self._total()) // COPY_SHARE
 
     def is_large(self, n_bytes: int) -> bool:
         """Return True if bytes are so many, for the limit, that they should be divided."""

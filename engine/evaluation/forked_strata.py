@@ -1,0 +1,138 @@
+"""A copy of this process that evaluates some strata, and hands over each as soon as it is finished.
+
+The copy begins with all relations there are, at no cost: a fork shares memory until one side writes to it. What it
+derives comes back through a file in memory, to which a pipe tells the way. Symbols that it makes have other ids there.
+What a copy does not hand over, whatever ended it, is left to be evaluated here.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import struct
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.database import Columns
+from engine.language.checked_program import Relation as Declared
+from engine.operating_system import end_with
+from engine.result import StratumStatistics
+from engine.storage.memory import LEDGER
+from engine.symbols import Symbols
+
+NOTICE = struct.Struct("<qq")
+"""Where a finished stratum stands in the file: offset and length in bytes."""
+
+
+class Finished(NamedTuple):
+    """A stratum, the columns of its relations, the texts of symbols made since the last one, and its costs."""
+
+    stratum: int
+    relations: Sequence[Columns]
+    texts: Sequence[str]
+    statistics: StratumStatistics
+
+
+def can_fork() -> bool:
+    """Return True where the system can copy a process, and has files in memory."""
+    return hasattr(os, "fork") and hasattr(os, "memfd_create")
+
+
+class ForkedStrata:
+    """The copy, the `strata` that it has yet to hand over, and the ids that its symbols have here."""
+
+    def __init__(
+        self,
+        strata: Sequence[int],
+        evaluate: Callable[[int], tuple[Sequence[Columns], StratumStatistics]],
+        symbols: Symbols,
+    ) -> None:
+        """Start it. `evaluate` is called there, for each of the strata in turn; all its exceptions end the copy."""
+        self.strata, self.symbols = list(strata), symbols
+        self.n_shared = len(symbols)
+        self.ids = np.empty(0, np.int32)
+        self._file = os.memfd_create("strata")
+        self._notices, notify = os.pipe()
+        parent = os.getpid()
+        self._process = os.fork()
+        if not self._process:
+            self._work(parent, notify, evaluate)
+        os.close(notify)
+
+    def _work(
+        self, parent: int, notify: int, evaluate: Callable[[int], tuple[Sequence[Columns], StratumStatistics]]
+    ) -> None:
+        """Evaluate the strata, in the copy, and end it."""
+        status = 1
+        try:
+            for interrupt in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(interrupt, signal.SIG_DFL)
+            end_with(parent)
+            LEDGER.begin_copy()
+            at = 0
+            for stratum in self.strata:
+                n_known = len(self.symbols)
+                relations, statistics = evaluate(stratum)
+                texts = self.symbols.texts(range(n_known, len(self.symbols)))
+                data = pickle.dumps(Finished(stratum, relations, texts, statistics), pickle.HIGHEST_PROTOCOL)
+                written = 0
+                while written < len(data):
+                    written += os.pwrite(self._file, memoryview(data)[written:], at + written)
+                os.write(notify, NOTICE.pack(at, len(data)))
+                at += len(data)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def receive(self, wait: bool) -> Finished | None:
+        """Return the next stratum handed over, its symbols by their ids there.
+
+        None if there is none yet, where the caller does not wait for one, or none will come any more.
+        """
+        if not select.select([self._notices], [], [], None if wait else 0)[0]:
+            return None
+        notice = os.read(self._notices, NOTICE.size)
+        if len(notice) < NOTICE.size:
+            self.close()
+            return None
+        at, n_bytes = NOTICE.unpack(notice)
+        finished: Finished = pickle.loads(read(self._file, at, n_bytes))
+        self.strata.remove(finished.stratum)
+        self.ids = np.concatenate([self.ids, self.symbols.intern(finished.texts)])
+        return finished
+
+    def translated(self, declared: Declared, columns: Columns) -> Columns:
+        """Return the columns of a relation with its symbols by their ids here."""
+        for column, rows in zip(declared.columns, columns, strict=True):
+            if column.type.kind == "symbol" and len(self.ids):
+                made = rows >= self.n_shared
+                rows[made] = self.ids[rows[made] - self.n_shared]
+        return columns
+
+    @property
+    def is_running(self) -> bool:
+        return self._notices >= 0
+
+    def close(self) -> None:
+        """End the copy."""
+        if self.is_running:
+            with suppress(ProcessLookupError):
+                os.kill(self._process, signal.SIGKILL)
+            os.waitpid(self._process, 0)
+            os.close(self._notices)
+            os.close(self._file)
+            self._notices = -1
+
+
+def read(file: int, at: int, n_bytes: int) -> bytearray:
+    """Return bytes of a file."""
+    data = bytearray(n_bytes)
+    got = 0
+    while got < n_bytes:
+        got += os.preadv(file, [memoryview(data)[got:]], at + got)
+    return data

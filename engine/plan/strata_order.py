@@ -1,0 +1,138 @@
+"""The order in which strata are evaluated, and what may be evaluated aside by another process meanwhile.
+
+Large recursions take most of the time, one after the other. What the next one waits for comes first; what neither leads
+to it nor waits for it can be evaluated aside (the critical path of Kelley and Walker, 1959, with large recursions for
+its length). Without large recursions strata come in the order of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from heapq import heappop, heappush
+
+from engine.language.checked_program import Stratum
+
+
+class State(Enum):
+    LEFT, BEGUN, ASIDE, DONE = range(4)
+
+
+class StrataOrder:
+    """Which strata are left, begun, aside and done, by their positions.
+
+    `needs` has the strata that each one waits for. `large` are the large recursions in order, `may_move` says of each
+    stratum whether it may be evaluated aside.
+    """
+
+    def __init__(
+        self, sizes: Sequence[int], needs: Sequence[Collection[int]], large: Iterable[int], may_move: Iterable[bool]
+    ) -> None:
+        self.sizes, self.needs, self.large, self.may_move = sizes, needs, list(large), list(may_move)
+        self.feeds: list[list[int]] = [[] for _ in needs]
+        for at, needed in enumerate(needs):
+            for other in needed:
+                self.feeds[other].append(at)
+        self.states = [State.LEFT] * len(needs)
+        self.n_waited_for = [len(needed) for needed in needs]
+        self.n_left = len(needs)
+        self.set_goal()
+
+    def set_goal(self) -> None:
+        """Find out what leads to the next large recursion, that included, and what does not wait for that."""
+        self.leading: set[int] = set()
+        path = self.large[:1]
+        while path:
+            at = path.pop()
+            if at not in self.leading and self.states[at] is State.LEFT:
+                self.leading.add(at)
+                path += self.needs[at]
+        self.ready: list[tuple[bool, int]] = []
+        self.movable: dict[int, None] = {}
+        self.movable_size = 0
+        for at, n in enumerate(self.n_waited_for):
+            if not n:
+                self.enter(at)
+
+    def enter(self, at: int) -> None:
+        """A stratum waits for nothing any more."""
+        if self.states[at] is State.LEFT:
+            heappush(self.ready, (at not in self.leading, at))
+            self.offer(at)
+
+    def offer(self, at: int) -> None:
+        """Take a stratum for movable, and what waits for such ones only, where another process is of use."""
+        path = [at] if self.large else []
+        while path:
+            at = path.pop()
+            if at in self.movable or at in self.leading or not self.may_move[at] or self.states[at] is not State.LEFT:
+                continue
+            if all(self.states[other] is State.DONE or other in self.movable for other in self.needs[at]):
+                self.movable[at] = None
+                self.movable_size += self.sizes[at]
+                path += self.feeds[at]
+
+    def next(self) -> int | None:
+        """Return the stratum to begin now, or None if all that is left waits for what is aside."""
+        while self.ready:
+            _, at = heappop(self.ready)
+            if self.states[at] is State.LEFT:
+                self.states[at] = State.BEGUN
+                if at in self.movable:
+                    del self.movable[at]
+                    self.movable_size -= self.sizes[at]
+                return at
+        return None
+
+    def finish(self, at: int) -> None:
+        """A stratum is done, here or aside."""
+        self.states[at] = State.DONE
+        self.n_left -= 1
+        for other in self.feeds[at]:
+            self.n_waited_for[other] -= 1
+            if self.n_waited_for[other]:
+                self.offer(other)
+            else:
+                self.enter(other)
+        if self.large and at == self.large[0]:
+            self.large = [each for each in self.large if self.states[each] is State.LEFT]
+            self.set_goal()
+
+    def give(self) -> list[int]:
+        """Return, in order, what can be evaluated aside from now on: it needs what is done, or each other."""
+        strata = sorted(self.movable)
+        for at in strata:
+            self.states[at] = State.ASIDE
+        self.movable, self.movable_size = {}, 0
+        return strata
+
+    def take_back(self, strata: Iterable[int]) -> None:
+        """Strata that were aside are left again, and stay."""
+        for at in strata:
+            self.states[at], self.may_move[at] = State.LEFT, False
+            if not self.n_waited_for[at]:
+                self.enter(at)
+
+    @property
+    def not_done(self) -> list[int]:
+        return [at for at, state in enumerate(self.states) if state is not State.DONE]
+
+
+def needs_of(
+    strata: Sequence[Stratum], reads: Sequence[Collection[str]], grown_by: Mapping[str, str]
+) -> list[set[int]]:
+    """Return the strata that each one waits for. `reads` are the relations that each one reads.
+
+    Of the relations named by `grown_by` each gets rows in the stratum of another relation, too: what stands before that
+    and reads it does so before, what stands behind afterwards.
+    """
+    writer = {name: at for at, stratum in enumerate(strata) for name in stratum.relations}
+    needs = [{writer[name] for name in read if name in writer} - {at} for at, read in enumerate(reads)]
+    for name, grower in grown_by.items():
+        growing = writer[grower]
+        for at in [at for at, needed in enumerate(needs) if writer[name] in needed]:
+            if at < growing:
+                needs[growing].add(at)
+            elif at > growing:
+                needs[at].add(growing)
+    return needs

@@ -1,0 +1,155 @@
+"""Strata that a copy of the process evaluates: what it hands over, and what becomes of what it does not."""
+
+import os
+
+import numpy as np
+import pytest
+
+import engine
+from engine import tables
+from engine.evaluation.evaluator import Evaluation
+from engine.evaluation.execution import Options
+from engine.evaluation.forked_strata import ForkedStrata, can_fork
+from engine.storage.memory import LEDGER, MemoryLimitReached
+
+pytestmark = pytest.mark.skipif(not can_fork(), reason="the system cannot copy processes")
+
+EAGER = Options(large_clauses=2, aside_clauses=1)
+TEXT = """
+.decl arc(x: number, y: number)
+.decl reach(x: number, y: number)
+reach(x, y) :- arc(x, y).
+reach(x, z) :- reach(x, y), arc(y, z).
+.decl name(x: number, text: symbol)
+name(x, cat("node ", to_string(x))) :- arc(x, _).
+.decl longer(x: number, text: symbol)
+longer(x, cat(text, "!")) :- name(x, text).
+.decl named(from: symbol, to: symbol)
+named(a, b) :- reach(x, y), longer(x, a), name(y, b).
+.decl last(text: symbol)
+last(cat(a, b)) :- named(a, b), a < b.
+"""
+ARCS = [(i, i + 1) for i in range(8)] + [(8, 0)]
+
+
+@pytest.fixture
+def copies(monkeypatch):
+    """The strata that each copy began with, and those that it did not hand over."""
+    made = []
+    init, close = ForkedStrata.__init__, ForkedStrata.close
+
+    def begin(self, strata, *rest):
+        made.append([list(strata), None])
+        init(self, strata, *rest)
+
+    def end(self):
+        if self.is_running:
+            made[-1][1] = list(self.strata)
+        close(self)
+
+    monkeypatch.setattr(ForkedStrata, "__init__", begin)
+    monkeypatch.setattr(ForkedStrata, "close", end)
+    return made
+
+
+def evaluated(threads=2, **options):
+    program = engine.compile([TEXT])
+    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=threads, options=EAGER, **options)
+    return tables.decode(program, result, program.relations), result
+
+
+def test_symbols_made_in_a_copy_and_here_are_the_same(copies):
+    """Names are made aside, and compared and put together here. 9 nodes on a cycle reach all 9."""
+    found, result = evaluated()
+    assert copies and copies[0][1] == [], "a copy has handed over all of its strata"
+    assert len(found["named"]) == 81 and ("node 3!", "node 4") in found["named"]
+    assert found == evaluated(threads=1)[0]
+    assert [s.relations for s in result.statistics] == [s.relations for s in evaluated(threads=1)[1].statistics]
+    assert sum(s.rows for s in result.statistics) == sum(map(len, found.values()))
+
+
+@pytest.mark.parametrize("reason", ["ends", "raises", "memory"])
+def test_what_a_copy_does_not_hand_over_is_evaluated_here(copies, monkeypatch, reason):
+    complete = Evaluation.evaluate_in_copy
+
+    def evaluate_some(self, at):
+        if "longer" in self.program.strata[at].relations:
+            if reason == "ends":
+                os._exit(3)
+            raise MemoryLimitReached(1, 1) if reason == "memory" else ValueError
+        return complete(self, at)
+
+    monkeypatch.setattr(Evaluation, "evaluate_in_copy", evaluate_some)
+    found, _ = evaluated()
+    assert copies[0][1], "something was left"
+    assert found == evaluated(threads=1)[0]
+
+
+def test_no_copy_outlives_an_evaluation_that_fails(copies, monkeypatch):
+    started = []
+    init = ForkedStrata.__init__
+
+    def begin(self, *rest):
+        init(self, *rest)
+        started.append(self._process)
+
+    def interrupted(self, stratum):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ForkedStrata, "__init__", begin)
+    monkeypatch.setattr(Evaluation, "stratum", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        evaluated()
+    for process in started:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(process, os.WNOHANG)
+
+
+def test_there_is_no_copy_where_memory_is_limited_or_one_thread_asked_for(copies):
+    evaluated(threads=1)
+    evaluated(memory_limit=LEDGER.held_bytes + (4 << 30))
+    evaluated(profile=True)
+    assert copies == []
+
+
+def test_records_made_in_a_copy_have_no_id_here(copies):
+    """Of a list made aside the parts are told by what makes the same list."""
+    text = """
+    .type List = [head: number, tail: List]
+    .decl item(x: number)
+    .decl large(x: number)
+    large(x) :- item(x).
+    large(x) :- large(y), x = y.
+    .decl list(l: List)
+    list([x, nil]) :- item(x).
+    list([x, [x, nil]]) :- item(x).
+    .decl heads(x: number)
+    heads(x) :- list([x, [_, nil]]), large(x).
+    """
+    program = engine.compile([text])
+    facts = engine.facts(program, {"item": [(1,), (2,)]})
+    result = engine.evaluate(program, facts, threads=2, options=EAGER)
+    assert tables.decode(program, result, ["heads"]) == {"heads": {(1,), (2,)}}
+
+
+def test_widened_facts_are_read_behind_the_recursion_alone(copies):
+    text = """
+    .decl arc(x: number, y: number)
+    .decl blocked(x: number)
+    .decl reach(x: number, y: number)
+    reach(x, y) :- arc(x, y), !blocked(y).
+    reach(x, z) :- reach(x, y), reach(y, z), !blocked(z).
+    .decl told(x: number)
+    told(x) :- blocked(x).
+    .decl beside(x: number)
+    beside(x) :- arc(x, _).
+    """
+    program = engine.compile([text])
+    facts = {"arc": [(i, i + 1) for i in range(99)]}
+    widening = engine.Widening("reach", [3000], "blocked", lambda rows: np.array([[50]], np.int32))
+    for threads in (1, 2):
+        result = engine.evaluate(
+            program, engine.facts(program, facts), threads=threads, options=EAGER, widenings=[widening]
+        )
+        assert result.relation("told").tolist() == [[50]]
+    assert copies
