@@ -201,7 +201,7 @@ class Evaluation:
                         break
                 if copy is not None and not copy.is_running:
                     order.take_back(copy.strata)
-                    copy, self.execution.n_copies = None, 0
+                    copy = None
         finally:
             if copy is not None:
                 copy.close()
@@ -266,8 +266,9 @@ class Evaluation:
         )
 
     def begin_copy(self, strata: Sequence[int]) -> ForkedStrata:
-        self.execution.n_copies = 1
-        return ForkedStrata(strata, self.evaluate_in_copy, self.symbols)
+        copy = ForkedStrata(strata, self.evaluate_in_copy, self.symbols)
+        self.execution.is_accompanied = copy.is_at_work
+        return copy
 
     def evaluate_in_copy(self, at: int) -> tuple[list[Columns], StratumStatistics]:
         """Evaluate a stratum in the copy, on one thread: others there are none."""

@@ -76,8 +76,8 @@ class Execution:
     """A worker pool with the options of an evaluation. `epoch` counts changes of the magnitude of relations.
 
     `row_limits` are on the rows of relations together with those that are `counted` for each, itself included. Of
-    `dated` relations it matters which rows there are in the iteration that passes the limit. `n_copies` of the process
-    are at work, too: each keeps a processor busy.
+    `dated` relations it matters which rows there are in the iteration that passes the limit. Where another
+    process is at work, too, as `is_accompanied` tells, that keeps a processor busy.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Execution:
         self.counted: dict[str, Collection[str]] = {}
         self.dated: Collection[str] = ()
         self.pool = WorkerPool(threads, options.chunk_rows, options.buffer_rows, meter.watch)
-        self.n_copies = 0
+        self.is_accompanied: Callable[[], bool] = bool
         self.epoch = 0
         self._lock = Lock()
 
@@ -120,7 +120,7 @@ class Execution:
 
     def n_workers(self) -> int:
         """Return the maximum number of workers of the next wave of tasks."""
-        return max(1, len(self.pool.workers) - self.n_copies)
+        return max(1, len(self.pool.workers) - self.is_accompanied())
 
     def waves(self, jobs: Iterable[Job]) -> Iterator[list[Task]]:
         """Yield tasks in groups that read as many rows as `wave_tasks` full ones, or more by less than one.

@@ -118,6 +118,10 @@ class ForkedStrata:
     def is_running(self) -> bool:
         return self._notices >= 0
 
+    def is_at_work(self) -> bool:
+        """Return False when it has ended, whether or not all that it has handed over has been received."""
+        return self.is_running and os.waitid(os.P_PID, self._process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
     def close(self) -> None:
         """End the copy."""
         if self.is_running:
