@@ -50,14 +50,17 @@ def build(
     delta: int | None = None,
     recursive: frozenset[str] = frozenset(),
     advanced: frozenset[str] | None = None,
+    steps: Sequence[Step] | None = None,
 ) -> Plan:
-    """Plan a rule; `delta` is the position in its body of the atom that reads the delta.
+    """Plan a rule, by `steps` if its order is known; `delta` is the position of the atom that reads the delta.
 
     Atoms before that position read earlier iterations only if their relations are `advanced` with that of the delta, by
     default all that are `recursive`.
     """
     first = None if delta is None else rule.atom(delta)
-    steps = order(rule.body, first, (), rule.head, bindings.sizes, hinted(rule, delta, recursive))
+    hint = hinted(rule, delta, recursive)
+    if steps is None or hint:
+        steps = order(rule.body, first, (), rule.head, bindings.sizes, hint)
     builder = Builder(rule.wide, bindings)
     if delta is not None:
         together = recursive if advanced is None else advanced

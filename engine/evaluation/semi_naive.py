@@ -78,7 +78,7 @@ class SemiNaiveComponent:
             statistics = self.account(rule)
             found = variants_of(rule, bindings, statistics, names, self.in_turn)
             if not found:
-                self.initial.append(Variant(rule, bindings, statistics))
+                self.initial.append(Variant(rule, bindings, statistics, steps=self.wide.orders.get(rule)))
             for name, variant in found:
                 self.variants[name].append(variant)
         self.cached_rules = {

@@ -7,6 +7,7 @@ from time import perf_counter
 
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.compile_plan import Plan, build
+from engine.plan.join_order import Step
 from engine.plan.rule import Match, Rule, relations_of
 from engine.result import RuleStatistics
 from engine.storage.aggregate_relation import AggregateRelation
@@ -19,8 +20,8 @@ class Variant:
     """A rule, reading the delta in one of its atoms, or (`delta` is None) all rows everywhere.
 
     Atoms of relations that are `advanced` with that of the delta read earlier iterations only before it in the body: so
-    no two rows are joined twice. Its plan is made on first use, and again when a relation it reads has changed its size
-    by an order of magnitude.
+    no two rows are joined twice. Its plan is made on first use, by `steps` where that order is known, and again when a
+    relation it reads has changed its size by an order of magnitude.
     """
 
     def __init__(
@@ -31,9 +32,10 @@ class Variant:
         delta: int | None = None,
         recursive: frozenset[str] = frozenset(),
         advanced: frozenset[str] = frozenset(),
+        steps: Sequence[Step] | None = None,
     ) -> None:
         self.rule, self.bindings, self.statistics = rule, bindings, statistics
-        self.delta, self.recursive, self.advanced = delta, recursive, advanced
+        self.delta, self.recursive, self.advanced, self.steps = delta, recursive, advanced, steps
         atoms = [(i, x.relation) for i, x in enumerate(rule.body) if isinstance(x, Match)]
         self.required = [bindings.relations[name] for i, name in atoms if i != delta]
         earlier = [
@@ -76,7 +78,8 @@ class Variant:
 
     def _build(self) -> None:
         begin = perf_counter()
-        self._plan = build(self.rule, self.bindings, self.delta, self.recursive, self.advanced)
+        self._plan = build(self.rule, self.bindings, self.delta, self.recursive, self.advanced, self.steps)
+        self.steps = None
         self.n_plans += 1
         self.statistics.planning_s += perf_counter() - begin
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf, prod
 from typing import Protocol
 
-from engine.plan.join_order import Sizes, order
-from engine.plan.rule import Literal, Match, Operand, Rule
+from engine.plan.join_order import Sizes, Step, order
+from engine.plan.rule import Absent, Compare, Compute, Literal, Match, Operand, Rule
 from engine.plan.variable_elimination import Bucket, Expected
 
 GAIN = 2.0
@@ -37,10 +37,11 @@ class Domains(Sizes, Protocol):
 
 
 class RowCostModel:
-    """Eliminates what saves rows."""
+    """Eliminates what saves rows. `orders` has the order of each rule for which that was looked at."""
 
     def __init__(self, sizes: Domains) -> None:
         self.sizes = sizes
+        self.orders: dict[Rule, Sequence[Step]] = {}
         self.known: dict[str, tuple[float, Sequence[float]]] = {}
         self.values: dict[str, float] = {}
 
@@ -51,6 +52,8 @@ class RowCostModel:
         first = moving[0] if moving else None
         possible = [bucket for bucket in possible if first is None or first in bucket.atoms]
         if len(moving) > 1 or not possible or self.most_rows(rule, first) < MIN_ROWS:
+            return None
+        if first is None and self.expected_rows(rule) < MIN_ROWS:
             return None
         values = self.values_of(rule, component)
         self.values |= values
@@ -69,6 +72,13 @@ class RowCostModel:
             holding = ([rows[id(x)] for x in atoms if x is not first and v in x.variables] for v in first.variables)
             rows[id(first)] = prod(min(sizes, default=1.0) for sizes in holding)
         return len(atoms) * prod(rows.values())
+
+    def expected_rows(self, rule: Rule) -> float:
+        """Return the rows that the joins of a rule that is not recursive are expected to derive as it stands."""
+        if not self.known.keys().isdisjoint(rule.relations()):
+            return inf
+        steps = self.orders[rule] = order(rule.body, None, (), rule.head, self.sizes)
+        return sum(step.rows for step in steps if not isinstance(step.literal, Absent | Compare | Compute))
 
     def rows(self, relation: str) -> float:
         return self.known[relation][0] if relation in self.known else self.sizes.rows(relation)

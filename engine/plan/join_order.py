@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, Protocol
@@ -126,7 +126,9 @@ class Search:
     def __init__(
         self, body: Sequence[Literal], bound: set[str], wanted: set[Operand], sizes: Sizes, sample: Sample | None
     ) -> None:
-        self.left, self.bound, self.wanted, self.sizes, self.sample = list(body), bound, wanted, sizes, sample
+        self.atoms = [literal for literal in body if isinstance(literal, Match)]
+        self.others: list[Literal] = [literal for literal in body if not isinstance(literal, Match)]
+        self.bound, self.wanted, self.sizes, self.sample = bound, wanted, sizes, sample
         self.steps: list[Step] = []
         self.first: Match | None = None
         self.rows, self.cost = 1.0, 0.0
@@ -139,10 +141,10 @@ class Search:
             self.take_ready(constants_only=True)
             self.match(first)
         self.take_ready()
-        while matches := [literal for literal in self.left if isinstance(literal, Match)]:
+        while self.atoms:
             if self.cost > most:
                 return None
-            matches = self.connected(matches)
+            matches = self.connected(self.atoms)
             least, together = self.intersection(matches)
             found = [self.candidates(literal) for literal in matches]
             at = min(range(len(found)), key=lambda at: found[at].rows)
@@ -164,10 +166,10 @@ class Search:
 
     def rest(self) -> list[Step]:
         """Take what only the head needs, after all atoms."""
-        while self.left:
-            literal = next((x for x in self.left if self.ready(x)), None)
+        while self.others:
+            literal = next((x for x in self.others if self.ready(x)), None)
             if literal is None:
-                raise AssertionError(f"no literal can be evaluated next: {self.left}")
+                raise AssertionError(f"no literal can be evaluated next: {self.others}")
             self.take(literal)
         return self.steps
 
@@ -204,7 +206,7 @@ class Search:
         if self.sample is not None:
             self.sample.take(together)
         for atom in together.atoms:
-            self.left.remove(atom)
+            self.atoms.remove(atom)
         self.steps.append(step)
         self.bound |= together.variables
 
@@ -219,8 +221,8 @@ class Search:
             self.take(literal, Step(literal, self.rows, columns, fan_out, is_measured))
             return
         for each in found:
-            self.left.remove(each)
-        self.left.remove(literal)
+            self.others.remove(each)
+        self.atoms.remove(literal)
         self.steps.append(Step(Some(literal, found), self.rows, columns, fan_out, is_measured))
 
     def candidates(self, literal: Match) -> Candidates:
@@ -237,8 +239,10 @@ class Search:
         forgotten = literal.variables - self.bound
         if literal is self.first or not self.joined or not forgotten.isdisjoint(self.wanted):
             return None
+        if self.is_joined_by(forgotten, literal):
+            return None
         found: list[Literal] = []
-        while more := [x for x in self.left if x is not literal and x not in found and x.variables & forgotten]:
+        while more := [x for x in self.others if x not in found and not x.variables.isdisjoint(forgotten)]:
             for other in more:
                 if not isinstance(other, Compare | Absent | Compute | Record):
                     return None
@@ -246,14 +250,20 @@ class Search:
                     return None
                 found.append(other)
                 forgotten |= other.variables - self.bound
-        return None if forgotten & self.wanted else self.in_turn(literal, found)
+        if found and (self.is_joined_by(forgotten, literal) or not forgotten.isdisjoint(self.wanted)):
+            return None
+        return self.in_turn(literal, found)
+
+    def is_joined_by(self, variables: Set[str], literal: Match) -> bool:
+        """Return True if an atom besides a literal reads one of some variables."""
+        return any(x is not literal and not x.variables.isdisjoint(variables) for x in self.atoms)
 
     def in_turn(self, literal: Match, filters: list[Literal]) -> tuple[Literal, ...] | None:
         """Filters in an order in which each can be evaluated behind an atom, or None if they need something else."""
         inner = Search(filters, self.bound | literal.variables, set(), self.sizes, None)
         inner.take_ready()
-        while inner.left:
-            ready = next((x for x in inner.left if inner.ready(x)), None)
+        while inner.others:
+            ready = next((x for x in inner.others if inner.ready(x)), None)
             if ready is None:
                 return None
             inner.take(ready)
@@ -262,14 +272,17 @@ class Search:
     def take(self, literal: Literal, step: Step | None = None) -> None:
         if self.sample is not None and literal is not self.first:
             self.sample.take(literal)
-        self.left.remove(literal)
+        if isinstance(literal, Match):
+            self.atoms.remove(literal)
+        else:
+            self.others.remove(literal)
         self.steps.append(step or Step(literal, self.rows))
         self.bound |= literal.variables
 
     def take_ready(self, constants_only: bool = False) -> None:
         """Take what can be evaluated now and pays: filters, cheap bindings, values that another literal needs."""
-        while True:
-            ready = [x for x in self.left if not isinstance(x, Match) and self.ready(x) and self.eager(x)]
+        while self.others:
+            ready = [x for x in self.others if self.ready(x) and self.eager(x)]
             if constants_only:
                 ready = [x for x in ready if isinstance(x, Compare) and x.op == "=" and len(x.variables) == 1]
             if not ready:
@@ -280,9 +293,8 @@ class Search:
         return term is not None and (isinstance(term, int) or term in self.bound)
 
     def ready(self, literal: Literal) -> bool:
+        """Return True if a literal that is no atom can be evaluated."""
         match literal:
-            case Match():
-                return False
             case Compare(op="="):
                 return self.is_bound(literal.left) or self.is_bound(literal.right)
             case Compare() | Absent():
@@ -293,16 +305,16 @@ class Search:
                 return self.is_bound(literal.target) or all(map(self.is_bound, literal.fields))
             case Fold():
                 return literal.injected <= self.bound
-            case Never():
+            case _:
                 return True
 
     def eager(self, literal: Literal) -> bool:
         """Return True if a literal that is ready should not wait for the end."""
         if isinstance(literal, Compute) and literal.functor in GENERATORS:
-            return not any(isinstance(x, Match) and literal.target in x.variables for x in self.left)
+            return not any(literal.target in x.variables for x in self.atoms)
         if isinstance(literal, Compute | Fold) or (isinstance(literal, Record) and not self.is_bound(literal.target)):
             return self.is_bound(literal.target) or any(
-                literal.target in x.variables for x in self.left if x is not literal
+                literal.target in x.variables for x in (*self.atoms, *self.others) if x is not literal
             )
         return True
 

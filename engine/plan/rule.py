@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from engine.language.checked_program import CheckedClause
 
 Operand = str | int
 """A variable's name, or a constant as it stands in a column."""
+
+
+def enter_variables(literal: object, *terms: Operand | None) -> None:
+    """Set the variables of a literal: planning asks for them many times."""
+    object.__setattr__(literal, "variables", frozenset([term for term in terms if isinstance(term, str)]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +26,7 @@ class FlatAtom:
     variables: frozenset[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", frozenset([t for t in self.terms if isinstance(t, str)]))
+        enter_variables(self, *self.terms)
 
 
 class Match(FlatAtom):
@@ -43,10 +49,10 @@ class Compare:
     kind: str
     left: Operand
     right: Operand
+    variables: frozenset[str] = field(init=False, repr=False)
 
-    @property
-    def variables(self) -> set[str]:
-        return {t for t in (self.left, self.right) if isinstance(t, str)}
+    def __post_init__(self) -> None:
+        enter_variables(self, self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,10 +64,10 @@ class Compute:
     kind: str
     arguments: tuple[Operand, ...]
     result: str
+    variables: frozenset[str] = field(init=False, repr=False)
 
-    @property
-    def variables(self) -> set[str]:
-        return {self.target, *(t for t in self.arguments if isinstance(t, str))}
+    def __post_init__(self) -> None:
+        enter_variables(self, self.target, *self.arguments)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,10 +77,10 @@ class Record:
     target: str
     table: str
     fields: tuple[Operand | None, ...]
+    variables: frozenset[str] = field(init=False, repr=False)
 
-    @property
-    def variables(self) -> set[str]:
-        return {self.target, *(t for t in self.fields if isinstance(t, str))}
+    def __post_init__(self) -> None:
+        enter_variables(self, self.target, *self.fields)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,19 +93,17 @@ class Fold:
     value: Operand | None
     body: tuple[Literal, ...]
     injected: frozenset[str]
+    variables: frozenset[str] = field(init=False, repr=False)
 
-    @property
-    def variables(self) -> set[str]:
-        return {self.target} | self.injected
+    def __post_init__(self) -> None:
+        enter_variables(self, self.target, *self.injected)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Never:
     """The constraint `false`."""
 
-    @property
-    def variables(self) -> set[str]:
-        return set()
+    variables: ClassVar[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,11 +9,12 @@ far as that goes is a generalised hypertree decomposition (Gottlob, Leone and Sc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.plan.auxiliary_relations import Auxiliaries
+from engine.plan.join_order import Step
 from engine.plan.rule import Absent, Compare, Literal, Match, Never, Rule
 
 
@@ -57,17 +58,21 @@ class Elimination:
     """The rules of a component after wide bodies have been cut.
 
     `prior` are the rules of auxiliary relations that read no relation of the component: they are evaluated before it,
-    in turn. `recursive` names the other auxiliary relations, whose rules stand among `rules`.
+    in turn. `recursive` names the other auxiliary relations, whose rules stand among `rules`. `orders` has the orders
+    that are known of rules that were looked at and left as they are.
     """
 
     rules: list[Rule] = field(default_factory=list)
     prior: list[Rule] = field(default_factory=list)
     recursive: list[str] = field(default_factory=list)
     chosen: list[SubJoin] = field(default_factory=list)
+    orders: Mapping[Rule, Sequence[Step]] = field(default_factory=dict)
 
 
 class Choice(Protocol):
-    """Decides what is eliminated."""
+    """Decides what is eliminated, for which it may look at `orders` of rules."""
+
+    orders: Mapping[Rule, Sequence[Step]]
 
     def choose(
         self, rule: Rule, possible: Sequence[Bucket], component: Collection[str]
@@ -80,6 +85,8 @@ class Choice(Protocol):
 
 class Always:
     """Eliminates whatever can be."""
+
+    orders: Mapping[Rule, Sequence[Step]] = {}
 
     def choose(
         self, rule: Rule, possible: Sequence[Bucket], component: Collection[str]
@@ -98,7 +105,7 @@ def eliminate_variables(
     choice: Choice,
 ) -> Elimination:
     """Cut the rules of a component. `barred` are relations that no auxiliary relation may read."""
-    found, names = Elimination(), set(component)
+    found, names = Elimination(orders=choice.orders), set(component)
     for rule in rules:
         while possible := [b for b in buckets(rule) if not any(x.relation in barred for x in b.atoms)]:
             chosen = choice.choose(rule, possible, names)
@@ -123,6 +130,8 @@ def eliminate_variables(
 
 def buckets(rule: Rule) -> Iterator[Bucket]:
     """The ways to eliminate a variable so that atoms of the body are left."""
+    if len(rule.body) < 3:
+        return
     atoms = [x for x in rule.body if isinstance(x, Match)]
     if len(atoms) < 3 or any(isinstance(x, Never) for x in rule.body):
         return
