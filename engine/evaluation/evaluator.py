@@ -189,7 +189,7 @@ class Evaluation:
         try:
             while order.n_left:
                 if copy is None and order.movable_size >= self.execution.options.aside_clauses and not self.unfinished:
-                    copy = self.begin_copy(order.give())
+                    copy = self.begin_copy(order)
                 at = order.next()
                 if at is not None:
                     self.statistics[at] = self.stratum(self.finishable(strata[at]))
@@ -265,8 +265,14 @@ class Evaluation:
             and not self.meter.charges(relations)
         )
 
-    def begin_copy(self, strata: Sequence[int]) -> ForkedStrata:
-        copy = ForkedStrata(strata, self.evaluate_in_copy, self.symbols)
+    def begin_copy(self, order: StrataOrder) -> ForkedStrata | None:
+        """Let a copy begin with what can be evaluated aside; None where the system has no room for a process."""
+        strata = order.give()
+        try:
+            copy = ForkedStrata(strata, self.evaluate_in_copy, self.symbols)
+        except OSError:
+            order.take_back(strata)
+            return None
         self.execution.is_accompanied = copy.is_at_work
         return copy
 

@@ -13,7 +13,7 @@ import select
 import signal
 import struct
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -52,16 +52,24 @@ class ForkedStrata:
         evaluate: Callable[[int], tuple[Sequence[Columns], StratumStatistics]],
         symbols: Symbols,
     ) -> None:
-        """Start it. `evaluate` is called there, for each of the strata in turn; all its exceptions end the copy."""
+        """Start it. `evaluate` is called there, for each of the strata in turn; all its exceptions end the copy.
+
+        Raises OSError.
+        """
         self.strata, self.symbols = list(strata), symbols
         self.n_shared = len(symbols)
         self.ids = np.empty(0, np.int32)
-        self._file = os.memfd_create("strata")
-        self._notices, notify = os.pipe()
-        parent = os.getpid()
-        self._process = os.fork()
-        if not self._process:
-            self._work(parent, notify, evaluate)
+        with ExitStack() as opened:
+            self._file = os.memfd_create("strata")
+            opened.callback(os.close, self._file)
+            self._notices, notify = os.pipe()
+            opened.callback(os.close, notify)
+            opened.callback(os.close, self._notices)
+            parent = os.getpid()
+            self._process = os.fork()
+            if not self._process:
+                self._work(parent, notify, evaluate)
+            opened.pop_all()
         os.close(notify)
 
     def _work(

@@ -85,6 +85,17 @@ def test_what_a_copy_does_not_hand_over_is_evaluated_here(copies, monkeypatch, r
     assert found == evaluated(threads=1)[0]
 
 
+def test_a_system_without_room_for_a_process_evaluates_all_in_one(monkeypatch):
+    n_open = len(os.listdir("/proc/self/fd"))
+
+    def refuse():
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "fork", refuse)
+    assert evaluated()[0] == evaluated(threads=1)[0]
+    assert len(os.listdir("/proc/self/fd")) == n_open
+
+
 def test_no_copy_outlives_an_evaluation_that_fails(copies, monkeypatch):
     started = []
     init = ForkedStrata.__init__
