@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
-from tree_sitter import Node, Tree
+from tree_sitter import Node, Query, QueryCursor, Tree
 
 from facts.c import attributes, tree
 from facts.c.conditionals import Group, blank, groups, settled
@@ -56,6 +56,41 @@ class Parsed:
 
 def parse(text: bytes) -> Parsed:
     """Return a file's text as it can be parsed best, with its tree."""
+    return _with_loops(_mended(text))
+
+
+def _with_loops(parsed: Parsed) -> Parsed:
+    """Return the text with a semicolon behind macros of one argument that stand before a block in a function.
+
+    `EACH(item) { … }` has the shape of a nested function without parameters, which there is none of.
+    """
+    if not _MAY_BE_LOOP.search(parsed.source):
+        return parsed
+    source = bytearray(parsed.source)
+    for node in QueryCursor(_LIKE_FUNCTION).captures(parsed.root).get("head", ()):
+        if _in_block(node.parent):
+            _put_semicolon(source, node.end_byte)
+    if source == parsed.source:
+        return parsed
+    return min(replace(parsed, source=bytes(source)).parsed(), parsed, key=Parsed.damage)
+
+
+_MAY_BE_LOOP = re.compile(
+    rb"^[ \t]+(?!if\b|while\b|for\b|switch\b|return\b)[A-Za-z_]\w*[ \t]*\([ \t*]*\w+[ \t]*\)\s*\{", re.MULTILINE
+)
+_LIKE_FUNCTION = Query(
+    tree.GRAMMAR.language,
+    "(function_definition type: (type_identifier) declarator: (parenthesized_declarator) @head)",
+)
+
+
+def _in_block(node: Node | None) -> bool:
+    while node is not None and node.type != "compound_statement":
+        node = node.parent
+    return node is not None
+
+
+def _mended(text: bytes) -> Parsed:
     source = attributes.without_misread(settled(_without_names_of_rest(_without_remarks_in_macros(text))))
     types = attributes.type_arguments(source, [])
     best = Parsed(attributes.named(source, types), types).parsed()

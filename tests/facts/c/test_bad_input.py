@@ -124,6 +124,9 @@ def test_a_macro_declares_where_it_is_all_of_a_line(source, declares):
         ("ALL_FOREACH(x, &all, link)", " if (x) break;"),
         ("list_for_each(x, &all)", " { if (x) break; }"),
         ("EACH(x, &all, link)", "{\n    if (x) break; }"),
+        ("EACH(x)", " {\n    if (x) break; }"),
+        ("EACH (x)", "\n  {\n    if (x) break; }"),
+        ("EACH(x)", "{\n    if (x) break; }"),
         ("EACH(x, &all, link)", "{ if (x) break; }"),
     ],
 )
