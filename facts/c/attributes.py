@@ -122,6 +122,10 @@ _BEFORE_TARGET = re.compile(
     rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*\r?\n([ \t])(?=[ \t]*\*+\s*" + _NAME + rb"\s*=[^=])",
     re.MULTILINE,
 )
+# MACRO as a whole line, before *p = 1 or n = 1: no declaration is broken behind its type
+_ALONE_BEFORE_TARGET = re.compile(
+    rb"(?<=[;{}\n])[ \t]+" + _CAPITALS + rb"[ \t]*\r?\n(?:[ \t]*\r?\n)*([ \t])(?=[ \t]*\**\s*" + _NAME + rb"\s*=[^=])"
+)
 _STATEMENT_ENDS = (b";", b"{", b"}", b":")
 _CALL_END = re.compile(rb"[;{}:)]\s*" + _NAME + rb"\s*" + _PARENTHESES + rb"\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
@@ -237,6 +241,9 @@ def without_misread(text: bytes) -> bytes:
             blank(result, *match.span(1))
     for match in _BEFORE_TARGET.finditer(text):
         result[match.start(1)] = ord(";")
+    for match in _ALONE_BEFORE_TARGET.finditer(text):
+        if text[max(0, match.start() - _NEAR) : match.start()].rstrip()[-1:] in b";{}":
+            result[match.start(1)] = ord(";")
     return bytes(result)
 
 
@@ -304,8 +311,14 @@ def _spans(mask: bytes):
     for match in _BEHIND.finditer(mask):
         depth += mask.count(b"{", position, match.start(1)) - mask.count(b"}", position, match.start(1))
         position = match.start(1)
+        if depth > 0 and _LINE_OF_MACRO.fullmatch(mask, mask.rfind(b"\n", 0, match.start()) + 1, match.start(1)):
+            continue
         if depth <= 0 or mask[match.end() : match.end() + 4].strip()[:1] == b"":
             yield match.span(1)
+
+
+# MACRO(x) as a whole line: a statement, behind which another one begins
+_LINE_OF_MACRO = re.compile(rb"[ \t]*" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*\r?\n\s*")
 
 
 def _adjacent(mask: bytes):

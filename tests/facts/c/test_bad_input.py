@@ -142,6 +142,19 @@ def test_a_call_with_a_semicolon_before_a_block_is_no_loop():
     assert not rows("int f(int *x) {\n  EACH(x);\n  { g(x); }\n  return 0;\n}\n", "branch")
 
 
+@pytest.mark.parametrize("target", ["*card = 0;", "**card = 0;", "k = 3;"])
+def test_a_macro_alone_on_its_line_is_no_type(target):
+    source = f"int f(int *card, int k) {{\n  (void)k;\n  BEGIN_WORK\n\n  {target}\n  return *card;\n}}\n"
+    assert "BEGIN_WORK" in called(source)
+    assert {row[2] for row in rows(source, "binds") if row[3] == "variable"} <= {"k"}
+
+
+def test_macros_as_lines_of_their_own_are_statements():
+    lines = "    GET(1, &a)\n    GET(2, &b)\n    GET(3, &c)\n\n"
+    source = f"int f(int k) {{\n  if (k) {{\n{lines}    if (k == 3) g(a, b, c);\n  }}\n}}\n"
+    assert len([row for row in rows(source, "call") if row[2].endswith("/GET")]) == 3
+
+
 def test_a_macro_before_a_text_is_no_argument_of_its_own():
     found = rows('void f(int a) {\n  log(1, NUMBER(2) "x",\n    a);\n}\n', "argument")
     assert [row[1:] for row in found if row[0] == "def f/log()"] == [
