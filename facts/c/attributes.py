@@ -56,7 +56,7 @@ _AFTER_TYPE = re.compile(
     + _NAME
     + rb"\s*\)\s*\()"
 )
-# type *API f;   type (API *f)();
+# type *API f;   type (API *f)();   f(type *may_alias p)
 _BESIDE_STAR = re.compile(
     rb"(?<=\w)\s*\*\s*("
     + _CAPITALS
@@ -66,7 +66,11 @@ _BESIDE_STAR = re.compile(
     + _CAPITALS
     + rb")(?=\s*\*\s*"
     + _NAME
-    + rb"\s*\)\s*\()"
+    + rb"\s*\)\s*\()|(?<=\w)\s*\*\s*("
+    + _NAME
+    + rb")(?=[ \t]+"
+    + _NAME
+    + rb"\s*[,)])"
 )
 # int API(1) f();   API API(1) void *f();
 _CALL_BEFORE_NAME = re.compile(

@@ -74,7 +74,7 @@ def _parameters(unit: Unit, function: int, node: Node, declarator: Node | None) 
         return []
     types = _old_style(unit, node)
     values: Values = []
-    for position, part in enumerate(children(parameters)):
+    for position, part in enumerate(part for part in children(parameters) if not part.is_error):
         if part.type == "variadic_parameter":
             value = _entry(unit, function, "...", part, values)
             unit.emit("rest_parameter", function, position, "...", value)
