@@ -1,7 +1,7 @@
 """Macros that begin a loop: `TAILQ_FOREACH(item, &list, link) { … }`, a call with no semicolon before a block.
 
 What the macro writes is in another file as a rule. The block may run never, once or often. Before each round and behind
-the last, nothing is known of the variables that count the rounds: those among the arguments that are local and were
+the last, nothing is known of the variables that count the rounds, and behind each they are read: those among the arguments that are local and were
 declared without an initial value, and the first argument of a macro that is named like a loop. A macro that counts by
 two, `HASH_ITER(hh, table, item, next)`, has the next element before it runs the block, which may free the one at hand.
 """
@@ -53,6 +53,9 @@ def repeat(unit: Unit, call: Node, statement: Node) -> None:
     body.branch(unit.entity("more " + label, call), inside, after)
     body.start(inside)
     unit.execute(statement)
+    if body.block is not None:
+        for _, argument in counters:
+            unit.value(argument)
     body.goto(head)
     body.leave()
     body.seal(head)
