@@ -4,7 +4,7 @@ import pytest
 
 MODEL = 'source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
 HEADER = (
-    'package p\n\nimport (\n\t"bytes"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"os"\n\t"example.org/other"\n'
+    'package p\n\nimport (\n\t"bytes"\n\t"encoding/base64"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"io"\n\t"os"\n\t"example.org/other"\n'
     '\t"strconv"\n\t"strings"\n\t"time"\n)\n'
 )
 PROGRAMS = {
@@ -33,6 +33,16 @@ func two() (string, string) { return flows.Source(), "b" }
 func f() { a, b := two()
 	flows.Sink(a) // found
 	flows.Sink(b)
+}""",
+    "an error of reading does not tell what was read": """
+func f() { body, err := io.ReadAll(flows.Source())
+	if err != nil { flows.Sink(err); return }
+	flows.Sink(body) // found
+	text, err := base64.StdEncoding.DecodeString(flows.Source())
+	if err != nil { flows.Sink(err.Error()) } else { flows.Sink(text) } // found
+	name, other := io.ReadAll(flows.Source())
+	flows.Sink(other) // found
+	flows.Sink(name) // found
 }""",
     "a key of a map is deleted": """
 func f() { m := map[string]string{"a": flows.Source(), "b": flows.Source()}; delete(m, "a")
