@@ -4,8 +4,8 @@ import pytest
 
 MODEL = 'source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
 HEADER = (
-    'package p\n\nimport (\n\t"bytes"\n\t"encoding/base64"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"io"\n\t"os"\n\t"example.org/other"\n'
-    '\t"strconv"\n\t"strings"\n\t"time"\n)\n'
+    'package p\n\nimport (\n\t"bytes"\n\t"encoding/base64"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"io"\n'
+    '\t"os"\n\t"example.org/other"\n\t"strconv"\n\t"strings"\n\t"time"\n)\n'
 )
 PROGRAMS = {
     "a struct that is assigned is copied": """
