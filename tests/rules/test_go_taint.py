@@ -44,6 +44,18 @@ func f() { body, err := io.ReadAll(flows.Source())
 	flows.Sink(other) // found
 	flows.Sink(name) // found
 }""",
+    "objects that a function makes for its callers are kept apart, however many values refer to them": """
+type T struct{ root string }
+func build(root string) *T { return &T{root: root} }
+func open(root string) *T { return build(root) }
+func (t *T) path(name string) string { return t.root + name }
+func f() { x, y := open(flows.Source()), open("b"); pass0(y)
+	flows.Sink(x.path("c")) // found
+	flows.Sink(y.path("c"))
+}
+"""
+    + "".join(f"func pass{i}(t *T) {{ pass{i + 1}(t) }}\n" for i in range(120))
+    + "func pass120(t *T) { flows.Sink(t.path(``)) }",
     "a key of a map is deleted": """
 func f() { m := map[string]string{"a": flows.Source(), "b": flows.Source()}; delete(m, "a")
 	flows.Sink(m["a"])
