@@ -4,8 +4,8 @@ import pytest
 
 MODEL = 'source_call("test", "flows.Source"). sink_argument("test", "flows.Sink", "0").\n'
 HEADER = (
-    'package p\n\nimport (\n\t"bytes"\n\t"encoding/base64"\n\t"encoding/json"\n\t"flows"\n\t"fmt"\n\t"io"\n'
-    '\t"os"\n\t"example.org/other"\n\t"strconv"\n\t"strings"\n\t"time"\n)\n'
+    'package p\n\nimport (\n\t"bytes"\n\t"context"\n\t"encoding/base64"\n\t"encoding/json"\n\t"flows"\n'
+    '\t"fmt"\n\t"io"\n\t"os"\n\t"example.org/other"\n\t"strconv"\n\t"strings"\n\t"time"\n)\n'
 )
 PROGRAMS = {
     "a struct that is assigned is copied": """
@@ -56,6 +56,19 @@ func f() { x, y := open(flows.Source()), open("b"); pass0(y)
 """
     + "".join(f"func pass{i}(t *T) {{ pass{i + 1}(t) }}\n" for i in range(120))
     + "func pass120(t *T) { flows.Sink(t.path(``)) }",
+    "a context tells its keys apart": """
+func f(ctx context.Context) {
+	ctx = context.WithValue(ctx, "a", flows.Source())
+	ctx = context.WithValue(ctx, "b", "c")
+	flows.Sink(ctx.Value("a")) // found
+	flows.Sink(ctx.Value("b"))
+	flows.Sink(other.Find(ctx))
+	g(ctx)
+}
+func g(ctx context.Context) {
+	flows.Sink(ctx.Value("a")) // found
+	flows.Sink(ctx.Value("b"))
+}""",
     "a key of a map is deleted": """
 func f() { m := map[string]string{"a": flows.Source(), "b": flows.Source()}; delete(m, "a")
 	flows.Sink(m["a"])
