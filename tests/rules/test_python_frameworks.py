@@ -309,6 +309,23 @@ class Login(forms.Form):
         return self.cleaned_data
 
 
+class Search(forms.Form):
+    name = forms.CharField()
+
+    def __init__(self, folder, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.folder = folder
+
+
+def search(request):
+    form = Search("shops", request.POST or None)
+    if form.is_valid():
+        os.system("ls " + form.cleaned_data["name"])  # found
+    form = Search(request.GET["folder"], {"name": "shops"})
+    if form.is_valid():
+        os.system("ls " + form.cleaned_data["name"])
+
+
 def sign_in(request):
     form = Login(request.POST)
     if form.is_valid():
