@@ -109,7 +109,10 @@ def _between(unit: Unit, start: int, end: int) -> str:
 
 
 def _interpolation(unit: Unit, node: Node, parts: list) -> None:
-    parts.append(unit.value(node.child_by_field_id(tree.EXPRESSION)))
+    value = unit.value(node.child_by_field_id(tree.EXPRESSION))
+    conversion = node.child_by_field_id(tree.CONVERSION)
+    shows_representation = conversion is not None and unit.text(conversion) in ("!r", "!a")
+    parts.append(_format(unit, "repr", [value], conversion) if shows_representation else value)
     specifier = node.child_by_field_id(tree.FORMAT_SPECIFIER)
     if specifier is not None and any(child.is_named for child in specifier.children):
         nested: list = []
@@ -118,7 +121,7 @@ def _interpolation(unit: Unit, node: Node, parts: list) -> None:
 
 
 def _format(unit: Unit, operator: str, parts: list, node: Node) -> int:
-    """Return the string, or template, that is built from `parts`."""
+    """Return the string, or template, that is built from `parts`, or what `repr` says of the one part."""
     operands = [
         string_value(unit, "string", part, node) if isinstance(part, str) else part for part in parts if part != ""
     ]

@@ -16,6 +16,7 @@ PARAMETERS, RETURN_TYPE, TYPE, DEFINITION = map(field_id, ("parameters", "return
 SUPERCLASSES, ALIAS, MODULE_NAME, CAUSE = map(field_id, ("superclasses", "alias", "module_name", "cause"))
 SUBJECT, GUARD, KEY, EXPRESSION = map(field_id, ("subject", "guard", "key", "expression"))
 FORMAT_SPECIFIER, TYPE_PARAMETERS = map(field_id, ("format_specifier", "type_parameters"))
+CONVERSION = field_id("type_conversion")
 
 IDENTIFIER = min(kind_ids("identifier"))
 
