@@ -240,9 +240,11 @@ class Evaluation:
 
     @property
     def has_processors(self) -> bool:
-        """True if a copy of the process may be made, and has a processor of its own."""
+        """True if a copy of the process may be made, has a processor of its own, and enough to do."""
         pool = self.execution.pool
-        return len(pool.workers) > 1 and can_fork() and pool.has_process and not LEDGER.is_given and not self.tells_all
+        if len(pool.workers) < 2 or not (can_fork() and pool.has_process) or LEDGER.is_given or self.tells_all:
+            return False
+        return sum(map(n_rows, self.database.relations.values())) >= self.execution.options.aside_facts
 
     def large_recursions(self) -> Iterator[int]:
         for at, stratum in enumerate(self.program.strata):
@@ -433,7 +435,7 @@ class Evaluation:
     def is_given(self, name: str) -> bool:
         """Return True if the database has rows of a relation."""
         held = self.database.relations.get(name)
-        return held is not None and bool(held.n if isinstance(held, Snapshot) else held.shape[1])
+        return held is not None and n_rows(held) > 0
 
     def widen(self, outgrown: Relation) -> None:
         """Add the facts that are to keep a relation small, and go on to its next limit."""
@@ -540,6 +542,10 @@ def shape_of(declared: Declared, bits: int, order: Callable[[Columns, Sequence[T
         width += len(keys)
     group = np.array(declared.group, np.int64)
     return Shape(declared.arity, dtype, group, tuple(columns), width - declared.arity)
+
+
+def n_rows(held: Columns | Snapshot) -> int:
+    return held.n if isinstance(held, Snapshot) else held.shape[1]
 
 
 def has_records(clause: CheckedClause) -> bool:

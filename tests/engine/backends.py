@@ -39,7 +39,7 @@ ROUNDS = {
     "one thread": Backend(1, GLOBAL, Options()),
     "tiny": Backend(1, GLOBAL, TINY),
     "tiny, two threads": Backend(2, GLOBAL, TINY),
-    "copies": Backend(2, GLOBAL, Options(large_clauses=1, aside_clauses=1)),
+    "copies": Backend(2, GLOBAL, Options(large_clauses=1, aside_clauses=1, aside_facts=0)),
 }
 BACKENDS = {
     **ROUNDS,

@@ -1,6 +1,7 @@
 """Strata that a copy of the process evaluates: what it hands over, and what becomes of what it does not."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from engine.storage.memory import LEDGER, MemoryLimitReached
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="the system cannot copy processes")
 
-EAGER = Options(large_clauses=2, aside_clauses=1)
+EAGER = Options(large_clauses=2, aside_clauses=1, aside_facts=0)
 TEXT = """
 .decl arc(x: number, y: number)
 .decl reach(x: number, y: number)
@@ -116,10 +117,13 @@ def test_no_copy_outlives_an_evaluation_that_fails(copies, monkeypatch):
             os.waitpid(process, os.WNOHANG)
 
 
-def test_there_is_no_copy_where_memory_is_limited_or_one_thread_asked_for(copies):
+def test_there_is_no_copy_with_one_thread_limited_memory_a_profile_or_few_facts(copies):
     evaluated(threads=1)
     evaluated(memory_limit=LEDGER.held_bytes + (4 << 30))
     evaluated(profile=True)
+    program = engine.compile([TEXT])
+    few = replace(EAGER, aside_facts=len(ARCS) + 1)
+    engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=few)
     assert copies == []
 
 
