@@ -181,10 +181,7 @@ class Evaluation:
         self.staging = Staging(program, bound, to_rule, order, self.insert)
 
     def run(self) -> Result:
-        strata = self.program.strata
-        needs = needs_of(strata, self.reads, self.grown_by)
-        large = self.large_recursions() if self.has_processors else ()
-        order = StrataOrder([len(s.clauses) for s in strata], needs, large, map(self.may_move, strata))
+        strata, order = self.program.strata, self.order()
         copy: ForkedStrata | None = None
         try:
             while order.n_left:
@@ -210,6 +207,15 @@ class Evaluation:
         asked = {name: self.relations[name] for name in self.names}
         statistics = [self.statistics[at] for at in range(len(strata))]
         return Result(self.symbols, records, RelationColumns(asked), statistics, plan, tuple(self.left_out))
+
+    def order(self) -> StrataOrder:
+        """The order of strata: that of the program, unless a copy of the process may take part."""
+        strata = self.program.strata
+        sizes = [len(stratum.clauses) for stratum in strata]
+        large = list(self.large_recursions()) if self.has_processors else []
+        if not large:
+            return StrataOrder(sizes, [()] * len(strata), [], [False] * len(strata))
+        return StrataOrder(sizes, needs_of(strata, self.reads, self.grown_by), large, map(self.may_move, strata))
 
     @cached_property
     def reads(self) -> list[set[str]]:
