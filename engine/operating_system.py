@@ -382,3 +382,54 @@ def _end_after(parent: int) -> None:
     while os.getppid() == parent and psutil.pid_exists(parent):
         time.sleep(POLL_S)
     os._exit(1)
+
+
+# ---- copies of this process
+
+
+def can_fork() -> bool:
+    """Return True where the system can copy a process, and has files in memory."""
+    return hasattr(os, "fork") and hasattr(os, "memfd_create")
+
+
+def fork() -> int:
+    """Copy this process; return 0 in the copy, the number of that process here. Raises OSError."""
+    return os.fork()
+
+
+def has_exited(child: int) -> bool:
+    """Return whether a child has ended, and leave it to be waited for."""
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def end_child(child: int) -> None:
+    """Kill a child, and wait for it."""
+    with suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def is_readable(descriptor: int, timeout_s: float | None) -> bool:
+    """Wait until there is something to read, or the end; return False where that takes longer."""
+    return bool(select.select([descriptor], [], [], timeout_s)[0])
+
+
+def memory_file(name: str) -> int:
+    """Return the descriptor of a file in memory, which has no path. Raises OSError."""
+    return os.memfd_create(name)
+
+
+def write_at(file: int, at: int, data: bytes) -> None:
+    """Write all of the bytes at an offset of a file."""
+    written = 0
+    while written < len(data):
+        written += os.pwrite(file, memoryview(data)[written:], at + written)
+
+
+def read_at(file: int, at: int, n_bytes: int) -> bytearray:
+    """Return the bytes of a file from an offset on, all of which are there."""
+    data = bytearray(n_bytes)
+    got = 0
+    while got < n_bytes:
+        got += os.preadv(file, [memoryview(data)[got:]], at + got)
+    return data

@@ -18,7 +18,7 @@ from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
-from engine.evaluation.forked_strata import Finished, ForkedStrata, can_fork
+from engine.evaluation.forked_strata import Finished, ForkedStrata
 from engine.evaluation.held_constants import HeldConstants
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.evaluation.insert_stages import Admission, Stage, Staging
@@ -29,7 +29,7 @@ from engine.language.checked_program import CheckedClause, CheckedProgram, Strat
 from engine.language.checked_program import Relation as Declared
 from engine.language.syntax import Atom, Constant, RecordTerm
 from engine.language.traverse import all_atoms, literal_terms
-from engine.operating_system import n_cores, peak_bytes, release_free_memory
+from engine.operating_system import can_fork, n_cores, peak_bytes, release_free_memory
 from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
 from engine.plan.program_slice import deriving

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import os
 import pickle
-import select
 import signal
 import struct
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import NamedTuple
 
 import numpy as np
 
 from engine.database import Columns
 from engine.language.checked_program import Relation as Declared
-from engine.operating_system import end_with
+from engine.operating_system import end_child, end_with, fork, has_exited, is_readable, memory_file, read_at, write_at
 from engine.result import StratumStatistics
 from engine.storage.memory import LEDGER
 from engine.symbols import Symbols
@@ -36,11 +35,6 @@ class Finished(NamedTuple):
     relations: Sequence[Columns]
     texts: Sequence[str]
     statistics: StratumStatistics
-
-
-def can_fork() -> bool:
-    """Return True where the system can copy a process, and has files in memory."""
-    return hasattr(os, "fork") and hasattr(os, "memfd_create")
 
 
 class ForkedStrata:
@@ -60,13 +54,13 @@ class ForkedStrata:
         self.n_shared = len(symbols)
         self.ids = np.empty(0, np.int32)
         with ExitStack() as opened:
-            self._file = os.memfd_create("strata")
+            self._file = memory_file("strata")
             opened.callback(os.close, self._file)
             self._notices, notify = os.pipe()
             opened.callback(os.close, notify)
             opened.callback(os.close, self._notices)
             parent = os.getpid()
-            self._process = os.fork()
+            self._process = fork()
             if not self._process:
                 self._work(parent, notify, evaluate)
             opened.pop_all()
@@ -88,9 +82,7 @@ class ForkedStrata:
                 relations, statistics = evaluate(stratum)
                 texts = self.symbols.texts(range(n_known, len(self.symbols)))
                 data = pickle.dumps(Finished(stratum, relations, texts, statistics), pickle.HIGHEST_PROTOCOL)
-                written = 0
-                while written < len(data):
-                    written += os.pwrite(self._file, memoryview(data)[written:], at + written)
+                write_at(self._file, at, data)
                 os.write(notify, NOTICE.pack(at, len(data)))
                 at += len(data)
             status = 0
@@ -102,14 +94,14 @@ class ForkedStrata:
 
         None if there is none yet, where the caller does not wait for one, or none will come any more.
         """
-        if not select.select([self._notices], [], [], None if wait else 0)[0]:
+        if not is_readable(self._notices, None if wait else 0):
             return None
         notice = os.read(self._notices, NOTICE.size)
         if len(notice) < NOTICE.size:
             self.close()
             return None
         at, n_bytes = NOTICE.unpack(notice)
-        finished: Finished = pickle.loads(read(self._file, at, n_bytes))
+        finished: Finished = pickle.loads(read_at(self._file, at, n_bytes))
         self.strata.remove(finished.stratum)
         self.ids = np.concatenate([self.ids, self.symbols.intern(finished.texts)])
         return finished
@@ -128,23 +120,12 @@ class ForkedStrata:
 
     def is_at_work(self) -> bool:
         """Return False when it has ended, whether or not all that it has handed over has been received."""
-        return self.is_running and os.waitid(os.P_PID, self._process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        return self.is_running and not has_exited(self._process)
 
     def close(self) -> None:
         """End the copy."""
         if self.is_running:
-            with suppress(ProcessLookupError):
-                os.kill(self._process, signal.SIGKILL)
-            os.waitpid(self._process, 0)
+            end_child(self._process)
             os.close(self._notices)
             os.close(self._file)
             self._notices = -1
-
-
-def read(file: int, at: int, n_bytes: int) -> bytearray:
-    """Return bytes of a file."""
-    data = bytearray(n_bytes)
-    got = 0
-    while got < n_bytes:
-        got += os.preadv(file, [memoryview(data)[got:]], at + got)
-    return data

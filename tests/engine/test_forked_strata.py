@@ -10,7 +10,8 @@ import engine
 from engine import tables
 from engine.evaluation.evaluator import Evaluation
 from engine.evaluation.execution import Options
-from engine.evaluation.forked_strata import ForkedStrata, can_fork
+from engine.evaluation.forked_strata import ForkedStrata
+from engine.operating_system import can_fork
 from engine.storage.memory import LEDGER, MemoryLimitReached
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="the system cannot copy processes")
