@@ -263,7 +263,7 @@ class Evaluation:
         return {w.into: w.relation for w in self.widenings.values() if {w.into, w.relation} <= self.relations.keys()}
 
     def may_move(self, stratum: Stratum) -> bool:
-        """Whether a copy may evaluate a stratum: its rows are all that there is to hand over."""
+        """Return True if a copy may evaluate a stratum: its rows are all that there is to hand over."""
         relations = [self.relations[name] for name in stratum.relations]
         special = self.attached.keys() | self.widenings.keys() | self.grown_by.keys()
         return (

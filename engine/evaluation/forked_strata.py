@@ -1,8 +1,8 @@
 """A copy of this process that evaluates some strata, and hands over each as soon as it is finished.
 
 The copy begins with all relations there are, at no cost: a fork shares memory until one side writes to it. What it
-derives comes back through a file in memory, to which a pipe tells the way. Symbols that it makes have other ids there.
-What a copy does not hand over, whatever ended it, is left to be evaluated here.
+derives comes back through a file in memory without a path, which nobody else can write, and a pipe says where in it.
+Symbols that it makes have other ids there. A stratum that a copy does not hand over is evaluated here.
 """
 
 from __future__ import annotations
