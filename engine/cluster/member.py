@@ -21,9 +21,11 @@ from engine.cluster.message_codec import Failure
 from engine.cluster.partitioned_stratum import PartitionedStratum
 from engine.cluster.superstep_exchange import Supersteps
 from engine.database import Columns, Database, Widening
-from engine.evaluation.evaluator import Evaluation, fitting_columns
 from engine.evaluation.execution import Execution, Options
+from engine.evaluation.insert_facts import fitting_columns
 from engine.evaluation.semi_naive import LimitReached
+from engine.evaluation.stratum_evaluation import StratumEvaluation
+from engine.evaluation.translated_ids import NewValues
 from engine.language.checked_program import CheckedProgram, Stratum
 from engine.language.traverse import all_atoms
 from engine.plan.linearise import linearise
@@ -38,8 +40,6 @@ REPLICATED_ROWS = 1 << 22
 """A relation with no more rows is replicated when it is read."""
 
 
-NewValues = tuple[list[str], dict[str, Columns]]
-"""Symbols, and the fields of records by type."""
 Saved = tuple[dict[str, tuple[Columns, int, bool]], NewValues, StratumStatistics]
 """By relation, this member's rows, the number of all rows, and whether it is replicated; new values; statistics."""
 
@@ -48,7 +48,7 @@ Found = tuple[NewValues, dict[str, Columns], StratumStatistics]
 """The results derived by the first member alone: new values, rows by relation, statistics."""
 
 
-class Member(Evaluation):
+class Member(StratumEvaluation):
     """The state of one member.
 
     `n_rows` counts the rows of a relation over all members, `n_derived` the rows that this member owns.
@@ -112,15 +112,6 @@ class Member(Evaluation):
             if is_replicated:
                 self.replicated.add(name)
         return done
-
-    def n_values(self) -> tuple[int, dict[str, int]]:
-        """Return the number of symbols, and of records by type."""
-        return len(self.symbols), {name: table.columns.shape[1] for name, table in self.records.items()}
-
-    def new_values(self, n_symbols: int, n_records: Mapping[str, int]) -> NewValues:
-        """The symbols and records that have come since there were so many."""
-        texts = self.symbols.texts(range(n_symbols, len(self.symbols)))
-        return texts, {name: table.columns[:, n_records[name] :] for name, table in self.records.items()}
 
     def intern_values(self, texts: Sequence[str], records: Mapping[str, Columns]) -> None:
         """Take in symbols and records; those that are known keep their ids."""

@@ -78,7 +78,8 @@ class Execution:
 
     `row_limits` are on the rows of relations together with those that are `counted` for each, itself included. Of
     `dated` relations it matters which rows there are in the iteration that passes the limit. Where another
-    process is at work, too, as `is_accompanied` tells, that keeps a processor busy.
+    process is at work, too, as `is_accompanied` tells, that keeps a processor busy. `tend` is called between two
+    iterations, when all workers rest.
     """
 
     def __init__(
@@ -90,12 +91,14 @@ class Execution:
         self.dated: Collection[str] = ()
         self.pool = WorkerPool(threads, options.chunk_rows, options.buffer_rows, meter.watch)
         self.is_accompanied: Callable[[], bool] = bool
+        self.tend: Callable[[], object] = bool
         self.epoch = 0
         self._lock = Lock()
 
     def alone(self) -> Execution:
         """Return the same execution on the calling thread alone."""
         made = copy(self)
+        made.tend = bool
         made.pool = WorkerPool(1, self.options.chunk_rows, self.options.buffer_rows, self.meter.watch)
         return made
 

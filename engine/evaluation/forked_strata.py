@@ -15,44 +15,34 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
-import numpy as np
-
 from engine.database import Columns
-from engine.language.checked_program import Relation as Declared
+from engine.evaluation.translated_ids import NestedTooDeep, NewValues, TranslatedIds
 from engine.operating_system import end_child, end_with, fork, has_exited, is_readable, memory_file, read_at, write_at
 from engine.result import StratumStatistics
 from engine.storage.memory import LEDGER
-from engine.symbols import Symbols
 
 NOTICE = struct.Struct("<qq")
 """Where a finished stratum stands in the file: offset and length in bytes."""
 
 
 class Finished(NamedTuple):
-    """A stratum, the columns of its relations, the texts of symbols made since the last one, and its costs."""
+    """A stratum, the columns of its relations, what symbols and records it has made, and its costs."""
 
     stratum: int
     relations: Sequence[Columns]
-    texts: Sequence[str]
+    values: NewValues
     statistics: StratumStatistics
 
 
 class ForkedStrata:
-    """The copy, the `strata` that it has yet to hand over, and the ids that its symbols have here."""
+    """The copy, the `strata` that it has yet to hand over, and the ids here of what it makes."""
 
-    def __init__(
-        self,
-        strata: Sequence[int],
-        evaluate: Callable[[int], tuple[Sequence[Columns], StratumStatistics]],
-        symbols: Symbols,
-    ) -> None:
+    def __init__(self, strata: Sequence[int], evaluate: Callable[[int], Finished], ids: TranslatedIds) -> None:
         """Start it. `evaluate` is called there, for each of the strata in turn; all its exceptions end the copy.
 
         Raises OSError.
         """
-        self.strata, self.symbols = list(strata), symbols
-        self.n_shared = len(symbols)
-        self.ids = np.empty(0, np.int32)
+        self.strata, self.ids = list(strata), ids
         with ExitStack() as opened:
             self._file = memory_file("strata")
             opened.callback(os.close, self._file)
@@ -66,9 +56,7 @@ class ForkedStrata:
             opened.pop_all()
         os.close(notify)
 
-    def _work(
-        self, parent: int, notify: int, evaluate: Callable[[int], tuple[Sequence[Columns], StratumStatistics]]
-    ) -> None:
+    def _work(self, parent: int, notify: int, evaluate: Callable[[int], Finished]) -> None:
         """Evaluate the strata, in the copy, and end it."""
         status = 1
         try:
@@ -78,10 +66,7 @@ class ForkedStrata:
             LEDGER.begin_copy()
             at = 0
             for stratum in self.strata:
-                n_known = len(self.symbols)
-                relations, statistics = evaluate(stratum)
-                texts = self.symbols.texts(range(n_known, len(self.symbols)))
-                data = pickle.dumps(Finished(stratum, relations, texts, statistics), pickle.HIGHEST_PROTOCOL)
+                data = pickle.dumps(evaluate(stratum), pickle.HIGHEST_PROTOCOL)
                 write_at(self._file, at, data)
                 os.write(notify, NOTICE.pack(at, len(data)))
                 at += len(data)
@@ -90,7 +75,7 @@ class ForkedStrata:
             os._exit(status)
 
     def receive(self, wait: bool) -> Finished | None:
-        """Return the next stratum handed over, its symbols by their ids there.
+        """Return the next stratum handed over, with the copy's ids.
 
         None if there is none yet, where the caller does not wait for one, or none will come any more.
         """
@@ -102,17 +87,13 @@ class ForkedStrata:
             return None
         at, n_bytes = NOTICE.unpack(notice)
         finished: Finished = pickle.loads(read_at(self._file, at, n_bytes))
+        try:
+            self.ids.learn(finished.values)
+        except NestedTooDeep:
+            self.close()
+            return None
         self.strata.remove(finished.stratum)
-        self.ids = np.concatenate([self.ids, self.symbols.intern(finished.texts)])
         return finished
-
-    def translated(self, declared: Declared, columns: Columns) -> Columns:
-        """Return the columns of a relation with its symbols by their ids here."""
-        for column, rows in zip(declared.columns, columns, strict=True):
-            if column.type.kind == "symbol" and len(self.ids):
-                made = rows >= self.n_shared
-                rows[made] = self.ids[rows[made] - self.n_shared]
-        return columns
 
     @property
     def is_running(self) -> bool:

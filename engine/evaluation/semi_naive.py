@@ -236,6 +236,7 @@ class SemiNaiveComponent:
         self.execution.pool.begin_iteration(self.statistics.iterations)
         self.execution.meter.check_rows()
         self.check_limits()
+        self.execution.tend()
 
     def advance(self, relations: Sequence[Relation]) -> int:
         """Advance relations to the next iteration; return the size of all deltas."""

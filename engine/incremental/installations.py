@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.database import EvaluationError
 from engine.evaluation.bindings import Bindings
-from engine.evaluation.evaluator import record_table
+from engine.evaluation.declared_storage import record_table
 from engine.incremental.maintained_relation import ASKED_FOR, Arranged
 from engine.incremental.make_strata import StrataMaker, Stratum, empty
 from engine.incremental.prepared_program import Component, PreparedProgram

@@ -14,7 +14,8 @@ from engine.budget import Budget
 from engine.database import Columns, Database
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
-from engine.evaluation.evaluator import RelationColumns, record_table
+from engine.evaluation.declared_storage import record_table
+from engine.evaluation.evaluator import RelationColumns
 from engine.evaluation.execution import Options
 from engine.evaluation.insert_facts import fitting_columns
 from engine.evaluation.vectorized_functors import Functors

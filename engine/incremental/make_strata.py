@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.budget import Meter
 from engine.evaluation.bindings import Bindings
-from engine.evaluation.evaluator import shape_of
+from engine.evaluation.declared_storage import shape_of
 from engine.evaluation.value_order import Ranking
 from engine.incremental.bounded_recursion import Bound, BoundedRecursion
 from engine.incremental.extremal_recursion import ExtremalRecursion, best_name, tight

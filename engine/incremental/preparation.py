@@ -9,7 +9,7 @@ from itertools import count
 
 import numpy as np
 
-from engine.evaluation.evaluator import constant_signatures, is_constant
+from engine.evaluation.stratum_evaluation import constant_signatures, is_constant
 from engine.incremental.prepared_program import (
     BODY,
     COUNTED,

@@ -21,7 +21,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Unpack
 
 from engine import trusted_directories
-from engine.evaluation.evaluator import record_table
+from engine.evaluation.declared_storage import record_table
 from engine.incremental.block_file import BlockFile, DamagedFile, share, write
 from engine.incremental.file_lock import lock
 from engine.incremental.maintained_program import MaintainedProgram, MaintainedProgramOptions

@@ -11,6 +11,8 @@ from engine import tables
 from engine.evaluation.evaluator import Evaluation
 from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import ForkedStrata
+from engine.evaluation.stratum_evaluation import StratumEvaluation
+from engine.evaluation.translated_ids import MAX_NESTING
 from engine.operating_system import can_fork
 from engine.storage.memory import LEDGER, MemoryLimitReached
 
@@ -70,12 +72,57 @@ def test_symbols_made_in_a_copy_and_here_are_the_same(copies):
     assert sum(s.rows for s in result.statistics) == sum(map(len, found.values()))
 
 
+IN_TURN = """
+.decl arc(x: number, y: number)
+.decl step(x: number)
+step(y) :- arc(_, y).
+.decl reach(x: number, y: number)
+.decl back(x: number, y: number)
+reach(x, y) :- arc(x, y), step(y).
+reach(x, z) :- back(y, x), reach(y, z).
+back(y, x) :- reach(x, y).
+.decl name(x: number, text: symbol)
+name(x, cat("node ", to_string(x))) :- arc(x, _).
+.decl both(x: number, text: symbol)
+both(x, text) :- name(x, text), step(x).
+"""
+
+
+def test_a_copy_begins_between_two_iterations(copies, monkeypatch):
+    """What waits for the first copy, and for what leads to a recursion, goes to the next copy during the recursion."""
+    within, n_before, tend, stratum = [], [], Evaluation.tend, StratumEvaluation.stratum
+
+    def evaluate(state, each):
+        within.append(each.relations)
+        n_before.append(len(copies))
+        done = stratum(state, each)
+        within.pop()
+        return done
+
+    def tend_within(evaluation):
+        while within and evaluation.receive(wait=True):
+            pass
+        if within or not copies:
+            tend(evaluation)
+
+    monkeypatch.setattr(StratumEvaluation, "stratum", evaluate)
+    monkeypatch.setattr(Evaluation, "tend", tend_within)
+    program = engine.compile([IN_TURN])
+    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=EAGER)
+    positions = {relations: at for at, relations in enumerate(each.relations for each in program.strata)}
+    assert [given for given, _ in copies] == [[positions["name",]], [positions["both",]]]
+    assert 1 in n_before and 2 not in n_before, "the second copy began while the recursion was evaluated, the last one"
+    found = tables.decode(program, result, ["reach", "both"])
+    assert len(found["reach"]) == 81
+    assert found["both"] == {(y, f"node {y}") for _, y in ARCS}
+
+
 @pytest.mark.parametrize("reason", ["ends", "raises", "memory"])
 def test_what_a_copy_does_not_hand_over_is_evaluated_here(copies, monkeypatch, reason):
     complete = Evaluation.evaluate_in_copy
 
     def evaluate_some(self, at):
-        if "longer" in self.program.strata[at].relations:
+        if "longer" in self.strata[at].relations:
             if reason == "ends":
                 os._exit(3)
             raise MemoryLimitReached(1, 1) if reason == "memory" else ValueError
@@ -110,7 +157,7 @@ def test_no_copy_outlives_an_evaluation_that_fails(copies, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ForkedStrata, "__init__", begin)
-    monkeypatch.setattr(Evaluation, "stratum", interrupted)
+    monkeypatch.setattr(StratumEvaluation, "stratum", interrupted)
     with pytest.raises(KeyboardInterrupt):
         evaluated()
     for process in started:
@@ -128,24 +175,61 @@ def test_there_is_no_copy_with_one_thread_limited_memory_a_profile_or_few_facts(
     assert copies == []
 
 
-def test_records_made_in_a_copy_have_no_id_here(copies):
-    """Of a list made aside the parts are told by what makes the same list."""
+NESTED = """
+.type Name = [text: symbol, number: number]
+.type List = [head: Name, tail: List]
+.decl item(x: number)
+.decl large(x: number)
+large(x) :- item(x).
+large(x) :- large(y), x = y.
+.decl list(l: List, n: number)
+list([[cat("item ", to_string(x)), x], nil], 1) :- item(x).
+list([[cat("item ", to_string(x)), x], l], n + 1) :- item(x), list(l, n), n < LONG.
+.decl doubled(l: List)
+doubled([a, [a, nil]]) :- large(x), a = [cat("item ", to_string(x)), x].
+.decl same(l: List, text: symbol)
+same(l, text) :- list(l, _), doubled(l), l = [[text, _], _].
+"""
+
+
+@pytest.mark.parametrize("longest", [2, 3])
+def test_records_made_in_a_copy_and_here_are_the_same(copies, longest):
+    """Lists of pairs are made aside while lists of the same pairs are made here."""
+    program = engine.compile([NESTED.replace("LONG", str(longest))])
+    facts = engine.facts(program, {"item": [(1,), (2,), (3,)]})
+    result = engine.evaluate(program, facts, threads=2, options=EAGER)
+    assert copies[0][1] == [], "a copy has handed over all of its strata"
+    found = tables.decode(program, result, program.relations)
+    assert len(found["list"]) == sum(3**n for n in range(1, longest + 1))
+    names = [(f"item {x}", x) for x in (1, 2, 3)]
+    assert found["same"] == {((name, (name, None)), name[0]) for name in names}
+
+
+def test_records_nested_too_deep_to_hand_over_are_made_here(copies):
+    longest = 2 * MAX_NESTING
+    program = engine.compile([NESTED.replace("LONG", str(longest))])
+    facts = engine.facts(program, {"item": [(1,)]})
+    result = engine.evaluate(program, facts, threads=2, options=EAGER)
+    assert copies[0][1], "something was left"
+    found = tables.decode(program, result, program.relations)
+    assert len(found["list"]) == longest and len(found["same"]) == 1
+
+
+def test_branches_of_a_data_type_are_made_here(copies):
     text = """
-    .type List = [head: number, tail: List]
+    .type Tree = Leaf { text: symbol } | Node { left: Tree, right: Tree }
     .decl item(x: number)
     .decl large(x: number)
     large(x) :- item(x).
     large(x) :- large(y), x = y.
-    .decl list(l: List)
-    list([x, nil]) :- item(x).
-    list([x, [x, nil]]) :- item(x).
-    .decl heads(x: number)
-    heads(x) :- list([x, [_, nil]]), large(x).
+    .decl tree(t: Tree)
+    tree($Node($Leaf(cat("item ", to_string(x))), $Leaf("end"))) :- item(x).
+    .decl text(t: symbol)
+    text(t) :- tree($Node($Leaf(t), _)), large(_).
     """
     program = engine.compile([text])
-    facts = engine.facts(program, {"item": [(1,), (2,)]})
-    result = engine.evaluate(program, facts, threads=2, options=EAGER)
-    assert tables.decode(program, result, ["heads"]) == {"heads": {(1,), (2,)}}
+    result = engine.evaluate(program, engine.facts(program, {"item": [(1,), (2,)]}), threads=2, options=EAGER)
+    assert tables.decode(program, result, ["text"]) == {"text": {("item 1",), ("item 2",)}}
 
 
 def test_widened_facts_are_read_behind_the_recursion_alone(copies):

@@ -14,8 +14,8 @@ import pytest
 
 import engine
 from engine import operating_system
-from engine.evaluation.evaluator import Evaluation
 from engine.evaluation.execution import Options
+from engine.evaluation.stratum_evaluation import StratumEvaluation
 from engine.storage import memory
 from engine.storage.memory import Ledger, MemoryLimitReached
 from engine.storage.spill_files import SpillFiles
@@ -140,14 +140,14 @@ e(n) :- n = count : { d(_, _) }.
 def test_relations_that_nothing_reads_any_more_are_let_go(monkeypatch):
     n, held = 100, []
     database = engine.Database(relations={"a": np.array([range(n), range(1, n + 1)], np.int32)})
-    stratum = Evaluation.stratum
+    stratum = StratumEvaluation.stratum
 
     def measured(evaluation, each):
         done = stratum(evaluation, each)
         held.append(sum(relation.n for relation in evaluation.relations.values()))
         return done
 
-    monkeypatch.setattr(Evaluation, "stratum", measured)
+    monkeypatch.setattr(StratumEvaluation, "stratum", measured)
     options = Options(large_rows=0)
     everything = engine.evaluate(engine.compile([COPIES]), database, options=options)
     assert held == [n, 2 * n, 3 * n, 4 * n, 4 * n + 1]
