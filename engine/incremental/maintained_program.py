@@ -36,6 +36,8 @@ from engine.operating_system import n_cores, release_free_memory, resident_bytes
 from engine.result import Result
 from engine.schedule.activation_graph import strata_of
 from engine.schedule.executor import DEFAULT, SCHEDULERS, run
+from engine.schedule.scheduler import Scheduler
+from engine.schedule.signal_propagation import SignalPropagation
 from engine.storage.relation import Relation
 from engine.storage.stored_database import StoredDatabase
 
@@ -197,7 +199,12 @@ class MaintainedProgram:
     def bootstrap_nodes(
         self, nodes: Iterable[int], facts: Mapping[str, Columns], done: Callable[[int], None] = lambda node: None
     ) -> None:
-        """Evaluate strata that are empty; call `done` when one is."""
+        """Evaluate strata that are empty; call `done` when one is.
+
+        Where all are evaluated, signals along the edges tell what is ready, and no ancestors need be looked for.
+        """
+        nodes, dag = list(nodes), self.graph.dag
+        scheduler = SignalPropagation(dag) if len(nodes) == dag.n else SCHEDULERS[self.scheduler](dag)
 
         def work(node: int) -> list[int]:
             self.strata[node].bootstrap(facts)
@@ -207,7 +214,7 @@ class MaintainedProgram:
         def rows_read(node: int) -> int:
             return sum(relation.n for relation in self.strata[node].inputs)
 
-        self.run(nodes, work, rows_read, facts)
+        self.run(scheduler, nodes, work, rows_read, facts)
 
     def forget_arrangements(self, node: int, reading: Mapping[MaintainedRelation, int]) -> None:
         """Give back the arrangements around a stratum that has been bootstrapped, if no other is `reading` them."""
@@ -282,10 +289,12 @@ class MaintainedProgram:
         if not given or min(given) < self.n_own:
             # A bound may be another one now.
             given.update(node for node, stratum in enumerate(self.strata) if isinstance(stratum, BoundedRecursion))
-        return len(self.run(sorted(given), work, rows_read, inserted, deleted))
+        scheduler = SCHEDULERS[self.scheduler](self.graph.dag)
+        return len(self.run(scheduler, sorted(given), work, rows_read, inserted, deleted))
 
     def run(
         self,
+        scheduler: Scheduler,
         active: Iterable[int],
         work: Callable[[int], list[int]],
         rows_read: Callable[[int], int],
@@ -302,7 +311,6 @@ class MaintainedProgram:
             expected = rows_touched(stratum.inputs, stratum.relations, rows_read(node) + sum(own))
             return not isinstance(stratum, RecomputedStratum) and expected > self.options.beside_rows
 
-        scheduler = SCHEDULERS[self.scheduler](self.graph.dag)
         return run(scheduler, active, work, self.threads, pays, self.stop)
 
     def stop(self) -> None:
