@@ -56,7 +56,6 @@ def first_places(entities: Entities, ids: np.ndarray) -> tuple[int, tuple[Place,
     """Return the number of places that entities have, and the first MAX_PLACES in order."""
     if not len(ids):
         return 0, ()
-    ids = np.unique(ids)
     keys = np.stack(entities.place_keys(ids))
     order = np.lexsort(keys[::-1])
     keys, ids = keys[:, order], ids[order]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -88,7 +88,9 @@ def evaluate(
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):
-            result = Evaluation(push_extrema(program), database, execution, widenings, explain, asked).run()
+            state = StratumEvaluation(split_existence(push_extrema(program)), database, execution, widenings, explain)
+            names = (name for name in program.relations if asked is None or name in asked)
+            result = Evaluation(state, names).run()
         if sum(stratum.rows for stratum in result.statistics) > execution.options.large_rows:
             release_free_memory()
         return replace(result, program=program)
@@ -102,18 +104,9 @@ class Evaluation:
     `names` are the relations that are asked for; the others are tests of existence.
     """
 
-    def __init__(
-        self,
-        program: CheckedProgram,
-        database: Database | StoredDatabase,
-        execution: Execution,
-        widenings: Sequence[Widening],
-        explained: bool,
-        asked: Collection[str] | None,
-    ) -> None:
-        self.names = tuple(name for name in program.relations if asked is None or name in asked)
-        self.state = StratumEvaluation(split_existence(program), database, execution, widenings, explained)
-        self.execution, self.strata = execution, self.state.program.strata
+    def __init__(self, state: StratumEvaluation, names: Iterable[str]) -> None:
+        self.state, self.names = state, tuple(names)
+        self.execution, self.strata = state.execution, state.program.strata
         self.statistics: dict[int, StratumStatistics] = {}
         self.n_rows = 0
         self.readers: Counter[str] | None = None
