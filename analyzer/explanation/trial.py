@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer.evaluation.program import BEGINS, HARM, SINK, SOURCE, TRIED
 from analyzer.explanation.finding_steps import FindingSteps
-from engine.incremental import MaintainedProgram
+from engine.incremental import CannotUpdate, MaintainedProgram
 
 PLACE, CHECK = "in_question", "check_in_question"
 """The relations that say what is asked."""
@@ -134,11 +134,14 @@ class Trial:
         self.view.update(columns_of(inserted), columns_of(deleted))
 
     def would_find(self, obstacles: Sequence[Obstacle]) -> bool:
-        """Return True if the check reports the place once these tuples are there."""
+        """Return True if the check reports the place once these tuples are there: what can be seen, within bounds."""
         rows: dict[str, set[Row]] = {}
         for obstacle in obstacles:
             rows.setdefault(obstacle.relation, set()).add(obstacle.row)
-        self.update(rows, {})
+        try:
+            self.update(rows, {})
+        except CannotUpdate:
+            return False
         try:
             return self.is_found()
         finally:

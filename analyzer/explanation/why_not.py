@@ -25,6 +25,7 @@ from analyzer.report import Report
 from analyzer.scan import ScanRequest
 from analyzer.sources.frozen_tree import FrozenTree
 from engine import CheckedProgram
+from engine.incremental import CannotUpdate
 from engine.provenance import Document
 from rules import catalogue, library
 
@@ -117,8 +118,12 @@ def answer(held: Scanned, asked: Silence, not_run: list[Missing]) -> WhyNot:
         reasons = [[each] for each in (*not_run, *suppressed)]
         if is_found:
             return WhyNot(asked.check, asked.where, reasons, not reasons)
-        with searchable(held):
-            reasons += obstacles(held, asked.check, asked.line, asked.begin)
+        try:
+            with searchable(held):
+                reasons += obstacles(held, asked.check, asked.line, asked.begin)
+        except CannotUpdate as error:
+            text = f"what would be found otherwise cannot be tried: {error}; ask with --from FILE:LINE, or in a part"
+            reasons.append([Missing("bound", text)])
     return WhyNot(asked.check, asked.where, reasons)
 
 

@@ -20,6 +20,7 @@ from engine.lazy_import import load_on_use
 if TYPE_CHECKING:
     from engine.incremental.block_file import DamagedFile as DamagedFile
     from engine.incremental.bounded_recursion import Bound as Bound
+    from engine.incremental.bounded_recursion import CannotUpdate as CannotUpdate
     from engine.incremental.changes import Changes as Changes
     from engine.incremental.duration_model import DurationModel as DurationModel
     from engine.incremental.file_lock import lock as lock
@@ -48,6 +49,7 @@ PUBLIC = {
     "MaintainedProgram": "engine.incremental.maintained_program",
     "nothing": "engine.incremental.maintained_program",
     "Bound": "engine.incremental.bounded_recursion",
+    "CannotUpdate": "engine.incremental.bounded_recursion",
     "Maintainer": "engine.incremental.update_policy",
     "Changes": "engine.incremental.changes",
     "Outcome": "engine.incremental.update_policy",

@@ -16,6 +16,7 @@ from analyzer.explanation.tree_questions import opened, scanned
 from analyzer.explanation.trial import Trial
 from analyzer.explanation.why_not import obstacles, searchable, told, why_silent
 from analyzer.scan import ScanRequest, scan
+from engine.incremental import CannotUpdate
 
 CHECK = "command-injection"
 PYTHON = """\
@@ -302,3 +303,34 @@ def test_arguments_that_do_not_fit_are_errors(why_not):
     assert "R002" in why_not(VULNERABLE, 6, check="no-such-check", code=2).output
     assert "A007" in why_not(VULNERABLE, "x", code=2).output
     assert "--why-not goes without" in why_not(VULNERABLE, 6, "--full", code=2).output
+
+
+@pytest.mark.parametrize("method", ["insert", "would_find"])
+def test_what_outgrows_a_bound_is_told_or_left_out(tmp_path, monkeypatch, method):
+    """Where no update takes in what is tried, that is the answer; where it is one reason, that is not told."""
+    (tmp_path / "app.py").write_text(PYTHON)
+    line = 1 + next(at for at, text in enumerate(PYTHON.splitlines()) if "getsize" in text)
+    update, tried_by = Trial.update, getattr(Trial, method)
+
+    def outgrown(trial, inserted, deleted):
+        if inserted and within:
+            raise CannotUpdate("tainted has come to have more than 9 rows")
+        update(trial, inserted, deleted)
+
+    def within_it(trial, *rest):
+        within.append(trial)
+        try:
+            return tried_by(trial, *rest)
+        finally:
+            within.pop()
+
+    within = []
+    monkeypatch.setattr(Trial, "update", outgrown)
+    monkeypatch.setattr(Trial, method, within_it)
+    with chdir(tmp_path), opened(tmp_path, {}) as repository:
+        found = why_silent(repository, Silence.parse(tmp_path, CHECK, f"app.py:{line}", None))
+    words = [each.words for together in found.reasons for each in together]
+    if method == "insert":
+        assert len(words) == 1 and "tainted has come to have more than 9 rows" in words[0]
+    else:
+        assert words == []
