@@ -7,7 +7,9 @@ hold modules are namespace packages.
 An absolute import is looked for, as Python would with the script's directory and the roots on its path, in
 1. the importer's own directory, if that is no package (the directory of a script comes first on Python's path);
 2. the directory that holds the importer's package, and those around it, up to the mounted root;
-3. all packages by name, those nearest to the importer first (`src/pkg` from `tests/`).
+3. all packages by name, those nearest to the importer first (`src/pkg` from `tests/`);
+4. the importer's own directory and those around it, if their package is a folder of scripts that has an `__init__.py`:
+   no module in it imports relatively or by the package's name, and two are imported by what stands beside them.
 Names of the standard library are only looked for in 1.
 """
 
@@ -24,6 +26,7 @@ _SOURCE_DIRECTORIES = {"src"}
 def layout(imports: dict[str, list[tuple[int, str]]]) -> Layout:
     """Return names and targets for the modules at the paths that `imports` has: their imports as (level, name)."""
     tree = _Tree(sorted(imports))
+    tree.note_imports(imports)
     result = Layout(directories=[path + "/" for path in tree.namespaces])
     for path, name in tree.names.items():
         is_package = path.endswith("/") or _stem(path) == "__init__"
@@ -52,6 +55,7 @@ class _Tree:
     def __init__(self, paths: list[str]) -> None:
         self._modules: dict[tuple[str, str], str] = {}
         self._packages: dict[str, str] = {}
+        self._script_folders: set[str] = set()
         for path in sorted(paths, key=lambda path: _SUFFIXES.index(posixpath.splitext(path)[1].lower())):
             directory, stem = _up(path), _stem(path)
             if stem == "__init__":
@@ -65,6 +69,29 @@ class _Tree:
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path, name in self.names.items():
             self._by_name[name].append(path)
+
+    def note_imports(self, imports: dict[str, list[tuple[int, str]]]) -> None:
+        """Learn which outermost packages are folders of scripts."""
+        beside: dict[str, set[str]] = defaultdict(set)
+        imported_as_package = set()
+        for importer, wanted in imports.items():
+            package = self._outermost(_up(importer))
+            own_name = posixpath.basename(package)
+            if any(level or name.partition(".")[0] == own_name for level, name in wanted):
+                imported_as_package.add(package)
+            beside[package].update(filter(None, (self._beside(importer, name) for _, name in wanted)))
+        self._script_folders = {
+            package
+            for package, modules in beside.items()
+            if package and len(modules) > 1 and package not in imported_as_package
+        }
+
+    def _outermost(self, directory: str) -> str:
+        """Return the outermost package around `directory`; the empty name if that is no package."""
+        outermost = ""
+        while directory and directory in self._packages:
+            outermost, directory = directory, _up(directory)
+        return outermost
 
     def _namespaces(self) -> list[str]:
         found = set()
@@ -146,7 +173,7 @@ class _Tree:
                 return found
         if _is_standard(name):
             return None
-        return self._from_roots(directory, name) or self._nearest(importer, name)
+        return self._from_roots(directory, name) or self._nearest(importer, name) or self._beside_script(importer, name)
 
     def _from_roots(self, directory: str, name: str) -> str | None:
         root = self._root(directory)
@@ -155,6 +182,19 @@ class _Tree:
             if found is not None or not root:
                 return found
             root = _up(root)
+
+    def _beside_script(self, importer: str, name: str) -> str | None:
+        return self._beside(importer, name) if self._outermost(_up(importer)) in self._script_folders else None
+
+    def _beside(self, importer: str, name: str) -> str | None:
+        """Return the module of that name in the importer's directory, or in one around it within its package."""
+        directory = _up(importer)
+        while directory in self._packages and not _is_standard(name):
+            found = self._find(directory, name)
+            if found is not None and found != importer:
+                return found
+            directory = _up(directory)
+        return None
 
     def _nearest(self, importer: str, name: str) -> str | None:
         candidates = self._by_name.get(name, [])

@@ -94,3 +94,21 @@ def test_children_are_attributes_of_their_package():
         ("p/__init__.py", "q", "p/q/__init__.py"),
         ("n/", "b", "n/b.py"),
     }
+
+
+@pytest.mark.parametrize(
+    ("importer", "others", "target"),
+    [
+        ("src/main.py", {"src/__init__.py": []}, "src/tools.py"),
+        ("src/views/a.py", {"src/__init__.py": [], "src/views/__init__.py": []}, "src/tools.py"),
+        # what Python finds first
+        ("src/main.py", {"src/__init__.py": [], "tools.py": []}, "tools.py"),
+        # imports in it say that it is a package
+        ("src/a.py", {"src/__init__.py": [], "src/b.py": [(0, "src.tools")]}, None),
+        ("src/a.py", {"src/__init__.py": [(1, "a")]}, None),
+    ],
+)
+def test_scripts_in_a_package_import_what_stands_beside_them(importer, others, target):
+    beside = {"src/tools.py": [(0, "config")], "src/config.py": []}
+    result = layout({importer: [(0, "tools"), (0, "json")], **beside, "src/json.py": [], **others})
+    assert [to for path, _, _, to in result.resolved if path == importer] == [target] * (target is not None)
