@@ -84,6 +84,33 @@ PROGRAMS = {
             "main.five": ["q.sub.go"],
         },
     ),
+    "python: any module of a package": (
+        {
+            "main.py": "from importlib import import_module\nimport app.views\n"
+            "def one(n): import_module(f'app.views.{n}').run()\ndef two(n): import_module('app.views.' + n).run()\n"
+            "def three(n): import_module('.' + n, package='app.views').run()\n"
+            "def four(n): import_module(f'app.{n}.urls').run()\ndef get(name): return import_module(name)\n"
+            "def five(n): get(f'app.views.{n}').run()\ndef six(n): import_module(f'other.{n}').run()\n"
+            "def seven(n): app.views.load(n)\ndef eight(n): import_module(n + '.views').run()\n",
+            "app/__init__.py": "def run(): pass\n",
+            "app/views/__init__.py": "from importlib import import_module\ndef run(): pass\n"
+            "def load(n):\n    import_module(f'{__name__}.{n}').run()\n"
+            "    import_module(__package__ + '.' + n).run()\n    import_module(f'.{n}', __package__).run()\n",
+            "app/views/a.py": "def run(): pass\n",
+            "app/views/b.py": "def run(): pass\n",
+            "app/shop/__init__.py": "",
+            "app/shop/urls.py": "def run(): pass\n",
+        },
+        {
+            "main.one": ["app.views.a.run", "app.views.b.run"],
+            "main.two": ["app.views.a.run", "app.views.b.run"],
+            "main.three": ["app.views.a.run", "app.views.b.run"],
+            "main.four": ["app.shop.urls.run"],
+            "main.five": ["app.views.a.run", "app.views.b.run", "main.get"],
+            "main.seven": ["app.views.load"],
+            "app.views.load": ["app.views.a.run", "app.views.b.run"],
+        },
+    ),
     "python: variables and attributes by their names": (
         {
             "main.py": "import m\nclass C: pass\ndef f(): pass\ndef g(): pass\ndef one(): globals()['f']()\n"
