@@ -28,6 +28,16 @@ from facts.javascript.module_layout import layout
         ("a.js", "/b", ["b.js"], None),
         ("a.js", "../b", ["b.js"], None),
         ("a.js", "./data.json", ["data.js"], None),
+        # from the root of the project
+        ("src/a/b.ts", "@/lib/db", ["src/lib/db.ts"], "src/lib/db.ts"),
+        ("app/api/route.ts", "@/lib/db", ["lib/db.ts", "app/api/lib/db.ts"], "lib/db.ts"),
+        ("web/src/a.ts", "~/lib/db.js", ["web/src/lib/db.ts", "lib.ts"], "web/src/lib/db.ts"),
+        ("web/src/a.ts", "@/lib", ["web/src/lib/index.ts"], "web/src/lib/index.ts"),
+        ("back/src/a.ts", "src/users/service", ["back/src/users/service.ts"], "back/src/users/service.ts"),
+        ("a.ts", "@/../../lib", ["lib.ts"], None),
+        ("src/a.ts", "@", ["src/index.ts"], None),
+        ("src/a.ts", "@scope/lib", ["src/lib.ts"], None),
+        ("src/a.ts", "lib/db", ["src/lib/db.ts"], None),
     ],
 )
 def test_imports_mean(importer, name, others, target):
