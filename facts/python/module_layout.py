@@ -188,8 +188,10 @@ class _Tree:
 
     def _beside(self, importer: str, name: str) -> str | None:
         """Return the module of that name in the importer's directory, or in one around it within its package."""
-        directory = _up(importer)
-        while directory in self._packages and not _is_standard(name):
+        if _is_standard(name):
+            return None
+        package, directory = self._outermost(_up(importer)), _up(importer)
+        while package and directory.startswith(package):
             found = self._find(directory, name)
             if found is not None and found != importer:
                 return found

@@ -103,6 +103,9 @@ def test_children_are_attributes_of_their_package():
         ("src/views/a.py", {"src/__init__.py": [], "src/views/__init__.py": []}, "src/tools.py"),
         # what Python finds first
         ("src/main.py", {"src/__init__.py": [], "tools.py": []}, "tools.py"),
+        # the root has an `__init__.py`, too
+        ("src/main.py", {"src/__init__.py": [], "__init__.py": []}, "src/tools.py"),
+        ("main.py", {"__init__.py": []}, "src/tools.py"),
         # imports in it say that it is a package
         ("src/a.py", {"src/__init__.py": [], "src/b.py": [(0, "src.tools")]}, None),
         ("src/a.py", {"src/__init__.py": [(1, "a")]}, None),
