@@ -72,6 +72,19 @@ _BESIDE_STAR = re.compile(
     + _NAME
     + rb"\s*[,)])"
 )
+# f(int n API, char *text API)
+_BEHIND_PARAMETER = re.compile(
+    rb"(?:\b" + _BASIC + rb"|(?<![\w.>])" + _NAME + rb")" + _STARS + _NAME + rb"\s+(" + _CAPITALS + rb")(?=\s*[,)])"
+)
+# static HEAD(name, item) list;   HEAD(, item) list;
+_LIST_TYPE = re.compile(
+    rb"(?<=[;{}])(?:\s|static\b|extern\b)*" + _CAPITALS + rb"(\s*\([^()]*,[^()]*\))(?=[ \t]+\*?" + _NAME + rb"\s*[;=,])"
+)
+# _nonnull_(2) char *f();   _pure_ const char *f();
+_LOWER_CALL = re.compile(
+    rb"(?<![\w.>])(_[a-z]\w*_\s*" + _PARENTHESES + rb")(?=\s*(?:const\b|" + _START + rb"|" + _NAME + rb"))"
+)
+_LOWER_NAME = re.compile(rb"(?<![\w.>])(_[a-z]\w*[a-z0-9]_)(?=\s+(?:const\b|" + _START + rb"))")
 # int API(1) f();   API API(1) void *f();
 _CALL_BEFORE_NAME = re.compile(
     rb"(?<=[\w*])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=[\s*]*" + _NAME + rb"\s*\()"
@@ -80,7 +93,7 @@ _CALL_BEFORE_TYPE = re.compile(rb"(?<=[A-Z])\s+(" + _CAPITALS + rb"\s*" + _PAREN
 # int f() API;   int f() API(1, 2);   A = 1 API(1),
 _BEHIND = re.compile(rb"\)\s*(" + _CAPITALS + rb"(?:\s*" + _PARENTHESES + rb")?)(?=\s*(?:;|\{|" + _CAPITALS + rb"))")
 _BEHIND_NAME = re.compile(
-    rb"(?<=\w)(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+("
+    rb"(?<=[\w\]])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+("
     + _CAPITALS
     + rb"\s*"
     + _PARENTHESES
@@ -121,6 +134,14 @@ _DECLARING = re.compile(
 )
 # f(MACRO(x) "text")   f("text" MACRO(x) "text")
 _BEFORE_TEXT = re.compile(rb"(?<=[(,\"])\s*(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*\")")
+# f(ONE OTHER "text")   f("text" ONE OTHER "text")
+_NAMES_BEFORE_TEXT = re.compile(rb"(?<=[(,=?:\"])\s*" + _CAPITALS + rb"((?:\s+" + _CAPITALS + rb")+)(?=\s*\")")
+# EACH(a, b, <)   CHECK(p, return -1);   CHECK(p, return -1;);
+_CODE = rb"(?:[<>!=]=?\s*\)|(?:return|goto|break|continue)\b)"
+_CODE_AS_ARGUMENT = re.compile(
+    rb"(?<![\w.])\w+\s*\((?:[^(),;{}]++|" + _PARENTHESES + rb"|,(?!\s*" + _CODE + rb"))*+"
+    rb"(,(?=\s*" + _CODE + rb")(?:[^(){},]++|" + _PARENTHESES + rb")*+)\)"
+)
 # MACRO(x) as a whole line, before *p = 1: no product is assigned to
 _BEFORE_TARGET = re.compile(
     rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*\r?\n([ \t])(?=[ \t]*\*+\s*" + _NAME + rb"\s*=[^=])",
@@ -136,6 +157,23 @@ _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
 _ENTRY = re.compile(rb"(?<=[{,])(\s*" + _NAME + rb"\s*\(\s*)(" + _NAME + rb")(\s*(?:,(?:[^()]++|\([^()]*+\))*+)?\))")
 _EMPTY_ARGUMENT = re.compile(rb"(?<=[^{]),(?=\s*[,)])")
 _VARIABLE_ARGUMENT = re.compile(rb"\bva_arg\s*\((?:[^,()]++|" + _PARENTHESES + rb")*+,\s*([^()]+?)\s*\)")
+
+
+# What the first group matches gives no facts.
+_BLANKED = (
+    _CALL_BEFORE_NAME,
+    _CALL_BEFORE_TYPE,
+    _BEHIND_NAME,
+    _BEFORE_TEXT,
+    _BEHIND_PARAMETER,
+    _LIST_TYPE,
+    _LOWER_CALL,
+    _LOWER_NAME,
+    _NAMES_BEFORE_TEXT,
+    _CODE_AS_ARGUMENT,
+)
+# #define ONE ONE, between enumerators
+_DEFINITION = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 
 
 def masked(text: bytes) -> bytes:
@@ -255,7 +293,7 @@ def without_attributes(text: bytes) -> bytes:
     """Return the text with macros blanked that stand where attributes do."""
     result = bytearray(text)
     mask = bytearray(masked(text))
-    for start, end in _spans(bytes(mask)):
+    for start, end in (*_definitions_in_enums(text, bytes(mask)), *_spans(bytes(mask))):
         blank(result, start, end)
         blank(mask, start, end)
     for match in _UNFINISHED.finditer(mask):
@@ -269,6 +307,12 @@ def without_attributes(text: bytes) -> bytes:
         if not spans:
             break
     return bytes(result)
+
+
+def _definitions_in_enums(text: bytes, mask: bytes):
+    """Yield the spans of macros that are defined between enumerators, where the grammar takes none."""
+    for region in _ENUM.finditer(mask):
+        yield from (match.span() for match in _DEFINITION.finditer(text, *region.span()))
 
 
 def names_alone(mask: bytes):
@@ -305,7 +349,7 @@ def _spans(mask: bytes):
             yield entry.span(3)
     yield from (match.span() for match in _EMPTY_ARGUMENT.finditer(mask))
     yield from (match.span(match.lastindex) for match in _BESIDE_STAR.finditer(mask))
-    for pattern in (_CALL_BEFORE_NAME, _CALL_BEFORE_TYPE, _BEHIND_NAME, _BEFORE_TEXT):
+    for pattern in _BLANKED:
         yield from (match.span(1) for match in pattern.finditer(mask))
     yield from (match.span(1) for match in _AVAILABLE.finditer(mask))
     for match in _WRAPPED.finditer(mask):

@@ -128,13 +128,16 @@ def _without_remarks_in_macros(text: bytes) -> bytes:
 
 
 def _without_remarks(macro: re.Match) -> bytes:
-    return _TEXT_OR_REMARK.sub(_blank_remark, macro[0]) if b"/*" in macro[0] else macro[0]
+    """Return a macro with its comments blanked, unless it has nothing else: blanks are no text to the grammar."""
+    blanked = _TEXT_OR_REMARK.sub(_blank_remark, macro[0]) if b"/*" in macro[0] else macro[0]
+    return macro[0] if _EMPTY_MACRO.fullmatch(blanked) else blanked
 
 
 def _blank_remark(found: re.Match) -> bytes:
     return re.sub(rb"[^\r\n\\]", b" ", found[0]) if found[0][:1] == b"/" else found[0].replace(b"/*", b"/ ")
 
 
+_EMPTY_MACRO = re.compile(rb"[ \t]*#[ \t]*define[ \t]+\w+\s*")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _TEXT_OR_REMARK = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|/\*.*?\*/", re.DOTALL)
 # A directive that may stand within a statement.

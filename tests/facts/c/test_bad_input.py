@@ -345,3 +345,38 @@ def test_a_macro_may_leave_the_function_that_uses_it(text, leaves):
 
 def test_a_name_in_capitals_that_is_a_statement_runs_a_macro():
     assert {"FINISH", "f"} == called("void m(void) {\n  int DONE = 1;\n  f();\n  FINISH;\n  DONE;\n}\n")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "lock(x, return -1);",
+        'check("a", x != 0, return g(x););',
+        "while (before(a.time, b.time, <)) break;",
+        'open_file(DIRECTORY SLASH "a" SLASH "b");',
+        'char text[] ALIGNED(8) = "a";',
+        "static LIST_HEAD(head, item) items = START(items);",
+    ],
+)
+def test_what_only_a_macro_can_take_does_not_break_the_function(statement):
+    source = f"void f(int x) {{\n  {statement}\n  last(x);\n}}\n"
+    assert not extract(source).unparsed_lines
+    assert "last" in called(source)
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "_nonnull_(1, 2) char *f(char *a, char *b);",
+        "_must_check_ _nonnull_(2) ssize_t f(int a,\n    char *b);",
+        "_pure_ const char *f(void);",
+        "int f(struct item *item UNUSED, int n UNUSED);",
+        "enum e {\n  A,\n#define A A\n  B\n#define B B\n};",
+        "struct s { TAILQ_HEAD(, item) items; int n; };",
+        "#define INLINE /* empty */\n#define CONSTANT  /* a\n and b */\nstatic int n;",
+    ],
+)
+def test_what_only_a_macro_can_stand_for_does_not_break_a_declaration(declaration):
+    source = f"{declaration}\nvoid g(void) {{ last(); }}\n"
+    assert not extract(source).unparsed_lines
+    assert "last" in called(source)
