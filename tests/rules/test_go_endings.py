@@ -76,6 +76,26 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 func forward(w http.ResponseWriter, request *http.Request) {
 	http.Get(request.URL.Query().Get("address")) // found: request-forgery
 }
+
+type Cached struct { inner *http.Client }
+
+func (c *Cached) Do(request *http.Request) (*http.Response, error) {
+	http.Get(key(request) + shared(request))
+	return c.inner.Do(request)
+}
+func key(request *http.Request) string { return request.URL.Query().Get("address") }
+func shared(request *http.Request) string {
+	http.Get(request.URL.Query().Get("address")) // found: request-forgery
+	return "x"
+}
+func page(w http.ResponseWriter, request *http.Request) { shared(request) }
+
+type Pages struct{}
+
+func (p *Pages) Do(request *http.Request) error {
+	_, err := http.Get(request.URL.Query().Get("address")) // found: request-forgery
+	return err
+}
 """,
     "paths below a root": """
 import ("net/http"; "os"; "path/filepath"; "github.com/gofrs/uuid")
@@ -108,6 +128,16 @@ func anywhere(w http.ResponseWriter, r *http.Request) {
 	target, _ := url.Parse(r.FormValue("to"))
 	target.Scheme = "https"
 	http.Redirect(w, r, target.String(), http.StatusFound) // found: open-redirect
+}
+""",
+    "what was asked for, behind a host": """
+import ("fmt"; "net/http")
+
+func secure(w http.ResponseWriter, r *http.Request, host string, port int) {
+	http.Redirect(w, r, fmt.Sprintf("https://%s%s", host, r.RequestURI), http.StatusFound)
+	http.Redirect(w, r, fmt.Sprintf("https://%s:%d%s", host, port, r.RequestURI), http.StatusFound)
+	http.Redirect(w, r, fmt.Sprintf("%s%s", host, r.URL.Path), http.StatusFound)
+	http.Redirect(w, r, fmt.Sprintf("https://%s%s", host, r.FormValue("to")), http.StatusFound) // found: open-redirect
 }
 """,
     "hosts that are allowed": """
