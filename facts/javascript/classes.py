@@ -115,7 +115,8 @@ class Members:
     def _method(self, node: Node, decorators: list[Node]) -> None:
         unit, key = self._unit, field(node, "name")
         index = property_index(unit, key)
-        function, value = define_function(unit, node, property_label(unit, key), self._entity)
+        definition, value = define_function(unit, node, property_label(unit, key), self._entity)
+        function = definition.function
         if node.type == "abstract_method_signature" and "abstract" not in tokens(node):
             unit.emit("modifier", function, "abstract")
         apply_decorators(unit, decorators, function, value)

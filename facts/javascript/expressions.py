@@ -72,10 +72,10 @@ def _spread(unit: Unit, node: Node, container: int) -> None:
 
 def _method(unit: Unit, node: Node, container: int) -> None:
     index = property_index(unit, field(node, "name"))
-    function, value = define_function(unit, node, property_label(unit, field(node, "name")))
+    definition, value = define_function(unit, node, property_label(unit, field(node, "name")))
     kind = accessor_kind(node)
     if kind and isinstance(index, str):
-        unit.emit("accessor", container, index, function, kind)
+        unit.emit("accessor", container, index, definition.function, kind)
     else:
         store_property(unit, container, index, value, node)
 

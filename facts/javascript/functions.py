@@ -37,19 +37,21 @@ def _declaration(unit: Unit, node: Node) -> None:
 @EXPRESSIONS("function_expression", "generator_function", "arrow_function")
 def _expression(unit: Unit, node: Node) -> int:
     given, name = unit.take_name(), field(node, "name")
-    function, value = define_function(unit, node, unit.text(name) if name is not None else given or "<function>")
+    definition, value = define_function(unit, node, unit.text(name) if name is not None else given or "<function>")
     if name is None:
-        unit.emit("lambda", function)
+        unit.emit("lambda", definition.function)
+    if definition.scope.captures:
+        unit.body.allocation(value)
     return value
 
 
-def define_function(unit: Unit, node: Node, name: str, holder: int | None = None) -> tuple[int, int]:
-    """Evaluate a definition, in the class `holder` if it is a method. Return the function and its value."""
+def define_function(unit: Unit, node: Node, name: str, holder: int | None = None) -> tuple[Definition, int]:
+    """Evaluate a definition, in the class `holder` if it is a method. Return it and its value."""
     definition = begin_function(unit, node, name, holder)
     value = define_value(unit, definition.function, name, field(node, "name") or node, holder)
     if field(node, "body") is not None:
         unit.waiting.append(definition)
-    return definition.function, value
+    return definition, value
 
 
 def define_value(unit: Unit, definition: int, name: str, place: Node, holder: int | None) -> int:

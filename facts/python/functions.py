@@ -47,6 +47,8 @@ def define_function(unit: Unit, node: Node, name: str) -> tuple[int, int]:
     place = node.child_by_field_id(tree.NAME) or node
     value = unit.entity(name, place)
     unit.emit("define", value, function)
+    if scope.captures:
+        unit.body.allocation(value)
     unit.bodies[0].capture(scope.captures)
     unit.waiting.append((node, scope, function, values))
     return function, value
