@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.history import commit_update
 from analyzer.history.snapshot import Looked
-from analyzer.live.live_repository import LiveRepository
+from analyzer.live.live_repository import THRESHOLDS, LiveRepository
 from analyzer.live.server import GROWTH_BYTES, Server
 from engine.incremental import maintained_program
 from engine.incremental.update_policy import BootstrapOnly
@@ -20,10 +20,12 @@ def server(tmp_path, run_time):
     Edits(tmp_path, 0).begin()
     before = gc.get_threshold()
     live = LiveRepository(tmp_path, {}, max_state_bytes=1 << 30)
-    yield Server(live, tmp_path, 60.0, None, lambda text: None, {})
+    said = []
+    yield Server(live, tmp_path, 60.0, None, said.append, {})
     live.close()
     gc.unfreeze()
     gc.set_threshold(*before)
+    assert not [text for text in said if "not evaluated" in text]
 
 
 def test_relations_that_were_replaced_are_given_back(server, tmp_path):
@@ -91,6 +93,7 @@ def test_what_updates_leave_behind_is_collected(server):
     gc.set_threshold(5_000_000)
     server.refresh()
     server.refresh()
+    assert gc.get_threshold() == THRESHOLDS
 
     class Cycle:
         pass
