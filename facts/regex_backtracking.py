@@ -15,15 +15,15 @@ import re
 import re._constants as sre
 import re._parser as parser
 import warnings
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 MAX_POSITIONS = 160
 MAX_COPIES = 4
 LATIN_BITS = 256
-EVERY = (1 << (LATIN_BITS + 1)) - 1  # the last bit stands for the letters beyond Latin-1
 
 CATEGORIES = {
     sre.CATEGORY_DIGIT: r"\d",
@@ -59,10 +59,53 @@ class Fragment:
     nullable: int = 1
 
 
+@dataclass(frozen=True)
+class Alphabet:
+    """Sets of characters as bit masks: a bit for each of Latin-1, and one for each interval beyond it.
+
+    The intervals begin at LATIN_BITS and at `bounds`, sorted: a pattern that names no others tells between no others.
+    """
+
+    bounds: tuple[int, ...]
+
+    @classmethod
+    def of(cls, items: Items) -> Alphabet:
+        named = {bound for low, high in ranges(items) for bound in (low, high + 1) if bound > LATIN_BITS}
+        return cls(tuple(sorted(named)))
+
+    @property
+    def every(self) -> int:
+        return (1 << (LATIN_BITS + 1 + len(self.bounds))) - 1
+
+    @property
+    def beyond(self) -> int:
+        """All letters beyond Latin-1."""
+        return self.every >> LATIN_BITS << LATIN_BITS
+
+    def between(self, low: int, high: int) -> int:
+        """From one code point to another, both included."""
+        return (2 << self.bit(high)) - (1 << self.bit(low))
+
+    def bit(self, code_point: int) -> int:
+        return code_point if code_point < LATIN_BITS else LATIN_BITS + bisect_right(self.bounds, code_point)
+
+
+def ranges(part: Any) -> Iterator[tuple[int, int]]:
+    """The code points that a part of a pattern names, each as the first and the last of a range."""
+    if isinstance(part, tuple) and len(part) == 2 and part[0] in (sre.LITERAL, sre.NOT_LITERAL):
+        yield part[1], part[1]
+    elif isinstance(part, tuple) and len(part) == 2 and part[0] is sre.RANGE:
+        yield part[1]
+    elif isinstance(part, (tuple, list, parser.SubPattern)):
+        for inner in part:
+            yield from ranges(inner)
+
+
 @dataclass
 class Automaton:
     """`characters[p]` is the set (a bit mask) that position p reads; `follow[p][q]` the number of ways from p to q."""
 
+    alphabet: Alphabet
     characters: list[int] = field(default_factory=list)
     follow: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
 
@@ -107,9 +150,10 @@ def exponential(pattern: str) -> bool:
     """
     if not re.search(r"\)[*+{]", pattern):
         return False
-    automaton = Automaton()
+    items = parsed(pattern)
+    automaton = Automaton(Alphabet.of(items))
     try:
-        whole = build(automaton, parsed(pattern))
+        whole = build(automaton, items)
     except (TooLarge, RecursionError):
         return False
     return any(not component & whole.last.keys() for component in ambiguous_components(automaton))
@@ -122,10 +166,10 @@ def polynomial(pattern: str) -> bool:
     positions.
     """
     items = parsed(pattern)
-    automaton = Automaton()
+    automaton = Automaton(Alphabet.of(items))
     try:
         anchored = bool(items) and items[0][0] is sre.AT and items[0][1] in START_ANCHORS
-        before = Fragment() if anchored else automaton.loop(automaton.position(EVERY))
+        before = Fragment() if anchored else automaton.loop(automaton.position(automaton.alphabet.every))
         whole = automaton.concatenate(before, build(automaton, items))
     except (TooLarge, RecursionError):
         return False
@@ -180,10 +224,10 @@ def fragment(automaton: Automaton, operator: int, argument: Any) -> Fragment:
     if operator in LOOKS:
         return Fragment()
     if operator is sre.GROUPREF:
-        return automaton.position(EVERY)
+        return automaton.position(automaton.alphabet.every)
     if operator is sre.ATOMIC_GROUP or operator is sre.POSSESSIVE_REPEAT or operator is sre.GROUPREF_EXISTS:
-        return automaton.position(EVERY)  # never backtracked into: one opaque step
-    return automaton.position(characters_of(operator, argument))
+        return automaton.position(automaton.alphabet.every)  # never backtracked into: one opaque step
+    return automaton.position(characters_of(automaton.alphabet, operator, argument))
 
 
 def alternatives(options: list[Fragment]) -> Fragment:
@@ -216,37 +260,36 @@ def optional(body: Fragment) -> Fragment:
     return Fragment(body.first, body.last, 1)
 
 
-def characters_of(operator: int, argument: Any) -> int:
+def characters_of(alphabet: Alphabet, operator: int, argument: Any) -> int:
     if operator is sre.ANY:
-        return EVERY & ~(1 << ord("\n"))
+        return alphabet.every & ~(1 << ord("\n"))
     if operator is sre.LITERAL:
-        return bit(argument)
+        return alphabet.between(argument, argument)
     if operator is sre.NOT_LITERAL:
-        return EVERY & ~(bit(argument) if argument < LATIN_BITS else 0)
+        return alphabet.every & ~alphabet.between(argument, argument)
     if operator is sre.RANGE:
-        low, high = argument
-        mask = sum(1 << c for c in range(low, min(high, LATIN_BITS - 1) + 1))
-        return mask | (bit(high) if high >= LATIN_BITS else 0)
+        return alphabet.between(*argument)
     if operator is sre.CATEGORY:
-        return category(argument)
+        return category(alphabet, argument)
     if operator is sre.IN:
         negated = argument[0][0] is sre.NEGATE
         mask = 0
         for inner in argument[negated:]:
-            mask |= characters_of(*inner)
-        return (EVERY & ~mask) | (1 << LATIN_BITS) if negated else mask
-    return EVERY
+            mask |= characters_of(alphabet, *inner)
+        if not negated:
+            return mask
+        # Letters beyond Latin-1 that a category takes are not all there are.
+        by_category = any(inner[0] is sre.CATEGORY for inner in argument)
+        return alphabet.every & ~mask | (alphabet.beyond if by_category else 0)
+    return alphabet.every
 
 
-def bit(code_point: int) -> int:
-    return 1 << min(code_point, LATIN_BITS)
-
-
-def category(name: int) -> int:
+def category(alphabet: Alphabet, name: int) -> int:
     shorthand = CATEGORIES.get(name)
     if shorthand is None:
-        return EVERY
-    return sum(1 << c for c in range(LATIN_BITS + 1) if re.match(shorthand, chr(c)))
+        return alphabet.every
+    mask = sum(1 << c for c in range(LATIN_BITS) if re.match(shorthand, chr(c)))
+    return mask | (alphabet.beyond if re.match(shorthand, chr(LATIN_BITS)) else 0)
 
 
 def ambiguous_components(automaton: Automaton) -> list[set[int]]:

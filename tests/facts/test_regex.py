@@ -23,6 +23,10 @@ from facts.regex_backtracking import exponential, polynomial
         r"x(bb|[ab]b)*z",
         r"(.*)*=",
         r"(ée|\we)+!",
+        r"([\u0400-\u04ff]x|[а-я]x)*!",
+        r"(жx|[^б]x)*!",
+        r"(\wx|жx)*!",
+        r"([^\d]x|жx)*!",
     ],
 )
 def test_ambiguous_loops_are_found(pattern):
@@ -43,6 +47,9 @@ def test_ambiguous_loops_are_found(pattern):
         r"(?:[^<]+|<[^>]*>)",
         r"(\s*,\s*\w+)*\]",
         r"(?:\r\n|\n)+$",
+        r"^([\uf900-\ufdcf]|(%a)|[\ue000-\uf8ff])*$",
+        r"(бx|[^б]x)*!",
+        r"(\u00ffx|[\u0100-\u0101]x|\u0102x)*!",
         r"(not a pattern",
         r"no loop (at all)",
         "",
