@@ -11,8 +11,6 @@ The number of a leaf is its row in the columns of its class, times the number of
 
 from __future__ import annotations
 
-import gc
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +19,8 @@ from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgpack
+
+from engine.process_setting import collector_off, frames_at_least
 
 Root = TypeVar("Root")
 Types = frozenset[type]
@@ -114,19 +114,19 @@ class Codec(Generic[Root]):
     def pack(self, value: Root, default: Callable[[Any], Any] | None = None) -> bytes:
         """Return a value as bytes; `default` is msgpack's. Raises ValueError where it nests too deep."""
         written = Written(len(self._tags))
-        with many_and_deep():
+        with UNCOLLECTED, DEEP:
             return packed(written, self._encode(value, written), default)
 
     def unpack(self, data: bytes, ext_hook: Callable[[int, bytes], Any] = msgpack.ExtType) -> Root:
         """Return the value that bytes stand for; `ext_hook` is msgpack's. Raises Damaged."""
-        with damage(), many_and_deep():
+        with damage(), UNCOLLECTED, DEEP:
             read, plain = self._read(data, ext_hook)
             return self._decode(plain, read)
 
     def pack_each(self, values: Iterable[Root]) -> bytes:
         """Return values as bytes, of which each can be read without the others. Raises ValueError, as `pack`."""
         written = Written(len(self._tags))
-        with many_and_deep():
+        with UNCOLLECTED, DEEP:
             return packed(
                 written, [msgpack.packb(self._encode(value, written), unicode_errors=SURROGATES) for value in values]
             )
@@ -143,7 +143,7 @@ class Codec(Generic[Root]):
                 try:
                     return self._decode(plain, read)
                 except RecursionError:
-                    with deep():
+                    with DEEP:
                         return self._decode(plain, read)
             except WRONG as error:
                 raise Damaged(str(error)) from None
@@ -343,25 +343,7 @@ def damage() -> Iterator[None]:
         raise Damaged(str(error)) from None
 
 
-@contextmanager
-def deep() -> Iterator[None]:
-    """Follow terms as deep as they nest."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, MAX_FRAMES))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
-
-
-@contextmanager
-def many_and_deep() -> Iterator[None]:
-    """Make many objects, none of them garbage, without the collector, and follow terms as deep as they nest."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        with deep():
-            yield
-    finally:
-        if was_on:
-            gc.enable()
+DEEP = frames_at_least(MAX_FRAMES)
+"""Follows terms as deep as they nest."""
+UNCOLLECTED = collector_off()
+"""Makes many objects, none of them garbage, without the collector."""

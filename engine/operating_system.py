@@ -49,6 +49,12 @@ USUAL = {M_ARENA_MAX: 0, M_MMAP_MAX: 1 << 16, M_MMAP_THRESHOLD: 1 << 25, M_TRIM_
 """Those that glibc comes to by itself once large arrays have been freed."""
 
 
+def after_fork(function: Callable[[], object]) -> None:
+    """Call a function in each copy of the process, before anything else there."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+
+
 def libc() -> ctypes.CDLL | None:
     """The C library of Linux."""
     try:

@@ -32,7 +32,9 @@ IDENTITY = {f"GIT_{role}_{key}": "t@example.com" for role in ("AUTHOR", "COMMITT
 HOST = "127.0.0.1"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
-gc.set_threshold(200_000)  # As the command does: compiled rules are many objects that live long.
+THRESHOLD = 200_000
+"""Of the garbage collector, for compiled rules are many objects that live long; the command has one as well."""
+gc.set_threshold(THRESHOLD)
 
 # Of each property so many examples, or multiples; the same in each run. More of them: `EXAMPLES=1000 pytest FILE`.
 settings.register_profile(
@@ -66,6 +68,14 @@ def pytest_collection_finish(session):
     if getattr(session.config.option, "loadgroup", False):
         grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
         assert all("@" in item.nodeid for item in grouped), "tests of a group would run in several processes"
+
+
+@pytest.fixture(autouse=True)
+def collector():
+    """Live processes set the threshold of theirs, which is that of all tests here; none leaves the collector off."""
+    yield
+    gc.set_threshold(THRESHOLD)
+    assert gc.isenabled()
 
 
 def source_of(item):
