@@ -112,7 +112,11 @@ def address(unit: Unit, node: Node) -> int:
     place = place_of(unit, plain)
     if place.kind == NAME:
         name = place.name or unit.file.external(place.key)
-        return unit.address(name) if name.form == VARIABLE and name.value == UNDEFINED else unit.value_of(name)
+        if name.form != VARIABLE or name.value != UNDEFINED:
+            return unit.value_of(name)
+        value = unit.address(name)
+        unit.facts.place(value, node.start_byte, node.end_byte)
+        return value
     if place.kind == POINTER:
         return place.base
     if place.kind not in (ATTRIBUTE, INDEX):
