@@ -144,7 +144,13 @@ _CODE_AS_ARGUMENT = re.compile(
 )
 # MACRO(x) as a whole line, before *p = 1: no product is assigned to
 _BEFORE_TARGET = re.compile(
-    rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*\r?\n([ \t])(?=[ \t]*\*+\s*" + _NAME + rb"\s*=[^=])",
+    rb"^[ \t]+"
+    + _CAPITALS
+    + rb"\s*"
+    + _PARENTHESES
+    + rb"(?:[ \t]*\r?\n)+([ \t])(?=[ \t]*\*+\s*"
+    + _NAME
+    + rb"\s*=[^=])",
     re.MULTILINE,
 )
 # MACRO as a whole line, before *p = 1 or n = 1: no declaration is broken behind its type
