@@ -140,6 +140,18 @@ class Users(View):
 """
 DJANGO_PARTS = "def answer(request):\n    from .pages import page\n\n    return page(request.GET['name'])\n"
 DJANGO_PAGES = "from django.http import HttpResponse\n\n\ndef page(name):\n    return HttpResponse('<p>' + name)\n"
+WINDOW = """struct window {{ int kind; }};
+
+int {}(struct window *window) {{
+  return window->kind + 1;
+}}
+"""
+CALLS_WITH_NULL = """struct window;
+int {0}(struct window *window);
+int check_{0}(void) {{
+  return {0}(0);
+}}
+"""
 CASES = {
     "code is checked": ({"app/settings.py": SECRET}, ["app/settings.py:1"]),
     "test code is not": (
@@ -251,6 +263,14 @@ CASES = {
             "c.c": LEAVE_OR.format("note", "NOTE"),
         },
         ["b.c:7", "c.c:7"],
+    ),
+    "tests alone call it by name: the program has other callers": (
+        {"a.c": WINDOW.format("shown"), "tests/a.c": CALLS_WITH_NULL.format("shown")},
+        [],
+    ),
+    "the program itself calls it with null": (
+        {"a.c": WINDOW.format("drawn"), "b.c": CALLS_WITH_NULL.format("drawn")},
+        ["a.c:4", "b.c:4"],
     ),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
