@@ -120,6 +120,8 @@ _CAST_OF_ADDRESS = re.compile(
 )
 # = (gpointer) &x   = (Name) *x: whoever puts a blank before the operator and none behind it means one operand
 _CAST_BEFORE_BLANK = re.compile(rb"(?<=[=(,?:])\s*(\(\s*" + _NAME + rb"\s*\))(?=[ \t]+[&*][A-Za-z_(])")
+# = (Handle)-1: what a name of a type in parentheses is before is no difference
+_CAST_OF_NUMBER = re.compile(rb"(?<=[=(,?:])\s*(\(\s*(?:[A-Z]\w*[a-z]\w*|\w+_t)\s*\))(?=-\d)")
 # if(__builtin_available(macOS 10.12, *))
 _AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 # MACRO(x) as a whole line, before a statement
@@ -284,7 +286,7 @@ def without_misread(text: bytes) -> bytes:
     text = _CLEANED_UP.sub(lambda match: b"static".ljust(len(match[0])) if macros.cleans_up(match) else match[0], text)
     text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
     result = bytearray(text)
-    for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS, _CAST_BEFORE_BLANK):
+    for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS, _CAST_BEFORE_BLANK, _CAST_OF_NUMBER):
         for match in pattern.finditer(text):
             blank(result, *match.span(1))
     for match in _BEFORE_TARGET.finditer(text):
