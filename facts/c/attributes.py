@@ -213,6 +213,8 @@ _BEFORE_ASSIGNMENT = re.compile(rb"(?m)(?<=^[ \t])[ \t]*(\w+)(?=[ \t]+\w+[ \t]*=
 _ATTRIBUTE_NAME = re.compile(rb"_[a-z]\w*[a-z0-9]_")
 _ATTRIBUTE_TEXT = re.compile(rb"(?:\s|\\|__attribute__\s*" + _PARENTHESES + rb"|_Pragma\s*\([^()\n]*\))*")
 _POINTER_CLEANED_UP = re.compile(rb"(?<=[;{}\s])g_autoptr\s*\(\s*(\w+)\s*\)(?=\s*\w+\s*[=;,])")
+# auto name = value: the type is that of the value (C23)
+_INFERRED = re.compile(rb"\bauto(?=\s+(?:const\s+)?" + _NAME + rb"\s*=[^=])")
 # In a function, THREAD_LOCAL int n;   STATIC char name[8];
 _LASTING = re.compile(
     rb"(?m)(?<=^[ \t])([ \t]*)(\w*(?:THREAD_?LOCAL|thread_?local)\w*|STATIC)"
@@ -283,6 +285,7 @@ def without_misread(text: bytes) -> bytes:
     text = macros.with_commas(macros.without_idle(text))
     text = _LASTING.sub(lambda match: match[1] + b"static".ljust(len(match[2])), text)
     text = _FOR_MACRO.sub(b"   ", text)
+    text = _INFERRED.sub(b"Auto", text)
     text = _CLEANED_UP.sub(lambda match: b"static".ljust(len(match[0])) if macros.cleans_up(match) else match[0], text)
     text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
     result = bytearray(text)
