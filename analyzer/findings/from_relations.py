@@ -107,10 +107,11 @@ class Findings:
         return GUESS if hop.way == "step" and hop.value in self._guessed else WAYS[hop.way]
 
     def _quote(self, hop: Hop) -> str:
-        """Return the source's own text, shortened."""
+        """Return the source's own text, shortened: the name of a variable that a call fills."""
         place = self.entities.place(hop.value)
         assert place is not None
-        text = self._texts.region(place)
+        label = self.entities.label(hop.value)
+        text = label.removeprefix("&") if label.startswith("&") else self._texts.region(place)
         return f"'{text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1] + '…'}'"
 
 

@@ -1,4 +1,4 @@
-"""Findings without tainted data show the places that they are about."""
+"""Findings show the places that they are about, and their messages name what data comes from."""
 
 from pathlib import Path
 
@@ -80,3 +80,29 @@ def test_a_finding_shows_where_what_it_is_about_happens(check):
     tree = MemoryTree({path: text.encode()}, "memory")
     (finding,) = scan_tree(tree, ScanRequest(Path("."), None, {"rules": (check,)})).report.findings
     assert [(step.place.line, step.message) for step in finding.path] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "source"),
+    [("packet", "packet"), ("packet + 4", "packet"), ('getenv("A")', 'getenv("A")'), ("argv[1]", "argv")],
+)
+def test_a_message_quotes_what_data_comes_from(given, source):
+    """Of a variable that a call fills it is the name, though the value stands at the function's beginning."""
+    text = f"""\
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+static void keep(char *text) {{
+    char copy[60];
+    strcpy(copy, text);
+}}
+int main(int argc, char **argv) {{
+    char packet[512];
+    while (recv(argc, packet, 511, 0) > 0)
+        keep({given});
+    return 0;
+}}
+"""
+    tree = MemoryTree({"a.c": text.encode()}, "memory")
+    (finding,) = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("unbounded-copy",)})).report.findings
+    assert f"depends on '{source}'," in finding.message
