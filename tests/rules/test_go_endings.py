@@ -64,6 +64,59 @@ func c() {
 	defer response.Body.Close() // found: result-after-error
 }
 """,
+    "loggers of any kind": """
+import ("fmt"; "log"; "net/http"; "example.com/other/logging"; "github.com/sirupsen/logrus")
+
+type app struct { fatal func(string, ...any); log *logrus.Logger; other logging.Logger }
+type Logger interface { Fatalf(string, ...any) }
+type own struct{}
+
+func (o own) Fatal(text string) { fmt.Println(text) }
+func newApp() *app { return &app{fatal: log.Fatalf, log: logrus.New()} }
+
+func (a *app) field() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		a.fatal("no shop: %v", err)
+	}
+	defer response.Body.Close()
+}
+func (a *app) entry() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		a.log.WithError(err).Fatal("no shop")
+	}
+	defer response.Body.Close()
+}
+func (a *app) unknown() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		a.other.With("error", err).Fatalw("no shop")
+	}
+	defer response.Body.Close()
+}
+func (a *app) warning() {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		a.other.With("error", err).Warnw("no shop")
+	}
+	defer response.Body.Close() // found: result-after-error
+}
+func interface_(logger Logger) {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		logger.Fatalf("no shop: %v", err)
+	}
+	defer response.Body.Close()
+}
+func ownMethod(o own) {
+	response, err := http.Get("http://shop.example")
+	if err != nil {
+		o.Fatal("no shop")
+	}
+	defer response.Body.Close() // found: result-after-error
+}
+""",
     "requests that are sent": """
 import "net/http"
 
