@@ -25,3 +25,40 @@ interface Named { String show(String name); }
 
 def test_beans_of_a_class_are_its_subclasses():
     assert lines_with_findings({"Pages.java": PROGRAM}) == {("Pages.java", 16)}
+
+
+INJECTED = """\
+import java.io.*;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.stereotype.*;
+import org.springframework.web.bind.annotation.*;
+
+@Component class Paths {
+    String fixed(String name) { return "/srv/a"; }
+    String below(String name) { return "/srv/" + name; }
+}
+class Handler {
+    private final Paths paths;
+    Handler(Paths paths) { this.paths = paths; }
+}
+@RestController class Pages {
+    @Autowired private Paths paths;
+    @GetMapping("/a") void fixed(@RequestParam String name) throws IOException {
+        new FileInputStream(paths.fixed(name)).close();
+    }
+    @GetMapping("/b") void below(@RequestParam String name) throws IOException {
+        new FileInputStream(paths.below(name)).close();
+    }
+}
+class Others {
+    private Paths paths;
+    void open(@RequestParam String name) throws IOException {
+        new FileInputStream(paths.fixed(name)).close();
+    }
+}
+"""
+
+
+def test_a_field_that_a_framework_fills_has_an_object_of_its_class():
+    """Though another class stores to a field of that name. Of `Others.paths` nothing is known."""
+    assert lines_with_findings({"Pages.java": INJECTED}) == {("Pages.java", 20), ("Pages.java", 26)}
