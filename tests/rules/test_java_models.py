@@ -1,6 +1,11 @@
 """Where requests and messages come into Java programs, framework by framework, as the frameworks' guides show it."""
 
+from pathlib import Path
+
 import pytest
+
+from analyzer.scan import ScanRequest, scan_tree
+from analyzer.sources.trees import MemoryTree
 
 MODEL = 'sink_argument("test", "flows.Flows.sink", "0").'
 PROGRAMS = {
@@ -149,3 +154,18 @@ def found(flows):
 @pytest.mark.parametrize("file", FILES, ids=PROGRAMS)
 def test_what_comes_in_is_tainted(found, marked, file):
     assert found[file] == marked(FILES[file])
+
+
+SIGNED = """
+import io.jsonwebtoken.Jwts;
+class Tokens {
+    static final String KEY = "SecretKey0392456789012320394876234567830923";
+    Object read(String token) { return Jwts.parser().setSigningKey(KEY).parseClaimsJws(token); }
+}
+"""
+
+
+def test_a_call_of_several_names_is_told_of_once():
+    tree = MemoryTree({"Tokens.java": SIGNED.encode()}, "tokens")
+    findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("constant-signing-key",)})).report.findings
+    assert [finding.place.line for finding in findings] == [5]
