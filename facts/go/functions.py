@@ -82,8 +82,11 @@ def _state_receiver(unit: Unit, function: int, receiver: Node, kind: Node, value
 def _literal(unit: Unit, node: Node) -> int:
     function, value = _define(unit, node, "<lambda>", node)
     unit.emit("lambda", function)
-    names = [unit.declared.get(start) for start in unit.usage.captured.get(node.start_byte, ())]
-    unit.body.capture([name for name in names if name is not None])
+    declared = [unit.declared.get(start) for start in unit.usage.captured.get(node.start_byte, ())]
+    names = [name for name in declared if name is not None]
+    if names:
+        unit.body.allocation(value)
+    unit.body.capture(names)
     _wait(unit, function, node, state_signature(unit, function, node))
     return value
 
