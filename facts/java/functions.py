@@ -190,7 +190,8 @@ def _lambda(unit: Unit, node: Node) -> int:
     parameters = _lambda_parameters(unit, function, node.child_by_field_id(tree.PARAMETERS))
     value = unit.entity("<lambda>", node)
     unit.emit("define", value, function)
-    unit.capture(node)
+    if unit.capture(node):
+        unit.body.allocation(value)
     unit.later(node, _build_lambda, function, parameters)
     return value
 

@@ -108,14 +108,15 @@ class Unit(Walk):
 
         return go_back
 
-    def capture(self, nested: Node) -> None:
-        """State that the lambda or class `nested` may run from here on, which reads variables of this place."""
+    def capture(self, nested: Node) -> bool:
+        """State that the lambda or class `nested` may run from here on. Return True if it reads variables."""
         variables = self.names.variables
         found = self.captures.free(nested)
         if self._takes_this(found):
             found |= {THIS}
         taken = [variables[name] for name in found if name in variables]
         self.body.capture(sorted(taken, key=lambda variable: (variable.number, variable.name)))
+        return bool(taken)
 
     # ---- Local variables
 
