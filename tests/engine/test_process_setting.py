@@ -1,4 +1,4 @@
-"""What threads set for the whole process holds as long as one of them needs it, and no longer."""
+"""Settings of the process hold as long as one of its threads needs them, and no longer."""
 
 import gc
 import os
