@@ -19,7 +19,6 @@ from engine.evaluation.translated_ids import TranslatedIds
 from engine.language.checked_program import CheckedProgram
 from engine.language.traverse import all_atoms
 from engine.operating_system import can_fork, n_cores, release_free_memory
-from engine.plan.existence import split_existence
 from engine.plan.push_extrema import push_extrema
 from engine.plan.strata_order import StrataOrder, needs_of
 from engine.result import Result, StratumStatistics
@@ -88,7 +87,7 @@ def evaluate(
     execution.profiled = profile
     try:
         with LEDGER.limited(memory_limit):
-            state = StratumEvaluation(split_existence(push_extrema(program)), database, execution, widenings, explain)
+            state = StratumEvaluation(push_extrema(program), database, execution, widenings, explain)
             names = (name for name in program.relations if asked is None or name in asked)
             result = Evaluation(state, names).run()
         if sum(stratum.rows for stratum in result.statistics) > execution.options.large_rows:

@@ -13,14 +13,19 @@ from engine.scalar_functors import canonical
 from engine.symbols import Symbols
 
 
+NARROW, WIDE = np.dtype(np.int32), np.dtype(np.int64)
+WIDE_KINDS = {32: frozenset({"float", "unsigned"}), 64: frozenset({"float", "unsigned", "number"})}
+"""The kinds whose values may need 64 bits, by the bits of numbers."""
+
+
 def is_wide(kind: str, number_bits: int) -> bool:
     """Return True if values of a kind may need 64 bits."""
-    return kind in ("float", "unsigned") or (kind == "number" and number_bits == 64)
+    return kind in WIDE_KINDS[number_bits]
 
 
 def dtype_of(kinds: Iterable[str], number_bits: int) -> np.dtype:
     """The type of columns that hold values of these kinds."""
-    return np.dtype(np.int64 if any(is_wide(kind, number_bits) for kind in kinds) else np.int32)
+    return NARROW if WIDE_KINDS[number_bits].isdisjoint(kinds) else WIDE
 
 
 def encode(constant: Constant, symbols: Symbols) -> int:
