@@ -169,3 +169,28 @@ def test_a_call_of_several_names_is_told_of_once():
     tree = MemoryTree({"Tokens.java": SIGNED.encode()}, "tokens")
     findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("constant-signing-key",)})).report.findings
     assert [finding.place.line for finding in findings] == [5]
+
+
+SHOWN = """
+import org.slf4j.*;
+import org.springframework.web.bind.annotation.*;
+@RestController class Orders {
+    private static final Logger log = LoggerFactory.getLogger(Orders.class);
+    @GetMapping("/orders/{id}") Order show(@PathVariable String id, @RequestParam String shop) {
+        log.info("order {}", id);
+        log.info("shop {}", shop);
+        return null;
+    }
+}
+"""
+SECURITY = """
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+class Security { void protect(HttpSecurity security) throws Exception { security.build(); } }
+"""
+
+
+@pytest.mark.parametrize(("files", "lines"), [({}, [7, 8]), ({"Security.java": SECURITY.encode()}, [8])])
+def test_a_firewall_lets_no_line_break_into_an_address(files, lines):
+    tree = MemoryTree({"Orders.java": SHOWN.encode(), **files}, "orders")
+    findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("log-injection",)})).report.findings
+    assert [finding.place.line for finding in findings] == lines
