@@ -139,6 +139,30 @@ POINTS = {
         "void f(void) { int a; int *s[1]; int *t[1]; s[0] = &a; memcpy(t, s, sizeof s); probe_p(t[0]); }",
         {"p": "a"},
     ),
+    "from a field to its structure, by a macro": (
+        "#define UP(p, type, field) ((type *)((char *)(p) - offsetof(type, field)))\n"
+        "struct i { int n; }; struct a { int *x; struct i i; }; struct b { int *y; struct i j; };\n"
+        "void f(void) { struct a s; struct b t; struct i *p = &s.i, *q = &t.j;\n"
+        "struct a *a = UP(p, struct a, i); struct b *b = UP(q, struct b, j), *c = UP(p, struct b, j);\n"
+        "probe_a(a); probe_b(b); probe_c(c); }",
+        {"a": "s", "b": "t"},
+    ),
+    "from a field to its structure, by functions, macros of macros and addresses from zero": (
+        "#define OFFSET(type, field) ((size_t)(&((type *)0)->field))\n"
+        "#define UP(p, type, field) ((type *)((char *)(p) - OFFSET(type, field)))\n"
+        "struct i { int n; }; struct a { int *x; struct i i; struct i k; };\n"
+        "static struct a *of(struct i *p) { struct i *q = p; return UP(q, struct a, i); }\n"
+        "void f(void) { struct a s, t; struct i *p = &t.k;\n"
+        "probe_a(of(&s.i)); probe_k(of(p)); probe_b((char *)p - OFFSET(struct a, k)); }",
+        {"a": "s", "b": "t"},
+    ),
+    "numbers lead nowhere": (
+        "struct s { int n; long l; }; enum e { ONE };\n"
+        "void f(struct s *o, enum e e) { int a; char *p = (char *)&a; o->n = p; o->l = p; int i = p; long m = p;\n"
+        "char **all = &p; probe_n(o->n); probe_l(o->l); probe_i(i); probe_m(m); probe_c(**all); probe_p(*all); }\n"
+        "int main(void) { struct s s; int b; f(&s, &b); }",
+        {"l": "a", "m": "a", "p": "a"},
+    ),
     "from one field to the next": (
         "struct t { int *x; int *y; int *z; int n; int *u; };\nvoid f(int i) { int a, b, c, d; struct t s;\n"
         "s.x = &a; s.y = &b; s.z = &c; s.u = &d; int **p = &s.y;\n"

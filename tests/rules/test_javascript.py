@@ -12,6 +12,17 @@ PROGRAMS = {
         },
         {"main": ["main.A"], "main.A": ["main.init"], "main.init": ["main.run"]},
     ),
+    "types of all values, and of numbers and texts, are no classes of a library": (
+        {
+            "main.ts": 'import { Client } from "pkg";\n'
+            "function run(x: any, y: Client, s: string) { x.go(); y.go(); s.trim(); }\n"
+        },
+        {"main.run": ["pkg.Client.go"]},
+    ),
+    "a sum of arrays is a text": (
+        {"main.js": "function g() {}\nconst all = [g] + [g];\nall[0]();\n"},
+        {},
+    ),
     "prototypes form chains": (
         {
             "main.js": "function A() {}\nA.prototype.m = function m() {};\nfunction B() {}\n"
