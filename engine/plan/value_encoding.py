@@ -12,7 +12,6 @@ from engine.language.syntax import Constant, Functor
 from engine.scalar_functors import canonical
 from engine.symbols import Symbols
 
-
 NARROW, WIDE = np.dtype(np.int32), np.dtype(np.int64)
 WIDE_KINDS = {32: frozenset({"float", "unsigned"}), 64: frozenset({"float", "unsigned", "number"})}
 """The kinds whose values may need 64 bits, by the bits of numbers."""
