@@ -114,3 +114,30 @@ def reported():
 @pytest.mark.parametrize(("name", "number", "mark", "line"), LINES, ids=lambda value: str(value)[:40])
 def test_what_has_a_form(name, number, mark, line, reported):
     assert ((name, number) in reported) == (mark == "harmful"), line
+
+
+PARCELS = """\
+import org.slf4j.*;
+import org.springframework.web.bind.annotation.*;
+
+@RestController
+class Parcels {
+    private static final Logger log = LoggerFactory.getLogger(Parcels.class);
+    @GetMapping("/parcels/{number}")
+    public void show(@PathVariable String number, @RequestParam String place) {
+        log.info("parcel {}", number);
+        log.info("at {}", place);
+    }
+}
+"""
+SECURITY = """\
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+
+class Security { void configure(HttpSecurity security) throws Exception { security.csrf(); } }
+"""
+
+
+def test_spring_security_refuses_line_breaks_in_paths():
+    assert lines_with_findings({"Parcels.java": PARCELS}) == {("Parcels.java", 9), ("Parcels.java", 10)}
+    secured = {"Parcels.java": PARCELS, "Security.java": SECURITY}
+    assert lines_with_findings(secured) == {("Parcels.java", 10)}
