@@ -51,7 +51,8 @@ func main() {
 	})
 	r.POST("/b", func(c *gin.Context) {
 		file, _ := c.FormFile("f")
-		c.SaveUploadedFile(file, "/srv/"+file.Filename) // found: path-traversal
+		c.SaveUploadedFile(file, "/srv/"+file.Filename)
+		c.SaveUploadedFile(file, "/srv/"+c.PostForm("folder")) // found: path-traversal
 	})
 }
 """,
@@ -122,7 +123,8 @@ func main() {
 	})
 	app.Get("/json", func(c *fiber.Ctx) error {
 		file, _ := c.FormFile("document")
-		c.SaveFile(file, "/srv/"+file.Filename) // found: path-traversal
+		c.SaveFile(file, "/srv/"+file.Filename)
+		c.SaveFile(file, "/srv/"+c.FormValue("folder")) // found: path-traversal
 		return c.SendFile("./" + c.Params("file")) // found: path-traversal
 	})
 }
@@ -207,7 +209,7 @@ import (
 )
 
 func hello(w http.ResponseWriter, r *http.Request, ps httprouter.Params) {
-	fmt.Fprintf(w, "hello, %s!", ps.ByName("name")) // found: cross-site-scripting
+	fmt.Fprintf(w, "<p>hello, %s!", ps.ByName("name")) // found: cross-site-scripting
 	p := httprouter.ParamsFromContext(r.Context())
 	fmt.Fprint(w, p.ByName("name")) // found: cross-site-scripting
 }
@@ -720,7 +722,8 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	}
 	os.ReadFile(filepath.Join("/srv", name)) // found: path-traversal
 	upload, header, _ := r.FormFile("f")
-	out, _ := os.Create("/srv/" + header.Filename) // found: path-traversal
+	out, _ := os.Create("/srv/" + header.Filename)
+	os.Create("/srv/" + r.FormValue("folder")) // found: path-traversal
 	io.Copy(out, upload)
 }
 """,
@@ -1003,8 +1006,8 @@ var name = flag.String("name", "", "a name")
 func main() {
 	flag.Parse()
 	db, _ := sql.Open("postgres", "")
-	db.Query("SELECT " + *name) // found: sql-injection
-	db.Query("SELECT " + os.Getenv("NAME")) // found: sql-injection
+	db.Query("SELECT " + *name)
+	db.Query("SELECT " + os.Getenv("NAME"))
 	in := bufio.NewScanner(os.Stdin)
 	in.Scan()
 	db.Query("SELECT " + in.Text()) // found: sql-injection
