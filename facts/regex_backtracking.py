@@ -24,6 +24,8 @@ from typing import Any, TypeVar
 MAX_POSITIONS = 160
 MAX_COPIES = 4
 LATIN_BITS = 256
+_SET = r"\\[dswDSW]|\[\^?\]?(?:\\.|[^\]\\])*\]"
+_SET_OR_ESCAPE = re.compile(rf"(?P<alone>(?:{_SET})(?=[|)]))|{_SET}|\\.", re.DOTALL)
 
 CATEGORIES = {
     sre.CATEGORY_DIGIT: r"\d",
@@ -143,14 +145,15 @@ def joined(near: dict[int, int], far: dict[int, int], ways: int) -> dict[int, in
     return result
 
 
-def exponential(pattern: str) -> bool:
-    """Return True if `pattern`, as a Python regular expression, is exponentially ambiguous before a point of failure.
+def exponential(pattern: str, *, merged: bool = False) -> bool:
+    """Return True if `pattern`, in Python's syntax, is exponentially ambiguous before a point of failure.
 
+    `merged`: the matcher joins alternatives of one character each to one set, as Python's does: `(\\w|_)*` has one way.
     False for what is no valid pattern and for patterns of more than MAX_POSITIONS positions, repeats unrolled.
     """
     if not re.search(r"\)[*+{]", pattern):
         return False
-    items = parsed(pattern)
+    items = parsed(pattern if merged else kept_apart(pattern))
     automaton = Automaton(Alphabet.of(items))
     try:
         whole = build(automaton, items)
@@ -192,6 +195,11 @@ def filled_between(automaton: Automaton, start: int, end: int) -> bool:
             seen.add((following, shared))
             todo.append((following, shared))
     return False
+
+
+def kept_apart(pattern: str) -> str:
+    """Return the pattern with an empty assertion behind sets of characters, which the parser then does not merge."""
+    return _SET_OR_ESCAPE.sub(lambda found: found[0] + ("(?=)" if found["alone"] else ""), pattern)
 
 
 def parsed(pattern: str) -> list[tuple[int, Any]]:

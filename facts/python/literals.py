@@ -76,9 +76,10 @@ def string_value(unit: Unit, kind: str, text: str, node: Node) -> int:
     """Return a string constant that stands where `node` stands."""
     value = unit.entity(repr(head(text)), node)
     unit.emit("constant", value, kind, text)
-    if kind == "string" and len(text) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(text) and exponential(text):
+    pattern = kind == "string" and len(text) <= _LONGEST_PATTERN
+    if pattern and _REPEATED_GROUP.search(text) and exponential(text, merged=True):
         unit.emit("exponential_regex", value)
-    if kind == "string" and len(text) <= _LONGEST_PATTERN and _REPEATED_CLASS.search(text) and polynomial(text):
+    if pattern and _REPEATED_CLASS.search(text) and polynomial(text):
         unit.emit("polynomial_regex", value)
     return value
 

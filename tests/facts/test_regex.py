@@ -59,6 +59,34 @@ def test_unambiguous_loops_are_not(pattern):
     assert not exponential(pattern)
 
 
+OVERLAPPING_SETS = [r"(\w|_)*!", r"([а-я]|[б])*!", r"([a-z]|[b])*!", r"(\d|1)*!", r"(?:-|[.]|[-+])+@"]
+DISJOINT_SETS = [
+    r"(\w|-)*!",
+    r"([а-я]|[a-z])*!",
+    r"(\d|[a-f])*!",
+    r"[\w_]*!",
+    r"(?:[\w_])*!",
+    r"(\[b\]|b)*!",
+    r"(\\d|d)*!",
+]
+
+
+@pytest.mark.parametrize("pattern", OVERLAPPING_SETS)
+def test_alternative_sets_that_overlap_are_two_ways_unless_merged(pattern):
+    assert exponential(pattern)
+    assert not exponential(pattern, merged=True)
+
+
+@pytest.mark.parametrize("pattern", DISJOINT_SETS)
+def test_alternative_sets_without_a_common_character_are_one_way(pattern):
+    assert not exponential(pattern)
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_equal_alternatives_are_two_ways_to_every_matcher(merged):
+    assert exponential(r"(a|a)*b", merged=merged)
+
+
 @pytest.mark.parametrize(
     "pattern",
     [r"\s+$", r"\s*,\s*", r'(\\*)"', r"^.*a.*a.*$x", r"[a-z]+@", r"^\s*(\s|x)*y", r"<[^>]*>", r"x.*y.*z"],
