@@ -24,6 +24,8 @@ from typing import Any, TypeVar
 MAX_POSITIONS = 160
 MAX_COPIES = 4
 LATIN_BITS = 256
+# What takes fewer characters than it may, or fails for a reason that is no character.
+_UNSURE = re.compile(r"\\[bBAZzG\dk]|\(\?[=!<>(]|\(\?P[=>]|[+*?}][?+]")
 _SET = r"\\[dswDSW]|\[\^?\]?(?:\\.|[^\]\\])*\]"
 _SET_OR_ESCAPE = re.compile(rf"(?P<alone>(?:{_SET})(?=[|)]))|{_SET}|\\.", re.DOTALL)
 
@@ -173,28 +175,45 @@ def polynomial(pattern: str) -> bool:
     try:
         anchored = bool(items) and items[0][0] is sre.AT and items[0][1] in START_ANCHORS
         before = Fragment() if anchored else automaton.loop(automaton.position(automaton.alphabet.every))
-        whole = automaton.concatenate(before, build(automaton, items))
+        body = build(automaton, items)
+        whole = automaton.concatenate(before, body)
     except (TooLarge, RecursionError):
         return False
     loops = [p for p, follow in automaton.follow.items() if p in follow and automaton.characters[p]]
+    if not _UNSURE.search(pattern):
+        taken = always_taken(automaton, body)
+        for position in before.first:
+            automaton.characters[position] &= ~taken
     return any(q != p and q not in whole.last and filled_between(automaton, p, q) for p in loops for q in loops)
+
+
+def always_taken(automaton: Automaton, body: Fragment) -> int:
+    """Return the characters of which `body` takes as many as there are: a search begins anew behind all of them."""
+    taken = 0
+    for position, characters in reached(automaton, body.first, automaton.alphabet.every):
+        if position in body.last and position in automaton.follow.get(position, ()):
+            taken |= characters
+    return taken
 
 
 def filled_between(automaton: Automaton, start: int, end: int) -> bool:
     """Return True if one character leads from the loop `start` to the loop `end`, and fills both."""
     read = automaton.characters
-    todo, seen = [(start, read[start] & read[end])], set()
+    after = reached(automaton, automaton.follow.get(start, ()), read[start] & read[end])
+    return any(position == end for position, _ in after)
+
+
+def reached(automaton: Automaton, first: Iterable[int], characters: int) -> set[tuple[int, int]]:
+    """Return the positions that words of one of these characters lead to, each with the characters that do."""
+    todo = [(position, characters & automaton.characters[position]) for position in first]
+    seen = set()
     while todo:
-        position, characters = todo.pop()
-        for following in automaton.follow.get(position, ()):
-            shared = characters & read[following]
-            if not shared or (following, shared) in seen:
-                continue
-            if following == end:
-                return True
-            seen.add((following, shared))
-            todo.append((following, shared))
-    return False
+        position, shared = here = todo.pop()
+        if not shared or here in seen:
+            continue
+        seen.add(here)
+        todo += [(p, shared & automaton.characters[p]) for p in automaton.follow.get(position, ())]
+    return seen
 
 
 def kept_apart(pattern: str) -> str:

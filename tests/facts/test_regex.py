@@ -89,7 +89,20 @@ def test_equal_alternatives_are_two_ways_to_every_matcher(merged):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\s+$", r"\s*,\s*", r'(\\*)"', r"^.*a.*a.*$x", r"[a-z]+@", r"^\s*(\s|x)*y", r"<[^>]*>", r"x.*y.*z"],
+    [
+        r"(?:a+b)?a",
+        r"(?:\w+:)?\w+?",
+        r"(?:\w+:)?\w+$",
+        r"(?:\w+:)?\w+(?=x)",
+        r"\s+$",
+        r"\s*,\s*",
+        r'(\\*)"',
+        r"^.*a.*a.*$x",
+        r"[a-z]+@",
+        r"^\s*(\s|x)*y",
+        r"<[^>]*>",
+        r"x.*y.*z",
+    ],
 )
 def test_searches_of_quadratic_time_are_found(pattern):
     assert polynomial(pattern)
@@ -97,7 +110,18 @@ def test_searches_of_quadratic_time_are_found(pattern):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"^\s+x", r"[a-z]+", r"^[a-z]+@[0-9]+$", r"abc", r"a{2}b", r"x", r"(", r"^a*b*c$"],
+    [
+        r"(?:\w+:)?\w+",
+        r'(?:([^:\s]+):)?(?:"([^"]+)"|(\S+))',
+        r"^\s+x",
+        r"[a-z]+",
+        r"^[a-z]+@[0-9]+$",
+        r"abc",
+        r"a{2}b",
+        r"x",
+        r"(",
+        r"^a*b*c$",
+    ],
 )
 def test_searches_of_linear_time_are_not_polynomial(pattern):
     assert not polynomial(pattern)
