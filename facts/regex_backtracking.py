@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 MAX_POSITIONS = 160
 MAX_COPIES = 4
 LATIN_BITS = 256
-# What takes fewer characters than it may, or fails for a reason that is no character.
+# Parts that take fewer characters than they may, or fail for a reason that is no character.
 _UNSURE = re.compile(r"\\[bBAZzG\dk]|\(\?[=!<>(]|\(\?P[=>]|[+*?}][?+]")
 _SET = r"\\[dswDSW]|\[\^?\]?(?:\\.|[^\]\\])*\]"
 _SET_OR_ESCAPE = re.compile(rf"(?P<alone>(?:{_SET})(?=[|)]))|{_SET}|\\.", re.DOTALL)
