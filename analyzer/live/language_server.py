@@ -53,6 +53,8 @@ DEBOUNCE_S = 0.01
 """Seconds without a change before findings are asked for."""
 PATIENCE_S = 2.0
 """Seconds of continuous typing after which findings are shown that were found in a text of meanwhile."""
+ATTEMPTS = 3
+"""Times that a question is asked: a process that is ending may still take a connection that then is lost."""
 NAME = re.compile(r"(?<![\w.$])[^\W\d][\w$]*")
 Texts = dict[str, str]
 
@@ -132,13 +134,18 @@ class Session:
         Raises NoAnswer.
         """
         async with self.turn:
-            if self.client is not None:
+            lost = 0
+            while True:
+                if self.client is None:
+                    self.client = await asyncio.to_thread(self.connect)
                 try:
                     return await asyncio.to_thread(ask, self.client)
                 except LostProcess:
                     self.client.close()
-            self.client = await asyncio.to_thread(self.connect)
-            return await asyncio.to_thread(ask, self.client)
+                    self.client = None
+                    lost += 1
+                    if lost == ATTEMPTS:
+                        raise
 
     async def asked_now(self, texts: Texts, ask: Callable[[Client], Any]) -> Any:
         """Do the same with texts over the files."""

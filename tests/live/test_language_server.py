@@ -5,12 +5,14 @@ import os
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-from analyzer.live.client import connected
+from analyzer.live.client import LostProcess, connected
+from analyzer.live.language_server import Session
 
 TOP = Path(__file__).resolve().parents[2]
 LAST_S = 120
@@ -261,3 +263,25 @@ def test_when_the_live_process_is_killed_the_next_change_starts_another(root):
             await here.until(lambda told: not told["views.py"])
 
     asyncio.run(killed())
+
+
+@pytest.mark.parametrize(("n_ending", "answered"), [(0, True), (2, True), (3, False)])
+def test_a_connection_that_an_ending_process_takes_is_not_the_last(n_ending, answered):
+    clients = iter([SimpleNamespace(is_ending=n < n_ending, close=lambda: None) for n in range(4)])
+    session = SimpleNamespace(turn=None, client=None, connect=lambda: next(clients))
+
+    def ask(client):
+        if client.is_ending:
+            raise LostProcess("ended")
+        return "findings"
+
+    async def asked():
+        session.turn = asyncio.Lock()
+        return await Session.asked(session, ask)
+
+    if answered:
+        assert asyncio.run(asked()) == "findings"
+    else:
+        with pytest.raises(LostProcess):
+            asyncio.run(asked())
+        assert session.client is None
