@@ -163,6 +163,12 @@ POINTS = {
         "int main(void) { struct s s; int b; f(&s, &b); }",
         {"l": "a", "m": "a", "p": "a"},
     ),
+    "numbers that are made pointers again lead where they did": (
+        "typedef char *text;\n"
+        "void f(void) { int a, b; int n = (int)&a; int *q = (int *)n; unsigned m = (unsigned)&b;\n"
+        "unsigned k = m; text t = (text)k; int other = (int)&a; probe_q(q); probe_t(t); probe_o(other); }",
+        {"q": "a", "t": "b"},
+    ),
     "from one field to the next": (
         "struct t { int *x; int *y; int *z; int n; int *u; };\nvoid f(int i) { int a, b, c, d; struct t s;\n"
         "s.x = &a; s.y = &b; s.z = &c; s.u = &d; int **p = &s.y;\n"
