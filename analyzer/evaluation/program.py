@@ -25,6 +25,8 @@ from facts import schema
 from rules import catalogue, library
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from engine import Unit
     from engine.incremental import PreparedProgram
 
@@ -77,12 +79,21 @@ def compile_cached(
     untrusted = {source.name for source in sources if not source.trusted}
 
     def make() -> OutlinedProgram:
-        from engine import isolate_sources, outlined
+        from engine import fold_constants, isolate_sources, outlined
 
-        units = _units(_layers(sources), directory, tell)
-        return outlined(isolate_sources(engine.compile(sources, units=units), untrusted), wanted, given)
+        layers = _layers(sources)
+        units = _units(layers, directory, tell)
+        program = isolate_sources(engine.compile(sources, units=units), untrusted)
+        own = {source.name for layer in layers for source in layer}
+        return fold_constants(outlined(program, wanted, given), given, own, _evaluated)
 
     return _cached(directory, name, OUTLINED_PROGRAM_CODEC, make, tell)
+
+
+def _evaluated(
+    program: engine.CheckedProgram, database: engine.Database, asked: Collection[str]
+) -> Callable[[str], np.ndarray]:
+    return engine.evaluate(program, database, threads=1, asked=asked).relation
 
 
 def _layers(sources: Sequence[engine.Source]) -> list[list[engine.Source]]:

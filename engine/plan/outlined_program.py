@@ -1,7 +1,8 @@
 """A checked program with outlines of its clauses, by which an evaluation decodes only those that it needs.
 
 Most clauses of a program for several kinds of facts read relations that are empty. Which ones is told by outlines (see
-`program_slice`), and by tables: constant facts of a relation, which go into the database as they are.
+`program_slice`), and by tables: constant facts of a relation, which go into the database as they are. So do rows that
+follow from such facts alone (see `constant_strata`).
 """
 
 from __future__ import annotations
@@ -69,6 +70,16 @@ class StratumOutline(NamedTuple):
     outlines: tuple[ClauseOutline, ...]
 
 
+class Folded(NamedTuple):
+    """Strata that read nothing but the program's own facts, by position, and tables of all rows of their relations."""
+
+    strata: frozenset[int] = frozenset()
+    tables: tuple[Table, ...] = ()
+
+
+NOTHING_FOLDED = Folded()
+
+
 @dataclass(frozen=True, eq=False)
 class OutlinedProgram:
     """A program of which clauses and declarations are decoded when asked for. Asking may raise Damaged.
@@ -86,6 +97,7 @@ class OutlinedProgram:
     relation_at: Callable[[int], Relation]
     clause_at: Callable[[int], CheckedClause]
     kept: frozenset[int]
+    folded: Folded = NOTHING_FOLDED
 
     @cached_property
     def whole(self) -> CheckedProgram:
@@ -154,7 +166,11 @@ class OutlinedProgram:
         return replace(with_directives_of(whole.head, needed), relations=relations, strata=tuple(reversed(strata)))
 
     def is_kept(self, source: str) -> bool:
-        return len(self.kept) == len(self.sources) or self.sources.index(source) in self.kept
+        return self.keeps_all or self.sources.index(source) in self.kept
+
+    @property
+    def keeps_all(self) -> bool:
+        return len(self.kept) == len(self.sources)
 
     def only_sources(self, sources: Collection[str]) -> OutlinedProgram:
         """Return the program with the clauses of some sources alone; relations that only others write are empty."""
@@ -186,9 +202,18 @@ class OutlinedProgram:
         needed, _ = self._needed_on(database, wanted, self._kept_outlines(), Tables(self, database))
         return {self.names[at] for at in needed}
 
+    @property
+    def held(self) -> Folded:
+        """What is folded, unless clauses have gone that its rows may come from."""
+        return self.folded if self.keeps_all else NOTHING_FOLDED
+
     def _kept_outlines(self) -> list[list[ClauseOutline]]:
-        """The outlines of the clauses that are kept, by stratum."""
-        return [[each for each in stratum.outlines if each.source in self.kept] for stratum in self.strata]
+        """The outlines of the clauses that are kept and not folded, by stratum."""
+        folded = self.held.strata
+        return [
+            [] if at in folded else [each for each in stratum.outlines if each.source in self.kept]
+            for at, stratum in enumerate(self.strata)
+        ]
 
     def _needed_on(
         self, database: Database, wanted: Collection[str], outlines: Sequence[Sequence[ClauseOutline]], tables: Tables
@@ -248,13 +273,14 @@ class Declarations(Mapping[str, Relation]):
 
 
 class Tables:
-    """The facts that a program has for some relations, behind those of a database."""
+    """The rows that a program has for some relations, facts and folded ones, behind those of a database."""
 
     def __init__(self, program: OutlinedProgram, database: Database) -> None:
         self.program, self._database = program, database
-        self.relations: dict[int, list[Table]] = {}
+        self.relations: dict[int, list[Table]] = {table.relation: [table] for table in program.held.tables}
+        complete = frozenset(self.relations)
         for table in program.tables:
-            if table.source in program.kept:
+            if table.source in program.kept and table.relation not in complete:
                 self.relations.setdefault(table.relation, []).append(table)
         self._columns: dict[int, Columns] = {}
 
@@ -330,6 +356,7 @@ class OutlinedProgramCodec:
             program.tables,
             RELATIONS.pack_each(map(program.relation_at, range(len(program.names)))),
             CLAUSES.pack_each(map(program.clause_at, range(n_clauses))),
+            (sorted(program.folded.strata), program.folded.tables),
         )
         return msgpack.packb(document, unicode_errors=SURROGATES)
 
@@ -337,7 +364,7 @@ class OutlinedProgramCodec:
         """Raises Damaged."""
         try:
             document = msgpack.unpackb(data, use_list=False, unicode_errors=SURROGATES)
-            head, (names, sources, texts), strata, tables, relations, clauses = document
+            head, (names, sources, texts), strata, tables, relations, clauses, (constant, rows) = document
             return OutlinedProgram(
                 PROGRAM_CODEC.unpack(head),
                 names,
@@ -348,6 +375,7 @@ class OutlinedProgramCodec:
                 RELATIONS.unpack_each(relations),
                 CLAUSES.unpack_each(clauses),
                 frozenset(range(len(sources))),
+                Folded(frozenset(constant), tuple(map(Table._make, rows))),
             )
         except WRONG as error:
             raise Damaged(str(error)) from None

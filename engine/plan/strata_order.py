@@ -1,8 +1,9 @@
 """The order in which strata are evaluated, and what may be evaluated aside by another process meanwhile.
 
-Large recursions take most of the time, one after the other. What the next one waits for comes first; what neither leads
-to it nor waits for it can be evaluated aside (the critical path of Kelley and Walker, 1959, with large recursions for
-its length). Without large recursions strata come in the order of the program.
+Large recursions take most of the time, one after the other. What leads to the next one comes first, then what leads to
+the one behind it, and so on; what neither leads to the next nor waits for it can be evaluated aside (the critical path
+of Kelley and Walker, 1959, with large recursions for its length). Without large recursions strata come in the order of
+the program.
 """
 
 from __future__ import annotations
@@ -36,36 +37,49 @@ class StrataOrder:
         self.states = [State.LEFT] * len(needs)
         self.n_waited_for = [len(needed) for needed in needs]
         self.n_left = len(needs)
+        self.goals = self.first_goals()
+        self.ready: list[tuple[int, int]] = []
         self.set_goal()
-
-    def set_goal(self) -> None:
-        """Find out what leads to the next large recursion, that included, and what does not wait for that."""
-        self.leading: set[int] = set()
-        path = self.large[:1]
-        while path:
-            at = path.pop()
-            if at not in self.leading and self.states[at] is State.LEFT:
-                self.leading.add(at)
-                path += self.needs[at]
-        self.ready: list[tuple[bool, int]] = []
-        self.movable: dict[int, None] = {}
-        self.movable_size = 0
         for at, n in enumerate(self.n_waited_for):
             if not n:
                 self.enter(at)
 
+    def first_goals(self) -> list[int]:
+        """The position among the large recursions of the first that each stratum leads to, or is; their number for
+        none.
+        """
+        goals = [len(self.large)] * len(self.needs)
+        for goal, large in enumerate(self.large):
+            path = [large]
+            while path:
+                at = path.pop()
+                if goals[at] == len(self.large):
+                    goals[at] = goal
+                    path += self.needs[at]
+        return goals
+
+    def set_goal(self) -> None:
+        """Find the next large recursion that is left, and what does not wait for it."""
+        self.goal = next((goal for goal, at in enumerate(self.large) if self.states[at] is State.LEFT), None)
+        self.movable: dict[int, None] = {}
+        self.movable_size = 0
+        for _, at in self.ready:
+            self.offer(at)
+
     def enter(self, at: int) -> None:
         """A stratum waits for nothing any more."""
         if self.states[at] is State.LEFT:
-            heappush(self.ready, (at not in self.leading, at))
+            heappush(self.ready, (self.goals[at], at))
             self.offer(at)
 
     def offer(self, at: int) -> None:
         """Take a stratum for movable, and what waits for such ones only, where another process is of use."""
-        path = [at] if self.large else []
+        path = [] if self.goal is None else [at]
         while path:
             at = path.pop()
-            if at in self.movable or at in self.leading or not self.may_move[at] or self.states[at] is not State.LEFT:
+            if at in self.movable or not self.may_move[at] or self.states[at] is not State.LEFT:
+                continue
+            if self.goals[at] == self.goal:
                 continue
             if all(self.states[other] is State.DONE or other in self.movable for other in self.needs[at]):
                 self.movable[at] = None
@@ -94,13 +108,12 @@ class StrataOrder:
                 self.offer(other)
             else:
                 self.enter(other)
-        if self.large and at == self.large[0]:
-            self.large = [each for each in self.large if self.states[each] is State.LEFT]
+        if self.goal is not None and at == self.large[self.goal]:
             self.set_goal()
 
     def give(self) -> list[int]:
         """Return, in order, what can be evaluated aside from now on: it needs what is done, or each other."""
-        strata = sorted(self.movable)
+        strata = sorted(self.movable, key=lambda at: (self.goals[at], at))
         for at in strata:
             self.states[at] = State.ASIDE
         self.movable, self.movable_size = {}, 0

@@ -37,6 +37,14 @@ def test_what_leads_to_a_large_recursion_comes_first_and_the_rest_can_go_aside()
     assert began(order) == [5]
 
 
+def test_what_the_next_recursion_but_one_needs_comes_before_what_none_needs():
+    """0 and 3 lead nowhere, 1 leads to the first large recursion, 2, and 4 to the second, 5."""
+    needs = [set(), set(), {1}, {0}, set(), {2, 4}]
+    order = StrataOrder([1] * 6, needs, [2, 5], MOVES)
+    assert order.give() == [4, 0, 3]
+    assert began(StrataOrder([1] * 6, needs, [2, 5], MOVES)) == [1, 2, 4, 5, 0, 3]
+
+
 def test_what_comes_back_is_evaluated_here_and_not_given_again():
     order = StrataOrder([1, 1, 1], [set(), set(), set()], [2], MOVES)
     assert order.give() == [0, 1]
