@@ -34,6 +34,39 @@ def shop():
     shops = [Shop(name="a"), Shop(name="b")]
     return render_template("shop.html", form=Shop(request.form), shops=shops, order=request.args["order"])
 """
+DJANGO_FORM = """from django import forms
+from django.shortcuts import render
+
+
+class NoteForm(forms.Form):
+    title = forms.CharField()
+
+
+def note(request):
+    form = NoteForm(request.POST)
+    form.is_valid()
+    context = {"form": form, "title": form.cleaned_data["title"]}
+    return render(request, "note.html", context)
+"""
+WRITTEN_FORM = """{% from "macros.html" import editor, raw %}
+{{ form|safe }}{{ form.as_p()|safe }}{{ form.title|safe }}{{ form['title']|safe }}
+{{ form.title.label_tag()|safe }}{{ form.title.errors|safe }}{{ form.hidden_fields()|join|safe }}
+{% for field in form.visible_fields() %}
+{{ field|safe }}{{ field.help_text|safe }}
+{{ field.value()|safe }} <!-- found -->
+{% endfor %}
+{{ form.title.value()|safe }} <!-- found -->
+{{ form.cleaned_data.title|safe }} <!-- found -->
+{{ form.data.title|safe }} <!-- found -->
+{{ title|safe }} <!-- found -->
+{{ editor(form.title) }}{{ raw(form.title) }}{{ raw(title) }}
+"""
+FORM_MACROS = """{% macro editor(field) %}{{ field|safe }}{{ shown(field) }}{% endmacro %}
+{% macro shown(field) %}{{ field|safe }}{% endmacro %}
+{% macro raw(text) %}
+{{ text|safe }} <!-- found -->
+{% endmacro %}
+"""
 LIST = """<h1>{{ title|safe }}</h1>
 {% for shop in shops %}
 {{ shop.name|safe }} <!-- found -->
@@ -439,6 +472,11 @@ PROGRAMS = {
         "templates/shop.html": "{% macro field(f) %}{{ f(**kwargs)|safe }}{% endmacro %}{{ field(form.name) }}\n"
         "{% for shop in shops|sort(attribute=order) %}{{ shop.name|safe }}{% endfor %}\n"
         "{{ form.name(class='wide')|safe }}\n{{ form.name.data|safe }} <!-- found -->\n{{ order|safe }} <!-- found -->",
+    },
+    "a form that Django writes": {
+        "views.py": DJANGO_FORM,
+        "jinja2/note.html": WRITTEN_FORM,
+        "jinja2/macros.html": FORM_MACROS,
     },
     "names in parentheses": {
         "app.py": PAIRS,
