@@ -25,6 +25,7 @@ WAYS = {
 }
 GUESS = "through a call of unknown code"
 MAX_QUOTE = 60
+VARIABLES = ("&", "φ ")  # before the name of a variable, in labels of values that stand nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +108,12 @@ class Findings:
         return GUESS if hop.way == "step" and hop.value in self._guessed else WAYS[hop.way]
 
     def _quote(self, hop: Hop) -> str:
-        """Return the source's own text, shortened: the name of a variable that a call fills."""
+        """Return the source's own text, shortened; the name of a variable that a call fills, or that branches set."""
         place = self.entities.place(hop.value)
         assert place is not None
         label = self.entities.label(hop.value)
-        text = label.removeprefix("&") if label.startswith("&") else self._texts.region(place)
+        name = next((label.removeprefix(sign) for sign in VARIABLES if label.startswith(sign)), None)
+        text = self._texts.region(place) if name is None else name
         return f"'{text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1] + '…'}'"
 
 

@@ -106,3 +106,20 @@ int main(int argc, char **argv) {{
     tree = MemoryTree({"a.c": text.encode()}, "memory")
     (finding,) = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("unbounded-copy",)})).report.findings
     assert f"depends on '{source}'," in finding.message
+
+
+def test_a_message_names_a_variable_that_branches_set():
+    text = """\
+function query(text) {
+  if (typeof text === "undefined")
+    text = document.location.search;
+  return text.split("&");
+}
+function show() {
+  document.body.innerHTML = "<b>" + query()[0];
+}
+show();
+"""
+    tree = MemoryTree({"a.js": text.encode()}, "memory")
+    (finding,) = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("cross-site-scripting",)})).report.findings
+    assert "depends on 'text'," in finding.message

@@ -223,3 +223,10 @@ def test_the_path_begins_at_the_parameter():
     (finding,) = scan_tree(MemoryTree(files, "memory"), request).report.findings
     assert "'command' comes from the callers" in finding.message
     assert list(dict.fromkeys(step.place.line for step in finding.path)) == [2, 3, 4]
+
+
+def test_what_builds_a_package_is_not_exported():
+    text = "import os\ndef build(path):\n    os.system('make ' + path)\n"
+    files = dict.fromkeys(("setup.py", "docs/conf.py", "noxfile.py", "package/setup_tools.py", "package/conf.py"), text)
+    found = findings(files, rules=("exported-command",))
+    assert found == [("exported-command", "package/conf.py", 3), ("exported-command", "package/setup_tools.py", 3)]
