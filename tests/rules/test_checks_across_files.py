@@ -152,6 +152,11 @@ int check_{0}(void) {{
   return {0}(0);
 }}
 """
+FILLED = """package main
+
+var password = "fj39GmXc0w4Rz"
+"""
+
 CASES = {
     "code is checked": ({"app/settings.py": SECRET}, ["app/settings.py:1"]),
     "test code is not": (
@@ -271,6 +276,14 @@ CASES = {
     "the program itself calls it with null": (
         {"a.c": WINDOW.format("drawn"), "b.c": CALLS_WITH_NULL.format("drawn")},
         ["a.c:4", "b.c:4"],
+    ),
+    "a folder of what demonstrates the program holds no secrets": (
+        {
+            "demoData/main.go": FILLED.replace("main", "demo"),
+            "server/main.go": FILLED,
+            "demonstrator/main.go": FILLED,
+        },
+        ["demonstrator/main.go:3", "server/main.go:3"],
     ),
     "nobody asks": ({"a.py": FACADE, "b.py": USERS.format("collections")}, ["a.py:1", "a.py:1", "a.py:1", "a.py:2"]),
 }
