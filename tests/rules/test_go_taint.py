@@ -107,10 +107,11 @@ func f() { var a, b strings.Builder; a.WriteString(flows.Source()); b.WriteStrin
 	flows.Sink(b.String())
 }""",
     "a decoded value holds what it was decoded from": """
-type T struct{ a string }
+type T struct{ A, b string }
 func f() { var x, y T; json.Unmarshal([]byte(flows.Source()), &x)
-	flows.Sink(x.a) // found
-	flows.Sink(y.a)
+	flows.Sink(x.A) // found
+	flows.Sink(x.b)
+	flows.Sink(y.A)
 }""",
     "printing shows the fields of a struct": """
 type T struct{ a string }
@@ -129,14 +130,14 @@ func f() { n, _ := strconv.Atoi(flows.Source())
 	flows.Sink(bytes.NewBufferString(flows.Source()).String()) // found
 }""",
     "a field for numbers or times holds no text": """
-type T struct { n int; p *uint16; ok bool; at time.Time; name string; b []byte }
+type T struct { N int; P *uint16; Ok bool; At time.Time; Name string; B []byte }
 func f() { var x T; json.Unmarshal([]byte(flows.Source()), &x)
-	flows.Sink(fmt.Sprint(x.n))
-	flows.Sink(fmt.Sprint(*x.p))
-	flows.Sink(fmt.Sprint(x.ok))
-	flows.Sink(x.at.String())
-	flows.Sink(x.name) // found
-	flows.Sink(string(x.b)) // found
+	flows.Sink(fmt.Sprint(x.N))
+	flows.Sink(fmt.Sprint(*x.P))
+	flows.Sink(fmt.Sprint(x.Ok))
+	flows.Sink(x.At.String())
+	flows.Sink(x.Name) // found
+	flows.Sink(string(x.B)) // found
 }""",
     "a verb for numbers shows no text": """
 func f() { x := flows.Source()
