@@ -32,7 +32,8 @@ def fold_constants(
     strata = frozenset(constant_strata(program, given, sources))
     relations = [at for stratum in sorted(strata) for at in program.strata[stratum].relations]
     names = [program.names[at] for at in relations]
-    part, database = program.part_on(Database(), names)
+    alone = tuple(each for at, each in enumerate(program.strata) if at in strata or not each.outlines)
+    part, database = replace(program, strata=alone).part_on(Database(), names)
     rows = evaluate(part, database, [name for name in names if name in part.relations])
     texts = Symbols()
     texts.intern(program.texts)

@@ -1,5 +1,7 @@
 """What follows from a program's facts alone is evaluated once, and is what the program derives."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import evaluate
@@ -81,6 +83,32 @@ def test_rules_of_other_sources_and_what_reads_their_facts_are_not_run():
     part, _ = folded(program).part_on(engine.facts(program, {"seen": {("c", 3)}}), [*WANTED, "huge"])
     assert {"reach", "named", "huge"} <= rules_of(part)
     assert "none" not in rules_of(part)
+
+
+def test_nothing_else_is_evaluated():
+    """`held` has no rules, but stands in a recursion: so does what a program without contexts has no rows of."""
+    text = """
+    .decl held(x: number)
+    .decl counter(x: number)
+    counter(0).
+    counter(x + 1) :- counter(x).
+    counter(x) :- held(x).
+    """
+    program = engine.outlined(engine.compile([engine.Source("models.dl", MODELS), engine.Source("other.dl", text)]))
+    joined = next(at for at, stratum in enumerate(program.strata) if program.names[stratum.relations[0]] == "counter")
+    stratum = program.strata[joined]._replace(
+        relations=(*program.strata[joined].relations, program.names.index("held"))
+    )
+    program = replace(program, strata=(*program.strata[:joined], stratum, *program.strata[joined + 1 :]))
+    asked = []
+
+    def evaluated(part, database, names):
+        asked.extend(relation for stratum in part.strata for relation in stratum.relations)
+        return engine.evaluate(part, database, threads=1, asked=names).relation
+
+    engine.fold_constants(program, FACTS, ["models.dl"], evaluated)
+    assert "reach" in asked
+    assert "counter" not in asked
 
 
 def test_without_some_sources_what_remains_is_as_if_nothing_were_folded():
