@@ -84,8 +84,8 @@ def compile_cached(
         layers = _layers(sources)
         units = _units(layers, directory, tell)
         program = isolate_sources(engine.compile(sources, units=units), untrusted)
-        own = {source.name for layer in layers for source in layer}
-        return fold_constants(outlined(program, wanted, given), given, own, _evaluated)
+        shipped = {source.name for layer in layers for source in layer}
+        return fold_constants(outlined(program, wanted, given), given, shipped, _evaluated)
 
     return _cached(directory, name, OUTLINED_PROGRAM_CODEC, make, tell)
 

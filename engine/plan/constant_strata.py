@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.database import Columns, Database
 from engine.language.checked_program import CheckedProgram
-from engine.plan.outlined_program import Folded, OutlinedProgram, Table
+from engine.plan.outlined_program import Folded, OutlinedProgram, Table, is_set
 from engine.symbols import Symbols
 
 Evaluate = Callable[[CheckedProgram, Database, Collection[str]], Callable[[str], Columns]]
@@ -54,19 +54,18 @@ def constant_strata(program: OutlinedProgram, given: Collection[str], sources: C
         if (
             not open_relations.isdisjoint(touched)
             or any(each.source in others or program.clause_at(each.at).counters for each in stratum.outlines)
-            or not all(is_plain(program, relation) for relation in stratum.relations)
+            or not all(fits_a_table(program, relation) for relation in stratum.relations)
         ):
             open_relations.update(stratum.relations)
         elif stratum.outlines:
             yield at
 
 
-def is_plain(program: OutlinedProgram, at: int) -> bool:
-    """Return True if tables can hold a relation: a set of rows, of values that every database has."""
+def fits_a_table(program: OutlinedProgram, at: int) -> bool:
+    """Return True if tables can hold a relation: a set of rows with columns, of values that every database has."""
     relation = program.relation_at(at)
-    ordered = program.head.limitsizes and any(each.relation == relation.name for each in program.head.limitsizes)
     return (
-        not (relation.aggregated or relation.choice or ordered or "eqrel" in relation.qualifiers)
+        is_set(program.declarations, relation.name)
         and relation.arity > 0
         and TABLE_KINDS.issuperset(column.type.kind for column in relation.columns)
     )

@@ -77,9 +77,6 @@ class Folded(NamedTuple):
     tables: tuple[Table, ...] = ()
 
 
-NOTHING_FOLDED = Folded()
-
-
 @dataclass(frozen=True, eq=False)
 class OutlinedProgram:
     """A program of which clauses and declarations are decoded when asked for. Asking may raise Damaged.
@@ -97,7 +94,7 @@ class OutlinedProgram:
     relation_at: Callable[[int], Relation]
     clause_at: Callable[[int], CheckedClause]
     kept: frozenset[int]
-    folded: Folded = NOTHING_FOLDED
+    folded: Folded = Folded()
 
     @cached_property
     def whole(self) -> CheckedProgram:
@@ -204,8 +201,8 @@ class OutlinedProgram:
 
     @property
     def held(self) -> Folded:
-        """What is folded, unless clauses have gone that its rows may come from."""
-        return self.folded if self.keeps_all else NOTHING_FOLDED
+        """The folded strata with their rows; none where clauses have gone that those may come from."""
+        return self.folded if self.keeps_all else Folded()
 
     def _kept_outlines(self) -> list[list[ClauseOutline]]:
         """The outlines of the clauses that are kept and not folded, by stratum."""
@@ -343,6 +340,12 @@ def outlined(
     )
 
 
+def is_set(program: CheckedProgram, name: str) -> bool:
+    """Return True if a relation has the rows that its clauses derive, whatever their order, and no others."""
+    relation = program.relations[name]
+    return not (relation.aggregated or "eqrel" in relation.qualifiers or program.is_ordered(name))
+
+
 class OutlinedProgramCodec:
     """Makes a program bytes, and opens them."""
 
@@ -399,7 +402,7 @@ class Facts:
         constants = [term for term in terms if isinstance(term, Constant)]
         if not clause.is_fact or clause.counters or len(constants) < len(terms):
             return False
-        if relation.aggregated or "eqrel" in relation.qualifiers or self.program.is_ordered(relation.name):
+        if not is_set(self.program, relation.name):
             return False
         are_symbols = tuple(isinstance(term.value, str) for term in constants)
         rows = self.rows.setdefault((clause.span.source, relation.name, are_symbols), [])

@@ -45,8 +45,9 @@ class StrataOrder:
                 self.enter(at)
 
     def first_goals(self) -> list[int]:
-        """The position among the large recursions of the first that each stratum leads to, or is; their number for
-        none.
+        """Return the goal of each stratum: the position of the first large recursion that it is or leads to.
+
+        One that leads to none has the number of large recursions.
         """
         goals = [len(self.large)] * len(self.needs)
         for goal, large in enumerate(self.large):

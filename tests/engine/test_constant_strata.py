@@ -1,4 +1,4 @@
-"""What follows from a program's facts alone is evaluated once, and is what the program derives."""
+"""Rows that follow from facts of a program alone are made once, and are those that it derives."""
 
 from dataclasses import replace
 
