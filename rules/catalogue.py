@@ -28,6 +28,7 @@ MAX_CALLS = 12
 
 _ENTRY = re.compile(r"@([\w-]+)[ \t]+((?:(?![ \t]{2,}@).)*)")
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
+_OPENING = re.compile(r"^```(\w+)", re.M)
 
 
 class HeaderError(Exception):
@@ -87,6 +88,11 @@ class Check:
     def examples(self) -> list[tuple[str, str]]:
         """The (language, code) of every fenced block of the help, in order."""
         return _FENCE.findall(self.help)
+
+    @property
+    def languages(self) -> set[str]:
+        """The languages of the examples."""
+        return set(_OPENING.findall(self.help))
 
 
 def read_check(name: str, text: str, help: str = "") -> Check:

@@ -205,7 +205,9 @@ def _fingerprint(sources: Sequence[engine.Source], wanted: Sequence[str], parts:
         if path.is_file():
             digest.update(path.read_bytes())
     for source in sources:
-        digest.update(repr((source.name, source.text, source.trusted, source.module)).encode("utf-8", "surrogatepass"))
+        text = source.text.encode("utf-8", "surrogatepass")
+        digest.update(repr((source.name, len(text), source.trusted, source.module)).encode("utf-8", "surrogatepass"))
+        digest.update(text)
     return digest.hexdigest()
 
 

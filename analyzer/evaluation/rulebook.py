@@ -110,7 +110,7 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str], tie
 
 def _languages(check: catalogue.Check) -> set[str]:
     """Return the languages that a check looks at: those of its examples, all without one; templates are one."""
-    found = facts.LANGUAGES.keys() & {language for language, _ in check.examples} or set(facts.LANGUAGES)
+    found = facts.LANGUAGES.keys() & check.languages or set(facts.LANGUAGES)
     templates = {name for name, language in facts.LANGUAGES.items() if language.is_template}
     return found | templates if found & templates else found
 
