@@ -233,8 +233,7 @@ class OutlinedProgram:
                 for stratum, those in zip(self.strata, outlines, strict=True)
             ],
             {number[name] for name in wanted if name in number},
-            given,
-            tables.relations,
+            given | tables.relations.keys(),
             HeldRows(held, database.symbols).may_have,
         )
 

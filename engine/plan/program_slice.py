@@ -56,7 +56,7 @@ def sliced(
     """
     relations = [stratum.relations for stratum in program.strata]
     parts = list(zip(relations, outlines, strict=True))
-    needed, live = needed_part(parts, wanted, given, (), lambda relation, asked: True)
+    needed, live = needed_part(parts, {*wanted, *given}, given, lambda relation, asked: True)
     strata, kept_outlines = [], []
     for stratum, those, kept in zip(program.strata, outlines, live, strict=True):
         if not needed.isdisjoint(stratum.relations):
@@ -98,16 +98,14 @@ def needed_part(
     strata: Sequence[tuple[Collection[Name], Sequence[tuple[Name, Iterable[tuple[Name, Asked]], Iterable[Name]]]]],
     wanted: Iterable[Name],
     given: Collection[Name],
-    filled: Collection[Name],
     has_rows: Callable[[Name, Asked], bool],
 ) -> tuple[set[Name], list[set[int]]]:
-    """Return the relations that wanted ones need, the given ones included, and the clauses that may derive rows.
+    """Return the relations that wanted ones need, and the clauses that may derive rows.
 
-    Facts come for given relations and for `filled` ones, which stay only if they are needed. `strata` are relations
-    with outlines of their clauses, in an order of evaluation: one pass sees what every clause reads of strata before
-    its own, and one back what is needed.
+    Facts come for given relations. `strata` are relations with outlines of their clauses, in an order of evaluation:
+    one pass sees what every clause reads of strata before its own, and one back what is needed.
     """
-    fruitful = {*given, *filled}
+    fruitful = set(given)
     live = []
     for _, outlines in strata:
         clauses = [
@@ -116,7 +114,7 @@ def needed_part(
             if all(has_rows(relation, asked) for relation, asked in needs)
         ]
         live.append(deriving(clauses, fruitful))
-    needed = {*wanted, *given}
+    needed = set(wanted)
     for (relations, outlines), kept in zip(reversed(strata), reversed(live), strict=True):
         if not needed.isdisjoint(relations):
             needed.update(relations)
