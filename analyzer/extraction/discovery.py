@@ -21,7 +21,7 @@ VENDORED = frozenset(
     | {"third_party", "third-party", "thirdparty", "3rdparty", "3rd-party"}
     | {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs", "__pypackages__"}
 )
-SERVED = frozenset({"static", "_static", "public", "assets", "wwwroot", "webroot", "htdocs"})
+SERVED = frozenset({"static", "_static", "public", "assets", "wwwroot", "webroot", "htdocs", "webapp", "WebContent"})
 LIBRARY_FOLDERS = frozenset({"lib", "libs"})
 LIBRARY_NAME = re.compile(
     r"(ace|angular|backbone|bootstrap|chart|codemirror|d3|ember|fabric|handlebars|hammer|highcharts|html5shiv|jquery"
@@ -36,7 +36,7 @@ MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
 """Closure Compiler breaks lines at 500 bytes, so that many are shorter; people break them at 120."""
 BLANK_BYTES = 12
 """In English texts every sixth character is a blank; regular expressions and tables, minified, have hardly any."""
-BANNER = re.compile(rb"\s*/\*(!|\*)(.*?)\*/", re.DOTALL)
+BANNER = re.compile(rb"\s*/\*(!|\*)?(.*?)\*/", re.DOTALL)
 RELEASE = re.compile(rb"(?<![\d.])\d+\.\d+\.\d+\b")
 TERMS = re.compile(rb"licen[cs]e|copyright", re.IGNORECASE)
 BANNER_BYTES = 2 * 1024
@@ -165,12 +165,18 @@ def _is_code(line: bytes) -> bool:
 def is_released(path: str, data: bytes) -> bool:
     """Return True if a script begins with the banner of a library's release, which names a version and its terms.
 
-    The comment is one that minifiers keep (`/*!`), or the script stands in a folder of libraries.
+    It is a comment that minifiers keep (`/*!`), or the script stands in a folder of libraries. Others may precede it.
     """
-    if not path.endswith(MINIFIED_SUFFIXES) or (banner := BANNER.match(data[:BANNER_BYTES])) is None:
+    if not path.endswith(MINIFIED_SUFFIXES):
         return False
-    kept = banner[1] == b"!" or not LIBRARY_FOLDERS.isdisjoint(path.split("/")[:-1])
-    return kept and RELEASE.search(banner[2]) is not None and TERMS.search(banner[2]) is not None
+    in_library = not LIBRARY_FOLDERS.isdisjoint(path.split("/")[:-1])
+    at = 0
+    while banner := BANNER.match(data, at, BANNER_BYTES):
+        sign, text = banner.groups()
+        if (sign == b"!" or (sign and in_library)) and RELEASE.search(text) and TERMS.search(text):
+            return True
+        at = banner.end()
+    return False
 
 
 def is_bundled(path: str, data: bytes) -> bool:

@@ -64,7 +64,7 @@ def test_scripts_that_hold_modules_as_functions_are_bundled(path, text, bundled)
 
 def test_known_libraries_among_served_files_are_vendored(tmp_path):
     vendored = ["app/static/jquery.js", "public/js/bootstrap-4.1.0.js", "_static/lunr.de.js", "web/vendors/shop.js"]
-    vendored += ["static/js/libs/pdf.js"]
+    vendored += ["static/js/libs/pdf.js", "src/main/webapp/script/prototype.js"]
     own = ["src/jquery.js", "app/static/chart-editor.js", "app/static/shop.js", "underscore.js", "static/jquery.ts"]
     own += ["libs/static/shop.js", "libs/shop.js"]
     files = dict.fromkeys([*vendored, *own], b"f()\n")
@@ -104,6 +104,8 @@ def test_libraries_that_a_folder_libs_holds_with_their_licences_are_vendored(tmp
     ("path", "text", "released"),
     [
         ("src/a.js", "/*!\n * Sprinkle v2.1.0\n * (c) Sprinkle contributors, MIT License\n */\nf();\n", True),
+        ("src/a.js", "/* Put together for the shop. */\n\n/*! Sprinkle 2.1.0, MIT License */\nf();\n", True),
+        ("src/a.js", "/* Put together. */ f();\n/*! Sprinkle 2.1.0, MIT License */\nf();\n", False),
         ("public/lib/a.js", "/**\n * Sprinkle 2.1.0\n * @license MIT\n */\nf();\n", True),
         ("src/a.js", "/**\n * Of the shop, 2.1.0\n * @license MIT\n */\nf();\n", False),
         ("src/a.js", "/*!\n * shop\n * Copyright (c) 2019-2021 The shop\n * MPL 2.0 License\n */\nf();\n", False),
