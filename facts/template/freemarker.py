@@ -12,10 +12,11 @@ from facts.template.expressions import Expressions, Grammar, unquoted
 from facts.template.page import ESCAPED, RAW, Page, Span, Unreadable
 
 _OPENING = re.compile(rb"\$\{|<#--|[<\[](/?)([#@])")
-_VALUE_END = re.compile(rb"(?>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
+_VALUE_END = re.compile(rb"(?>\\['\"]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
+_STRING = rb"\\['\"]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _TAG_END = {
-    b"<": re.compile(rb"(?>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\([^()]*\)|[^>])*?(/?>)", re.DOTALL),
-    b"[": re.compile(rb"(?>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\([^()]*\)|\[[^\[\]]*\]|[^\]])*?(/?\])", re.DOTALL),
+    b"<": re.compile(rb"(?>" + _STRING + rb"|\([^()]*\)|[^>])*?(/?>)", re.DOTALL),
+    b"[": re.compile(rb"(?>" + _STRING + rb"|\([^()]*\)|\[[^\[\]]*\]|[^\]])*?(/?\])", re.DOTALL),
 }
 _DIRECTIVES = frozenset(
     b"if elseif else list assign global local include import macro function".split()

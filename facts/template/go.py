@@ -14,7 +14,7 @@ from facts.template.expressions import unquoted
 from facts.template.page import Page, Span, Unreadable
 
 _OPENING = re.compile(rb"\{\{(?:-\s)?")
-_END = re.compile(rb"(?>\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`|.)*?((?:\s-)?\}\})", re.DOTALL)
+_END = re.compile(rb"(?>\\['\"]|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`|.)*?((?:\s-)?\}\})", re.DOTALL)
 _COMMENT = re.compile(rb"\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
 _TOKEN = re.compile(
     rb"""\s+|(?P<string>"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*')|(?P<number>-?\d[\w.]*)

@@ -13,7 +13,7 @@ from facts.template.expressions import Expressions, unquoted
 from facts.template.page import DEFAULT, ESCAPED, RAW, Page, Span, Target, Unreadable
 
 _MARK = re.compile(rb"\{\{[-+]?|\{%[-+]?|\{#")
-_TEXT = rb"(?>\\.|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|.)*?"
+_TEXT = rb"(?>\\['\"]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|.)*?"
 """Any text, in which strings are taken whole; an apostrophe without another one in its line begins none."""
 _ENDS = {
     b"{{": re.compile(_TEXT + rb"([-+]?\}\})", re.DOTALL),

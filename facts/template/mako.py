@@ -15,7 +15,7 @@ _OPENING = re.compile(
     rb"|^[ \t]*%(?!%)[ \t]*(\w+)([^\n]*)",
     re.MULTILINE,
 )
-_VALUE_END = re.compile(rb"(?>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
+_VALUE_END = re.compile(rb"(?>\\['\"]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
 _ATTRIBUTE = re.compile(rb"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _ESCAPES = frozenset({"h", "x", "u"})
 

@@ -46,3 +46,12 @@ def test_a_template_has_these_facts(file, template, wanted):
 )
 def test_a_page_without_code_is_no_template(file, page, code):
     assert is_code(page.encode(), language_of(file)) is code
+
+
+@pytest.mark.parametrize(
+    ("file", "opening"), [("a.html", "{{"), ("a.ftl", "<#if"), ("a.ftl", "${"), ("a.mako", "${"), ("a.tmpl", "{{")]
+)
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_escaped_quotes_without_end_are_read_in_linear_time(file, opening, quote):
+    template = opening + f" \\{quote}" * 100_000  # In quadratic time it takes minutes.
+    assert "unparsed" in render(extract(template.encode(), language_of(file)))
