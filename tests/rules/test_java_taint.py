@@ -27,6 +27,34 @@ class Main { static Box same(Box b) { return b; } static Box same(Pair p) { retu
     static void run() { Box a = new Box(); Box b = same(a); Box c = same(b); a.text = source();
         sink(c.text); // found
     } }""",
+    "maps, lists, files and arrays are no instances of each other": """
+class Main { static String of(java.io.File f, String s) { return s; }
+    static String of(Map<String, String> m, String s) { return "m"; }
+    static String of(List<String> l, String s) { return "l"; }
+    static String of(byte[] b, String s) { return "b"; }
+    static void run(java.io.File f, Map<String, String> m, ArrayList<String> l, byte[] b) {
+        sink(of(f, source())); // found
+        sink(of(m, source()));
+        sink(of(l, source()));
+        sink(of(b, source()));
+    } }""",
+    "the most specific overload is called": """
+class Main { static String of(Object o, String s) { return s; }
+    static String of(Box b, String s) { return "b"; }
+    static String of(CharSequence t, String s) { return "t"; }
+    static String all(Object o, String s) { return s; }
+    static String all(Map<String, String> m, String s) { return "m"; }
+    static String any(Object o, Object s) { return "o"; }
+    static String any(String t, String s) { return s; }
+    static void run(Object o, Box b, Integer n) {
+        sink(of(o, source())); // found
+        sink(of(b, source()));
+        sink(of(n, source())); // found
+        sink(all(null, source()));
+        sink(all(new Pair(), source())); // found
+        sink(any("a", source())); // found
+        sink(any(n, source()));
+    } }""",
     "an object is stored, then stored to": """
 class Main { static void put(Pair p, Box b) { p.set(b); }
     static void run() { Box a = new Box(); Pair p = new Pair(); put(p, a);
