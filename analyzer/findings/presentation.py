@@ -24,11 +24,23 @@ class Presented:
 def present(
     findings: Iterable[Finding], suppressions: Sequence[Suppression], texts: Texts, statements: Statements
 ) -> Presented:
-    """Return the findings with frames, line hashes and suppressions, ordered by place and check."""
-    ordered = sorted(findings, key=lambda finding: (finding.place, finding.check, finding.message))
+    """Return the findings with frames, line hashes and suppressions, ordered by place and check.
+
+    Of findings of a check that say the same of one line, and of data from one place, the first is left.
+    """
+    ordered = _said_once(sorted(findings, key=lambda finding: (finding.place, finding.check, finding.message)))
     covering = [(covered_line(item, texts.lines(item.file)), item) for item in suppressions]
     marked, unused = suppress((_with_text(finding, texts) for finding in ordered), covering, statements.lines)
     return Presented(tuple(marked), tuple(unused))
+
+
+def _said_once(ordered: Iterable[Finding]) -> Sequence[Finding]:
+    first: dict[tuple[object, ...], Finding] = {}
+    for finding in ordered:
+        origin = finding.path[0].place if finding.path else finding.place
+        said = (finding.place.file, finding.place.line, finding.check, finding.message, origin)
+        first.setdefault(said, finding)
+    return tuple(first.values())
 
 
 def _with_text(finding: Finding, texts: Texts) -> Finding:
