@@ -224,7 +224,7 @@ def _end_autoescape(page: Jinja, tag: str, span: Span) -> None:
 
 
 def _printing(page: Jinja, tag: str, span: Span) -> None:
-    """`{% trans x %}`, `{% firstof a b %}`, `{% cycle a b %}`, `{% blocktranslate with a=b %}`"""
+    """`{% trans x, a=b %}`, `{% firstof a b %}`, `{% cycle a b %}`, `{% blocktranslate with a=b %}`"""
     expressions = page.parse(span)
     while not expressions.ended and expressions.kind() != "":
         if expressions.take("as", "noop", "trimmed", "context", "asvar"):
@@ -232,6 +232,7 @@ def _printing(page: Jinja, tag: str, span: Span) -> None:
         if expressions.peek(1) == "=" or expressions.take("with", "and", "count"):
             if expressions.kind() == "name" and expressions.peek(1) == "=":
                 page.bind(expressions.peek(), expressions.argument()[1], span)
+            expressions.take(",")
             continue
         page.prints(expressions.value(), span, page._how(expressions.applied))
         expressions.take(",")
