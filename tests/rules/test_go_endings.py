@@ -239,9 +239,9 @@ func routes(r chi.Router, m *mux.Router) {
 }
 func show(w http.ResponseWriter, r *http.Request) {
 	os.Remove("/srv/" + chi.URLParam(r, "id"))
-	os.Remove("/srv/" + chi.URLParam(r, "name")) // found: path-traversal
+	os.Remove("/srv/" + chi.URLParam(r, "name"))
 	os.Remove("/srv/" + chi.URLParam(r, "file")) // found: path-traversal
-	os.Remove("/srv/" + chi.URLParam(r, "part")) // found: path-traversal
+	os.Remove("/srv/" + chi.URLParam(r, "part"))
 }
 func vars(w http.ResponseWriter, r *http.Request) {
 	variables := mux.Vars(r)

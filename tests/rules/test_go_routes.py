@@ -53,3 +53,64 @@ def test_a_variable_is_one_part_of_a_cleaned_path():
 def test_paths_may_be_taken_as_they_are_sent():
     assert reported(".UseEncodedPath()") == {11, 13, 14, 15, 16}
     assert reported(".SkipClean(true)") == {11, 13, 14, 15, 16}
+
+
+SEGMENTS = """\
+package shop
+
+import (
+	"net/http"
+	"os"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-chi/chi/v5"
+)
+
+func read(w http.ResponseWriter, r *http.Request) {
+	os.ReadFile("/srv/" + chi.URLParam(r, "name"))
+	os.ReadFile("/srv/" + chi.URLParam(r, "rest"))
+	os.ReadFile("/srv/" + chi.URLParam(r, "unrouted"))
+	clear("/srv/" + chi.URLParam(r, "rest"))
+}
+
+func clear(path string) {
+	os.Remove(path)
+}
+
+func drop(w http.ResponseWriter, r *http.Request) {
+	empty("/srv/" + chi.URLParam(r, "name"))
+}
+
+func empty(path string) {
+	os.RemoveAll(path)
+}
+
+func picture(c *gin.Context) {
+	os.ReadFile("/srv/" + c.Param("shelf"))
+	os.ReadFile("/srv/" + c.Param("tail"))
+	c.Redirect(302, c.Param("shelf"))
+}
+
+func routes(r chi.Router, g *gin.Engine) {
+	r.Get("/a/{name}_small.png", read)
+	r.Get("/b/{rest:.+}", read)
+	r.Get("/c/{name}", drop)
+	g.GET("/d/:shelf/cover", picture)
+	g.GET("/e/*tail", picture)
+	START
+}
+"""
+
+
+def reported_segments(start):
+    return {line for _, line in lines_with_findings({"shop.go": SEGMENTS.replace("START", start)})}
+
+
+def test_a_part_of_a_path_as_it_was_sent_holds_no_slash():
+    assert reported_segments("") == {13, 14, 19, 27, 32, 33}
+
+
+def test_parts_may_be_decoded_again():
+    decoded = SEGMENTS.replace('"net/http"', '"net/http"\n\t"net/url"').replace("START", "url.PathUnescape(os.Args[1])")
+    assert {line for _, line in lines_with_findings({"shop.go": decoded})} == {13, 14, 15, 20, 28, 32, 33, 34}
+    assert reported_segments("g.UseRawPath = true") == {12, 13, 14, 19, 27, 31, 32, 33}
