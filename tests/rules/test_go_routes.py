@@ -124,3 +124,47 @@ def test_a_part_of_a_path_as_it_was_sent_holds_no_slash():
 
 def test_parts_may_be_decoded_before_they_are_divided():
     assert reported_segments("g.UseRawPath = true") == {13, 14, 15, 20, 28, 32, 33, 34, 48, 50}
+
+
+TABLE = """\
+package shop
+
+import (
+	"net/http"
+	"os"
+
+	"github.com/fasthttp/router"
+	"github.com/gorilla/mux"
+	"github.com/valyala/fasthttp"
+)
+
+type route struct {
+	Method, Path string
+	Handler      http.HandlerFunc
+}
+
+func change(w http.ResponseWriter, r *http.Request) {
+	os.ReadFile("/srv/" + mux.Vars(r)["id"])
+	os.ReadFile("/srv/" + mux.Vars(r)["rest"])
+}
+
+func attach(m *mux.Router) {
+	for _, each := range []route{{"PUT", "/orders/{id:[0-9]+}", change}, {"GET", "/files/{rest:.*}", change}} {
+		m.HandleFunc(each.Path, each.Handler).Methods(each.Method)
+	}
+}
+
+func locale(c *fasthttp.RequestCtx) {
+	os.ReadFile("/srv/" + c.UserValue("namespace").(string))
+	os.ReadFile("/srv/" + c.UserValue("tail").(string))
+}
+
+func start(r *router.Router) {
+	r.GET("/locales/{language:[a-z]{1,3}}/{namespace:[a-z]+}.json", locale)
+	r.GET("/raw/{tail:*}", locale)
+}
+"""
+
+
+def test_routes_may_stand_in_a_table_or_be_those_of_fasthttp():
+    assert {line for _, line in lines_with_findings({"shop.go": TABLE})} == {19, 30}
