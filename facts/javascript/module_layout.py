@@ -4,11 +4,13 @@ A module is named by its path without suffix, `index` by its directory. A relati
 written or with a suffix, else the `index` file of the directory; `./a.js` may mean `./a.ts`, which it is compiled from.
 `@/a` and `~/a`, which no package is named, are by convention (`paths` of a tsconfig.json, aliases of bundlers) below a
 directory around the importer, or its `src`; `src/a` stands in such a directory. The outermost that has the file is
-taken. Other imports name packages, which are not looked for.
+taken. `@shop/prices/a` is below `packages/prices`, or another directory of workspaces, if the scope is the repository's
+own: at least two, and most, of the names that files import under it are such directories. Other imports name packages,
+which are not looked for.
 """
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from facts.module_layout import Layout
 
@@ -21,14 +23,20 @@ _COMPILED = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts"
 _PROJECT_ROOTS = {"@": ("src", ""), "~": ("src", ""), "src": ("src",)}
 
 
+# Directories that hold the packages of a repository, and where the modules of one start.
+_WORKSPACES = frozenset({"packages", "libs", "libraries", "apps", "modules", "plugins", "services", "shared"})
+_PACKAGE_ROOTS = ("", "src", "lib", "src/lib", "src/app")
+
+
 def layout(imports: dict[str, list[tuple[int, str]]]) -> Layout:
     """Return names and targets for the modules at the paths that `imports` has: their imports as (level, name)."""
     result = Layout()
     for path in sorted(imports):
         result.names.append((path, _name(path), posixpath.dirname(path)))
+    packages = _own_packages(imports)
     for importer, wanted in imports.items():
         for level, name in wanted:
-            target = _resolve(importer, name, imports)
+            target = _resolve(importer, name, imports) or _in_package(name, packages, imports)
             if target is not None:
                 result.resolved.append((importer, level, name, target))
     return result
@@ -57,6 +65,44 @@ def _by_convention(importer: str, name: str) -> Iterator[str]:
     for depth in range(len(parts) + 1):
         for source_root in _PROJECT_ROOTS[alias]:
             yield posixpath.normpath(posixpath.join(*parts[:depth], source_root, rest))
+
+
+def _own_packages(imports: dict[str, list[tuple[int, str]]]) -> dict[str, str]:
+    """Return the directories of the repository's own packages, by names like `@shop/prices`."""
+    directories = _workspaces(imports)
+    names: dict[str, set[str]] = {}
+    for name in {name for wanted in imports.values() for _, name in wanted}:
+        scope, _, rest = name.partition("/")
+        if len(scope) > 1 and scope.startswith("@") and rest:
+            names.setdefault(scope, set()).add(rest.partition("/")[0])
+    return {
+        f"{scope}/{package}": directories[package]
+        for scope, packages in names.items()
+        if len(packages & directories.keys()) > max(1, len(packages) // 2)
+        for package in packages & directories.keys()
+    }
+
+
+def _workspaces(paths: Iterable[str]) -> dict[str, str]:
+    """Return the directories below those of workspaces by their last parts; of several the first, outermost one."""
+    result: dict[str, str] = {}
+    for directory in sorted({posixpath.dirname(path) for path in paths}):
+        parts = directory.split("/")
+        for depth in range(1, len(parts)):
+            if parts[depth - 1] in _WORKSPACES:
+                result.setdefault(parts[depth], "/".join(parts[: depth + 1]))
+                break
+    return result
+
+
+def _in_package(name: str, packages: dict[str, str], paths: dict) -> str | None:
+    scope, _, rest = name.partition("/")
+    package, _, inner = rest.partition("/")
+    directory = packages.get(f"{scope}/{package}")
+    if directory is None or ".." in inner.split("/"):
+        return None
+    candidates = (posixpath.normpath(posixpath.join(directory, root, inner)) for root in _PACKAGE_ROOTS)
+    return next(filter(None, (_find(path, paths) for path in candidates)), None)
 
 
 def _find(path: str, paths: dict) -> str | None:

@@ -45,6 +45,30 @@ def test_imports_mean(importer, name, others, target):
     assert next((found for _, _, _, found in result.resolved), None) == target
 
 
+SHOP = ["@shop/prices", "@shop/mail"]
+
+
+@pytest.mark.parametrize(
+    ("names", "others", "target"),
+    [
+        (SHOP, ["packages/prices/index.ts", "packages/mail/index.ts"], "packages/prices/index.ts"),
+        (SHOP, ["libs/prices/src/index.ts", "libs/mail/src/index.ts"], "libs/prices/src/index.ts"),
+        (["@shop/prices/of/day", *SHOP], ["libs/prices/src/of/day.ts", "apps/mail/a.ts"], "libs/prices/src/of/day.ts"),
+        (["@shop/prices/day", *SHOP], ["libs/prices/src/lib/day.ts", "libs/mail/a.ts"], "libs/prices/src/lib/day.ts"),
+        # the scope is not the repository's own
+        (["@shop/prices"], ["packages/prices/index.ts"], None),
+        ([*SHOP, "@shop/log", "@shop/net"], ["packages/prices/index.ts", "packages/mail/index.ts"], None),
+        (SHOP, ["src/prices/index.ts", "src/mail/index.ts"], None),
+        # outside of the package
+        (["@shop/prices/../../a", *SHOP], ["packages/prices/index.ts", "packages/mail/index.ts", "a.ts"], None),
+        (["@/prices", "@/mail"], ["packages/prices/index.ts", "packages/mail/index.ts"], None),
+    ],
+)
+def test_scopes_of_the_repository_name_its_packages(names, others, target):
+    result = layout({"apps/shop/a.ts": [(0, name) for name in names], **dict.fromkeys(others, [])})
+    assert next((found for _, _, name, found in result.resolved if name == names[0]), None) == target
+
+
 def test_modules_are_named_by_their_paths():
     paths = ["a.js", "src/index.ts", "src/b/index.d.ts", "src/c.d.mts", "index.mjs"]
     assert layout(dict.fromkeys(paths, [])).names == [
