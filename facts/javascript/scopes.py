@@ -8,6 +8,7 @@ from facts.ssa import UNDEFINED
 MODULE, FUNCTION, ARROW, BLOCK = "module", "function", "arrow", "block"
 IMPLICIT = ("this", "arguments")
 """Names that every function except arrow functions binds implicitly."""
+_TYPES = frozenset({"import", "class", "namespace", "global"})
 
 
 class Name(Variable):
@@ -103,11 +104,16 @@ class Scope:
         return None
 
     def resolve_type(self, name: str) -> "Scope | None":
-        """Return the scope that declares the type `name`, or a value of that name."""
-        scope = self
-        while scope is not None and name not in scope.types and name not in scope.values:
+        """Return the scope that declares the type `name`, else one that declares a value of that name alone."""
+        scope, value = self, None
+        while scope is not None and not scope.holds_type(name):
+            value = value or (scope if name in scope.values else None)
             scope = scope.parent
-        return scope
+        return scope or value
+
+    def holds_type(self, name: str) -> bool:
+        """Return whether a type of this name is declared here: a variable or function is none, and hides none."""
+        return name in self.types or (name in self.values and self.values[name].kind in _TYPES)
 
 
 class Scopes:
