@@ -47,14 +47,26 @@ def _import(unit: Unit, node: Node) -> None:
 
 
 def _package_name(unit: Unit, path: str) -> str:
-    """Return the name that a package most likely has: of the parts of its path, that which the file uses."""
+    """Return the name that a package most likely has: of the parts of its path, that which the file uses.
+
+    A directory `v2` may be a package of that name or a major version, and a package may be named like its project.
+    """
     parts = [part for part in path.split("/") if part]
     if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
-        parts.pop()
+        version = parts.pop()
+        if _uses_member(unit, version):
+            return version
     last = re.sub(r"\.v[0-9]+$", "", parts[-1]) if parts else path
     names = [last, last.removeprefix("go-"), last.removesuffix("-go"), last.removesuffix(".go")]
     names += [last.replace("-", ""), last.replace("-", "_"), *re.split(r"[-.]", last)]
+    names = [name for name in names if name.isidentifier()]
     for name in names:
-        if name.isidentifier() and re.search(rf"\b{name}\s*\.".encode(), unit.source):
+        if re.search(rf"\b{name}\s*\.".encode(), unit.source):
             return name
-    return next((name for name in names if name.isidentifier()), "_")
+    around = (part for part in reversed(parts[:-1]) if part.isidentifier() and _uses_member(unit, part))
+    return next(around, names[0] if names else "_")
+
+
+def _uses_member(unit: Unit, name: str) -> bool:
+    """Return True if the file has `name.Member`, as of a package."""
+    return re.search(rf"(?<![\w.]){name}\.[A-Z]".encode(), unit.source) is not None

@@ -6,7 +6,8 @@ builds leave out) know each other alone.
 
 Import paths start with the path of a module, which only `go.mod` says. It is inferred: where paths that files import
 end like paths of directories, what stands before is the path of the module for most of them. Parts such as `v3`, which
-tell a major version, need no directory. Packages that a directory `vendor` holds are found under their full path.
+tell a major version, need no directory, but may have one. Packages that a directory `vendor` holds are found under
+their full path.
 """
 
 import posixpath
@@ -78,6 +79,7 @@ class _Modules:
     """The paths of modules, by the directories that they start at."""
 
     def __init__(self, imports: dict[str, list[tuple[int, str]]], directories: dict[str, str]) -> None:
+        self._every = directories.keys()
         self._directories = {_plain(directory): directory for directory in reversed(list(directories))}
         self._by_last: dict[str, list[str]] = defaultdict(list)
         for directory in self._directories:
@@ -120,6 +122,8 @@ class _Modules:
         """Return the package that an import means, none if it is not in the mount."""
         plain = _plain(name)
         for root, path in self._modules:
+            if name.startswith(path + "/") and (exact := posixpath.join(root, name[len(path) + 1 :])) in self._every:
+                return [exact + "/"]
             if plain == path or plain.startswith(path + "/" if path else ""):
                 rest = plain[len(path) :].strip("/")
                 directory = self._directories.get(posixpath.join(root, rest).rstrip("/"))

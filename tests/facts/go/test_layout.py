@@ -71,6 +71,19 @@ def test_versions_need_no_directory():
     }
 
 
+def test_a_directory_that_is_called_like_a_version_is_a_package():
+    imports = tree(
+        main=("main", f"{MODULE}/api", f"{MODULE}/api/v2", f"{MODULE}/api/v3"),
+        api__api=("api",),
+        api__v2__api=("v2",),
+    )
+    assert targets(imports, "main.go") == {
+        f"{MODULE}/api": "api/",
+        f"{MODULE}/api/v2": "api/v2/",
+        f"{MODULE}/api/v3": "api/",
+    }
+
+
 def test_two_modules_side_by_side():
     imports = tree(
         one__main=("main", "example.com/one/a", "example.com/two/b"),
