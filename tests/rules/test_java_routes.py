@@ -12,7 +12,7 @@ import javax.validation.constraints.Pattern;
 
 @javax.ws.rs.Path("/files")
 class Stored {
-    @GET @javax.ws.rs.Path("{id: [a-z0-9\\\\-]+}/attach/{name}")
+    @GET @javax.ws.rs.Path("{id : [a-z0-9\\\\-]+}/attach/{name}")
     public String a(@PathParam("id") String id, @PathParam("name") String name) throws IOException {
         new FileInputStream("/srv/" + id).close(); // harmless
         new FileInputStream("/srv/" + name).close(); // harmful
