@@ -340,7 +340,7 @@ app.http("list", {
     "responses.js": """
 exports.handler = async (event) => {
   const name = event.queryStringParameters.name;
-  if (name) {
+  if (event.moved) {
     return { statusCode: 302, headers: { Location: name } }; // found
   }
   if (event.plain) {
