@@ -465,7 +465,7 @@ PROGRAMS = {
     },
     "what a view of Pyramid returns": {
         "app.py": PYRAMID,
-        "templates/shop.mako": "${name} <!-- found -->\n${name | h}",
+        "templates/shop.mako": "${name}\n${name | h}\n${name | n} <!-- found -->",
     },
     "filters and forms": {
         "app.py": FORM,
