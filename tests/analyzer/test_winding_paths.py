@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.findings.winding_paths import MAX_FILES
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from rules.catalogue import MAX_CALLS
@@ -34,6 +35,22 @@ def test_paths_through_many_calls_are_for_the_audit_tier(end, check, most):
     assert found(handed_on(most, end)) == [check]
     assert found(handed_on(most + 1, end)) == []
     assert found(handed_on(most + 1, end), "audit") == [check]
+
+
+def in_files(n: int, *tiers: str) -> list[str]:
+    """Return what is found where data passes through so many files."""
+    files = {f"m{at}.py": f"from m{at + 1} import f{at + 1}\n\ndef f{at}(x):\n    f{at + 1}(x)\n" for at in range(2, n)}
+    files[f"m{n}.py"] = f"{HEADER}def f{n}(x):\n    {QUERY}\n"
+    files["m1.py"] = f"{HEADER}from m2 import f2\n\ndef view():\n    f2(request.args['q'])\n"
+    tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
+    flags = {"rules": ("sql-injection",), "tier": tiers}
+    return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
+
+
+def test_paths_through_many_files_are_for_the_audit_tier():
+    assert in_files(MAX_FILES) == ["sql-injection"]
+    assert in_files(MAX_FILES + 1) == []
+    assert in_files(MAX_FILES + 1, "audit") == ["sql-injection"]
 
 
 @pytest.mark.parametrize(
