@@ -118,19 +118,25 @@ def mutants(files: dict[str, list[bytes]], count: int, seed: int) -> Iterator[tu
 
 def examine(language: str, data: bytes) -> tuple[str, str]:
     """Return the class of what a file shows, empty for nothing, and what is known about it."""
-    begun = time.process_time()
     try:
-        first = save(extract(data, language))
+        first, first_s = _extracted(language, data)
+        second, second_s = _extracted(language, data)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
         return f"{type(error).__name__} in {_place(error)}", traceback.format_exc()
-    taken_s = time.process_time() - begun
+    taken_s = min(first_s, second_s)  # In one of them the collector may go through all that tests have left behind.
     if taken_s > BASE_S + KB_S * len(data) / 1024:
         return f"slow: {language}", f"{taken_s:.1f} s for {len(data)} bytes"
-    if first != save(extract(data, language)):
+    if first != second:
         return f"another answer: {language}", ""
     return "", ""
+
+
+def _extracted(language: str, data: bytes) -> tuple[bytes, float]:
+    """Return the facts of a file, and the processor time that they have taken."""
+    begun = time.process_time()
+    return save(extract(data, language)), time.process_time() - begun
 
 
 def _place(error: BaseException) -> str:
