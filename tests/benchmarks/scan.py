@@ -90,10 +90,12 @@ def family(pid):
 
 
 def resident_bytes(pid):
+    """Return the memory of a process; of pages that processes share, each has its part."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError):
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
         return 0
+    return sum(int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:"))
 
 
 def show(title, runs):
