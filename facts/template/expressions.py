@@ -14,6 +14,8 @@ from facts.instructions import allocate, load_attribute, load_index, operation
 from facts.template.page import Page, Span, Unreadable
 
 MAX_DEPTH = 100
+VALUE_END = re.compile(rb"(?>\\['\"]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
+"""Matches what follows `${`, up to the brace that ends it: not one in a string or in braces of its own."""
 _TOKEN = re.compile(
     rb"""(?P<space>\s+)
     |(?P<name>[A-Za-z_$@\x80-\xff][\w$@\x80-\xff]*)

@@ -8,11 +8,10 @@ import re
 from facts.file_facts import FileFacts
 from facts.instructions import load_attribute
 from facts.source_text import SourceText
-from facts.template.expressions import Expressions, Grammar, unquoted
+from facts.template.expressions import VALUE_END, Expressions, Grammar, unquoted
 from facts.template.page import ESCAPED, RAW, Page, Span, Unreadable
 
 _OPENING = re.compile(rb"\$\{|<#--|[<\[](/?)([#@])")
-_VALUE_END = re.compile(rb"(?>\\['\"]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
 _STRING = rb"\\['\"]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _TAG_END = {
     b"<": re.compile(rb"(?>" + _STRING + rb"|\([^()]*\)|[^>])*?(/?>)", re.DOTALL),
@@ -67,7 +66,7 @@ class FreeMarker(Page):
             end = self.source.find(b"-->", mark.end())
             return end + 3 if end >= 0 else -1
         if mark[0] == b"${":
-            found = _VALUE_END.match(self.source, mark.end())
+            found = VALUE_END.match(self.source, mark.end())
             if found is None:
                 return -1
             self.tag_end = found.end()

@@ -7,7 +7,7 @@ import re
 
 from facts.file_facts import FileFacts
 from facts.source_text import SourceText
-from facts.template.expressions import Expressions
+from facts.template.expressions import VALUE_END, Expressions
 from facts.template.page import DEFAULT, ESCAPED, RAW, Page, Span
 
 _OPENING = re.compile(
@@ -15,7 +15,6 @@ _OPENING = re.compile(
     rb"|^[ \t]*%(?!%)[ \t]*(\w+)([^\n]*)",
     re.MULTILINE,
 )
-_VALUE_END = re.compile(rb"(?>\\['\"]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
 _ATTRIBUTE = re.compile(rb"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _ESCAPES = frozenset({"h", "x", "u"})
 
@@ -53,7 +52,7 @@ class Mako(Page):
         return mark.end()
 
     def _print(self, mark: re.Match[bytes]) -> int:
-        end = _VALUE_END.match(self.source, mark.end())
+        end = VALUE_END.match(self.source, mark.end())
         if end is None:
             return -1
         self.tag_end = end.end()
