@@ -1,4 +1,4 @@
-"""What a check says of a line, it says once."""
+"""A check tells of one line and one source once."""
 
 from pathlib import Path
 
