@@ -12,7 +12,7 @@ This package imports none of our other packages.
 
 from facts.facts_codec import FormatError, load, save, version
 from facts.file_facts import NIL, FileFacts
-from facts.languages import LANGUAGES, extract, is_code, language_of
+from facts.languages import LANGUAGES, extract, language_of, other_content
 from facts.mount import LAID_OUT, Mounted, imports_of, mount, mount_files, mount_layout
 from facts.schema import text as schema_text
 
@@ -25,8 +25,8 @@ __all__ = [
     "Mounted",
     "extract",
     "imports_of",
-    "is_code",
     "language_of",
+    "other_content",
     "load",
     "mount",
     "mount_files",

@@ -1,6 +1,7 @@
 """The languages that have an extractor. Adding one touches its own folder and a line here."""
 
 import importlib
+import re
 from dataclasses import dataclass
 
 from facts.file_facts import FileFacts
@@ -71,6 +72,14 @@ LANGUAGES = {
 }
 
 
+_OBJECTIVE_C = re.compile(rb"^(?:@(?:interface|class|protocol|implementation|import)\b|#import\b)", re.MULTILINE)
+_CPP = re.compile(
+    rb"^[ \t]*(?:namespace(?:\s+[\w:]+)?\s*\{|template\s*<|class[ \t]+[\w \t:<>,]+\n?[ \t]*\{"
+    rb"|(?:public|private|protected)\s*:)",
+    re.MULTILINE,
+)
+
+
 def language_of(path: str) -> str | None:
     """Return the language of a file by its name, None if no extractor reads it."""
     return next((name for name, language in LANGUAGES.items() if path.lower().endswith(language.suffixes)), None)
@@ -89,6 +98,12 @@ def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> L
     return importlib.import_module(LANGUAGES[language].package + ".module_layout").layout(imports)
 
 
-def is_code(data: bytes, language: str) -> bool:
-    """Return False for a file that has the suffix of templates, and is none: a page of HTML."""
-    return language != "html" or importlib.import_module("facts.template").syntax_of(data) is not None
+def other_content(data: bytes, language: str) -> str | None:
+    """Return what a file holds that has the suffix of a language and is not written in it, None if it is."""
+    if language == "html" and importlib.import_module("facts.template").syntax_of(data) is None:
+        return "HTML that is no template"
+    if language == "c" and _OBJECTIVE_C.search(data):
+        return "Objective-C"
+    if language == "c" and _CPP.search(data) and b"__cplusplus" not in data:
+        return "C++"
+    return None

@@ -84,6 +84,18 @@ def is_broken(node: Node) -> bool:
     return node.has_error and (node.is_error or any(child.is_error or child.is_missing for child in node.children))
 
 
+def n_error_bytes(root: Node) -> int:
+    """Return how many bytes stand in syntax errors, counting what is missing as one."""
+    count, work = 0, [root]
+    while work:
+        node = work.pop()
+        if node.is_error or node.is_missing:
+            count += node.end_byte - node.start_byte + 1
+        elif node.has_error:
+            work += node.children
+    return count
+
+
 def part(node: Node, field: int) -> Node:
     """Return the child in a field that every node without a syntax error has."""
     found = node.child_by_field_id(field)

@@ -204,8 +204,8 @@ class _Gatherer:
             self.skipped[path] = "bundled"
         elif not self.config.include_vendored and is_released(path, data):
             self.skipped[path] = "vendored"
-        elif not facts.is_code(data, language):
-            self.skipped[path] = "HTML that is no template"
+        elif (content := facts.other_content(data, language)) is not None:
+            self.skipped[path] = content
         else:
             return data
         return None

@@ -5,10 +5,16 @@ import re
 from tree_sitter import Node
 
 from facts.go.tree import GRAMMAR
+from facts.tree_sitter_grammar import n_error_bytes
 
 # `new(x)` of a value (since Go 1.26): the grammar knows `new` of types only.
 _NEW_OF_VALUE = re.compile(
-    rb"\bnew(?=\(\s*(?:(?!(?:func|chan|map|struct|interface)\b)[\w.]+\s*(?:\(|\[[^\]\n]*\]\s*[.,)]|[-+*/%<>=&|^])|[\"`'0-9&!-]))"
+    rb"""\bnew(?=\(\s*(?:
+        (?!(?:func|chan|map|struct|interface)\b)\*?[\w.]+\s*(?:[({]|\[[^\]\n]*\]\s*[.,)]|[-+*/%<>=&|^])
+        |\w+\.\w+\.\w
+        |(?:map\[[^\]\n]*\]|\[\w*\])[\w.*\[\]]+\s*\{
+        |["`'0-9&!-]))""",
+    re.VERBOSE,
 )
 _ANY_NAME = b"neW"
 
@@ -19,16 +25,4 @@ def parse(source: bytes) -> Node:
     if not root.has_error or b"new(" not in source:
         return root
     other = GRAMMAR.parser.parse(_NEW_OF_VALUE.sub(_ANY_NAME, source)).root_node
-    return other if _n_errors(other) < _n_errors(root) else root
-
-
-def _n_errors(root: Node) -> int:
-    """Return how many bytes stand in syntax errors, counting what is missing as one."""
-    count, work = 0, [root]
-    while work:
-        node = work.pop()
-        if node.is_error or node.is_missing:
-            count += node.end_byte - node.start_byte + 1
-        elif node.has_error:
-            work += node.children
-    return count
+    return other if n_error_bytes(other) < n_error_bytes(root) else root

@@ -5,6 +5,8 @@ walk is split by concern; each module enters its handlers into the tables of `tr
 have it. `unit` holds the walk's state. The packages of the dialects name their class of it.
 """
 
+from tree_sitter import Node
+
 from facts.file_facts import FileFacts
 from facts.javascript import (  # noqa: F401
     assignments,
@@ -24,21 +26,27 @@ from facts.javascript import (  # noqa: F401
     operators,
     type_values,
 )
-from facts.javascript.parse import parse
-from facts.javascript.unit import Unit
+from facts.javascript.parse import parse, parse_annotated
+from facts.javascript.unit import Tsx, Unit
 from facts.source_text import SourceText
 from facts.tree_walk import deep_recursion
 
 
 def extract(data: bytes) -> FileFacts:
-    """Return the facts of a JavaScript file."""
-    return extract_with(Unit, data)
+    """Return the facts of a JavaScript file; of one with type annotations, as those of Flow, in TypeScript."""
+    text = SourceText(data)
+    root = parse(Unit.LANGUAGE, text.utf8)
+    annotated = parse_annotated(text.utf8, root)
+    return _facts_of(Unit, root, text) if annotated is None else _facts_of(Tsx, annotated, text)
 
 
 def extract_with(dialect: type[Unit], data: bytes) -> FileFacts:
     """Return the facts of a file in a dialect."""
     text = SourceText(data)
-    root = parse(dialect.LANGUAGE, text.utf8)
+    return _facts_of(dialect, parse(dialect.LANGUAGE, text.utf8), text)
+
+
+def _facts_of(dialect: type[Unit], root: Node, text: SourceText) -> FileFacts:
     with deep_recursion():
         unit = dialect(root, text)
         imports.directives(unit, root)

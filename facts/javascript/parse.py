@@ -9,6 +9,7 @@ import re
 from tree_sitter import Node, Parser
 
 from facts.javascript.handler_tables import GRAMMARS
+from facts.tree_sitter_grammar import n_error_bytes
 
 # Reserved words as names of attributes, in JSX: <label class="a" for="b">. The grammar of TSX takes them.
 _ATTRIBUTE = re.compile(
@@ -19,6 +20,31 @@ _BETWEEN_TAGS = re.compile(rb"(?<=[>}])[^<>{}&]*&[^<>{}]*(?=[<{])")
 _AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
+
+_ANNOTATED = re.compile(
+    rb"@flow\b|[\w})\]]\??\)?\s*:\s*\??(?:string|number|boolean|any|void|mixed|[A-Z]\w*)\b|\w<[A-Z]\w*>\("
+)
+
+
+def _blank(match: re.Match) -> bytes:
+    """Return spaces for the words; line ends stay."""
+    return re.sub(rb"\S", b" ", match[0])
+
+
+def _untyped(match: re.Match) -> bytes:
+    """Return the first group, and spaces for the type behind it."""
+    return match[1] + b" " * len(match[2])
+
+
+# What Flow writes and TypeScript does not: `?T`, `<*>`, `{| a: T |}`, `+a: T`, `opaque type`, `(x: any)`.
+_FLOW = (
+    (re.compile(rb"(?<=[:<|(,=])(\s*)\?(?=[\w({\[*])"), _blank),
+    (re.compile(rb"(?<=[<,])\*(?=[,>])"), b"_"),
+    (re.compile(rb"(?<=\{)\|(?!\|)|(?<!\|)\|(?=\})"), b" "),
+    (re.compile(rb"(?<=[{,;\n])([ \t]*)[+-](?=\w+\??\s*:)"), _blank),
+    (re.compile(rb"\bopaque(?=\s+type\b)"), _blank),
+    (re.compile(rb"(?<=\()([\w.]+)(\s*:\s*[\w.]+)(?=\)[\s;,).\[])(?!\)\s*(?:=>|\{|:))"), _untyped),
+)
 
 
 def parse(language: str, text: bytes) -> Node:
@@ -33,6 +59,16 @@ def parse(language: str, text: bytes) -> Node:
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
     return root if mended == text else parser.parse(mended).root_node
+
+
+def parse_annotated(text: bytes, root: Node) -> Node | None:
+    """Return the root of a JavaScript file's tree in TypeScript, None if `root`, which it has, is at least as good."""
+    if not root.has_error or not _ANNOTATED.search(text):
+        return None
+    for pattern, replacement in _FLOW:
+        text = pattern.sub(replacement, text)
+    typed = parse("tsx", text)
+    return typed if n_error_bytes(typed) < n_error_bytes(root) else None
 
 
 def _without_ampersands(text: bytes, parser: Parser) -> bytes:
@@ -50,8 +86,3 @@ def _with_bars(text: bytes, places: list[int]) -> bytes:
     for at in places:
         changed[at : at + 1] = b"|"
     return bytes(changed)
-
-
-def _blank(match: re.Match) -> bytes:
-    """Return spaces for the words; line ends stay."""
-    return re.sub(rb"\S", b" ", match[0])

@@ -19,7 +19,7 @@ from facts.python import (  # noqa: F401
     operators,
     patterns,
 )
-from facts.python.tree import GRAMMAR
+from facts.python.parse import parse
 from facts.python.unit import Unit
 from facts.source_text import SourceText
 from facts.tree_walk import deep_recursion
@@ -28,7 +28,7 @@ from facts.tree_walk import deep_recursion
 def extract(data: bytes) -> FileFacts:
     """Return the facts of a Python file."""
     text = SourceText(data)
-    root = GRAMMAR.parser.parse(text.utf8).root_node
+    root = parse(text.utf8)
     with deep_recursion():
         unit = Unit(root, text)
         imports.COMMENTS.state_directives(unit, root)

@@ -1,6 +1,7 @@
 """try, raise and with: where exceptions go."""
 
 import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -133,7 +134,7 @@ def _with(unit: Unit, node: Node) -> None:
     clause = next(child for child in children(node) if child.type == "with_clause")
     is_async = has_token(node, "async")
     suppressing = False
-    for item in children(clause):
+    for item in _items(clause):
         suppressing |= _enter(unit, item, is_async)
     if not suppressing:
         unit.statements(node.child_by_field_id(tree.BODY))
@@ -149,14 +150,23 @@ def _with(unit: Unit, node: Node) -> None:
     unit.continue_at(after)
 
 
+def _items(clause: Node) -> Iterator[Node]:
+    """Yield the context managers of a `with`, each with its target. `(a as b,)` is a tuple to the grammar."""
+    for item in children(clause):
+        node = item.child_by_field_id(tree.VALUE)
+        while node is not None and node.type == "parenthesized_expression":
+            node = only_child(node)
+        if node is not None and node.type == "tuple" and any(part.type == "as_pattern" for part in children(node)):
+            yield from children(node)
+        else:
+            yield node or item
+
+
 def _enter(unit: Unit, item: Node, is_async: bool) -> bool:
     """Enter one context manager; whether it is known to suppress exceptions."""
-    node = item.child_by_field_id(tree.VALUE)
-    target = None
-    while node is not None and node.type == "parenthesized_expression":
-        node = only_child(node)
-    if node is not None and node.type == "as_pattern":
-        node, *_, target = children(node)
+    node, target = item, None
+    if item.type == "as_pattern":
+        node, *_, target = children(item)
     manager = unit.value(node)
     value = unit.body.running(unit.entity(tail("enter " + unit.label(manager)), item))
     unit.emit("enter", value, manager)

@@ -11,6 +11,7 @@ import re
 from facts.file_facts import FileFacts
 
 _SYNTAXES = (
+    (rb"\{\{[<%]-?[ \t]?/?[ \t]?\w[^{}]*[>%]\}\}", "go"),
     (rb"\sth:[\w-]+\s*=|\[[\[(]\$\{", "thymeleaf"),
     (rb"<#(?:list|if|assign|include|import|macro|ftl)\b", "freemarker"),
     (rb"<%(?:inherit|def|include|namespace|page|block)\b|(?m:^[ \t]*% (?:for|if)\b.*:[ \t]*$)", "mako"),
@@ -22,10 +23,12 @@ _SYNTAXES = (
         "go",
     ),
     (rb"\{\{~?[{#/^>&!]", "handlebars"),
+    (rb"\{\{-?\s*\w+\s+(?:[\"`.$(])", "go"),
     (rb"\{\{", "jinja"),
 )
 _OF_BROWSERS = re.compile(
-    rb"\b(?:v-(?:for|if|else|bind|model|on|html)|ng-(?:app|repeat|model|controller|bind)|x-data)\b|\*ng(?:For|If)"
+    rb"\b(?:v-(?:for|if|else|bind|model|on|html)|ng-[a-z]+|x-data)\b|\*ng(?:For|If)|\{\{::"
+    rb"|\s(?:\[\(?[\w.-]+\)?\]|\([\w.]+\))\s*=\s*\"|(?m:^[ \t]*@(?:if|for|switch|let)\b)"
 )
 _SIGNS = [(re.compile(sign), name) for sign, name in _SYNTAXES]
 

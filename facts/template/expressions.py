@@ -2,7 +2,7 @@
 
 `a.b[0]|first(x)|join:", "`, `x if y else z`, `x ? y : z`, `f(a, name=b)`, `[a, b]`, `{"k": v}`: what Jinja, Django,
 Nunjucks, Swig, EL and FreeMarker have in common. A parser by operator precedence (Pratt), which states facts as it
-goes; linear in the text.
+goes; linear in the text. Of an expression that is none of these, its names are read: it may be any of their values.
 """
 
 import ast
@@ -17,11 +17,13 @@ MAX_DEPTH = 100
 VALUE_END = re.compile(rb"(?>\\['\"]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|\{[^{}]*\}|[^}])*(\})", re.DOTALL)
 """Matches what follows `${`, up to the brace that ends it: not one in a string or in braces of its own."""
 _TOKEN = re.compile(
-    rb"""(?P<space>\s+)
+    rb"""(?P<space>(?:\s|\\\r?\n)+)
     |(?P<name>[A-Za-z_$@\x80-\xff][\w$@\x80-\xff]*)
     |(?P<number>\d+(?:\.\d+)?)
     |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<sign>\|\||&&|===|!==|==|!=|<=|>=|<>|\*\*|//|\?\?|\?:|\?\.|\.\.|->|=>|[-+*/%~<>=!?:.,|(){}\[\]&;])""",
+    |(?P<template>`[^`]*`)
+    |(?P<sign>\|\||&&|===|!==|==|!=|<=|>=|<>|\*\*|//|\?\?|\?:|\?\.|\.\.|->|=>|[-+*/%~<>=!?:.,|(){}\[\]&;])
+    |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _BINARY = {
@@ -41,12 +43,15 @@ _NAMES |= {
     "matches": "==",
     "~": "+",
 }
+_INSERTED = re.compile(rb"\$\{([^{}]*)\}")
 _PREFIX = {"not": 4, "!": 9, "-": 9, "+": 9, "empty": 4, "*": 1, "**": 1}
 _CONSTANTS = {
     "true": ("boolean", "true"), "True": ("boolean", "true"), "false": ("boolean", "false"),
     "False": ("boolean", "false"), "none": ("none", "None"), "None": ("none", "None"), "null": ("none", "None"),
     "undefined": ("none", "None"), "nil": ("none", "None"),
 }  # fmt: skip
+
+_WORDS = frozenset({*_CONSTANTS, "if", "else", "and", "or", "not", "in", "is", "for", "lambda", "new", "typeof"})
 
 
 @dataclass(frozen=True)
@@ -122,8 +127,54 @@ class Expressions:
 
     # ---- Values
 
+    def whole(self) -> int:
+        """Evaluate all that the span holds. Raises Unreadable if that has no names and is no expression."""
+        value = self.value()
+        self.take(";")
+        if self.ended:
+            return value
+        self.at = 0
+        return self._any_of_names()
+
     def value(self, level: int = 0) -> int:
-        """Evaluate an expression of operators that bind at least as tightly as this. Raises Unreadable."""
+        """Evaluate an expression of operators that bind at least as tightly as this.
+
+        Of one that is written otherwise, and is no part of another, all to the end is taken for some of the values that
+        it names. Raises Unreadable if it names none.
+        """
+        if self.depth:
+            return self._operators(level)
+        start = self.at
+        try:
+            return self._operators(level)
+        except Unreadable:
+            self.at, self.depth = start, 0
+            return self._any_of_names()
+
+    def _any_of_names(self) -> int:
+        """Return one of the values that are named up to the end: `a.b` is one, strings are none."""
+        start, values, self.applied = self.here(), [], []
+        while not self.ended:
+            if self.take("|"):
+                self.applied += [self.word()] if self.kind() == "name" else []
+            elif self.kind() != "name" or self.peek() in _WORDS:
+                self.at += 1
+            else:
+                values.append(self._path())
+        if not values:
+            raise Unreadable
+        return self._either(values, start)
+
+    def _path(self) -> int:
+        """`a.b.c`"""
+        start, name = self.here(), self.word()
+        value = self.page.read(name, self.since(start))
+        while self.peek() in (".", "?.") and self.kind(1) == "name":
+            self.at += 1
+            value = load_attribute(self.page, value, self.word(), self.since(start))
+        return value
+
+    def _operators(self, level: int) -> int:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unreadable
@@ -194,6 +245,8 @@ class Expressions:
         kind, text, start, end = self.tokens[self.at] if not self.ended else ("", "", 0, 0)
         self.at += 1
         if kind == "name":
+            if text == "$" and self.peek() in ("!", "{"):
+                return self._formal()
             if text in _CONSTANTS:
                 return self.page.body.load_constant(*_CONSTANTS[text])
             return self.page.read(text, Span(start, end))
@@ -201,11 +254,31 @@ class Expressions:
             return self.page.body.load_constant("float" if "." in text else "integer", text)
         if kind == "string":
             return self.page.body.load_constant("string", unquoted(text))
+        if kind == "template":
+            return self._interpolated(start, end)
         if text == "(":
             return self._group(start)
         if text in "[{" and text:
             return self._container(text, start)
         raise Unreadable
+
+    def _formal(self) -> int:
+        """`${x}`, `$!{x}`, `$!x` in an expression of Velocity: what stands in the braces."""
+        self.take("!")
+        if not self.take("{"):
+            return self._atom()
+        value = self.value()
+        self.want("}")
+        return value
+
+    def _interpolated(self, start: int, end: int) -> int:
+        """`` `text ${x}` ``: a text with what stands in its braces."""
+        inserted = (Span(*found.span(1)) for found in _INSERTED.finditer(self.page.source, start, end))
+        values = [Expressions(self.page, span, self.grammar).value() for span in inserted]
+        if not values:
+            return self.page.body.load_constant("string", self.page.text(Span(start + 1, end - 1)))
+        text = self.page.body.load_constant("string", "")
+        return operation(self.page, "+", [text, *values], self.since(start))
 
     def _group(self, start: int) -> int:
         if self.take(")"):
@@ -335,12 +408,11 @@ class Expressions:
 
 
 def tokens(source: bytes, span: Span) -> "list[tuple[str, str, int, int]]":
-    """Return the tokens of a span: kind, text, beginning and end. Raises Unreadable for what is none."""
+    """Return the tokens of a span: kind, text, beginning and end."""
     found, at = [], span.start_byte
     while at < span.end_byte:
         token = _TOKEN.match(source, at, span.end_byte)
-        if token is None:
-            raise Unreadable
+        assert token is not None
         if token.lastgroup != "space":
             found.append((token.lastgroup or "", token[0].decode(errors="replace"), *token.span()))
         at = token.end()

@@ -42,6 +42,8 @@ class GoTemplate(Page):
     def _read(self, mark: re.Match[bytes]) -> int:
         if comment := _COMMENT.match(self.source, mark.end()):
             return comment.end()
+        if self.source[mark.end() : mark.end() + 1] in (b"<", b"%"):
+            return mark.end()  # a shortcode of Hugo, in a text that is no template of its own
         end = _END.match(self.source, mark.end())
         if end is None:
             return -1

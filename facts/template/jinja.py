@@ -55,9 +55,7 @@ class Jinja(Page):
     def _print(self, span: Span, place: Span) -> None:
         """`{{ value }}`"""
         expressions = Expressions(self, span)
-        value = expressions.value()
-        if not expressions.ended:
-            raise Unreadable
+        value = expressions.whole()
         self.prints(value, place, self._how(expressions.applied))
 
     def _how(self, filters: list[str]) -> str:

@@ -12,7 +12,7 @@ from facts.template.page import DEFAULT, ESCAPED, RAW, Page, Span
 
 _OPENING = re.compile(
     rb"\$\{|<%doc>|<%text\b[^<>]*>|<%!?(?=\s)|<%(\w+)\b([^<>]*?)/?>|</%(\w+)>|^[ \t]*##[^\n]*"
-    rb"|^[ \t]*%(?!%)[ \t]*(\w+)([^\n]*)",
+    rb"|^[ \t]*%(?!%)[ \t]*(\w+)((?:[^\n\\]|\\\r?\n|\\)*)",
     re.MULTILINE,
 )
 _ATTRIBUTE = re.compile(rb"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")

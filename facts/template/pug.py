@@ -22,7 +22,11 @@ _INTERPOLATED = re.compile(rb"([#!])\{((?:[^{}]|\{[^{}]*\})*)\}")
 _ATTRIBUTE = re.compile(rb"[\s,]*(?:([\w:@.-]+|\"[^\"]*\"|'[^']*')\s*(!?=)?[ \t]*)")
 _BOUND = re.compile(rb"(?:(?:var|let|const)\s+)?([A-Za-z_$][\w$]*)\s*=(?!=)")
 _EACH = re.compile(rb"(\w+)(?:\s*,\s*(\w+))?\s+(?:in|of)\s+")
-_TOKEN = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|[()\[\]{},\n]", re.DOTALL)
+_STRING = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`", re.DOTALL)
+_TOKEN = re.compile(_STRING.pattern + rb"|[()\[\]{},\n]", re.DOTALL)
+_VALUE_TOKEN = re.compile(
+    rb"(?<=[^\s+?:&|=<>!,*/%-])(?P<gap>[ \t]+)(?=[\w:@-]+\s*!?=(?!=))|" + _TOKEN.pattern, re.DOTALL
+)
 MAX_TAGS = 50
 """So many tags may stand in one line, each in the one before."""
 _ADDRESSES = frozenset({b"href", b"src", b"action", b"formaction"})
@@ -109,12 +113,7 @@ class Pug(Page):
     def value(self, span: Span) -> int:
         """Evaluate the expression that the span holds. Raises Unreadable."""
         comment = self.source.find(b" //", *span)
-        expressions = self.parse(span if comment < 0 else Span(span.start_byte, comment))
-        value = expressions.value()
-        expressions.take(";")
-        if not expressions.ended:
-            raise Unreadable
-        return value
+        return self.parse(span if comment < 0 else Span(span.start_byte, comment)).whole()
 
     def _code(self, indent: int, span: Span) -> None:
         """`- var x = value`, `- code`"""
@@ -201,19 +200,15 @@ class Pug(Page):
         """Return where an attribute's value ends: at a comma, a line's end, a bracket that closes the list, or a space
         before another attribute.
         """
-        depth, start = 0, at
-        for token in _TOKEN.finditer(self.source, at):
+        depth = 0
+        for token in _VALUE_TOKEN.finditer(self.source, at):
             if token[0] in (b"(", b"[", b"{"):
                 depth += 1
             elif token[0] in (b")", b"]", b"}") and depth:
                 depth -= 1
-            elif token[0] in (b")", b",", b"\n") and not depth:
-                at = token.start()
-                break
-        else:
-            raise Unreadable
-        following = re.search(rb"[^\s+?:&|=<>!,*/%-](?P<gap>[ \t]+)[\w:@-]+\s*!?=(?!=)", self.source[start:at])
-        return start + following.start("gap") if following else at
+            elif not depth and (token[0] in (b")", b",", b"\n") or token["gap"]):
+                return token.start()
+        raise Unreadable
 
     def _end_of_call(self, span: Span) -> int:
         """Return where the first parentheses of the span are closed; the end of the name if there are none."""

@@ -5,6 +5,7 @@ import codecs
 import numpy as np
 import pytest
 
+from facts import language_of, other_content
 from facts.source_text import SourceText
 
 
@@ -51,3 +52,21 @@ def test_lines(data, lines):
 
 def test_lines_with_null_bytes_are_known():
     assert SourceText(b"a\nb\0\nc\n\0").null_lines == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "content"),
+    [
+        ("a.h", "int f(void);\n", None),
+        ("a.h", "#import <Foundation/Foundation.h>\n@class A;\n", "Objective-C"),
+        ("a.h", "@interface A : NSObject\n@end\n", "Objective-C"),
+        ("a.h", "/* @interface */\nstruct class { int public; };\n", None),
+        ("a.h", "namespace a {\nint f();\n}\n", "C++"),
+        ("a.h", "template <typename T>\nT f(T);\n", "C++"),
+        ("a.h", "class A : public B {\n public:\n  int f();\n};\n", "C++"),
+        ("a.h", "#ifdef __cplusplus\nnamespace a {\n#endif\nint f(void);\n", None),
+        ("a.java", "class A {\n}\n", None),
+    ],
+)
+def test_a_suffix_may_mislead(file, text, content):
+    assert other_content(text.encode(), language_of(file)) == content

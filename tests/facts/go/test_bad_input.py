@@ -59,6 +59,10 @@ def test_files_with_next_to_nothing(source):
         'new("x")',
         "new(-a)",
         "new(a.b(c))",
+        "new(a.b.c)",
+        "new(*a > 0)",
+        'new(T{a: "b"})',
+        'new([]string{"a"}), new(map[string][]int{})',
         "new(T), new([]int), new(func() int), new(map[string]int), new(uint64(2))",
     ],
 )

@@ -62,6 +62,24 @@ def test_what_a_grammar_does_not_know_is_mended(language, source, row):
     assert row[1] in render(found)[row[0]]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "function f(a: string, b?: number): any { g(a) }",
+        "const f = ({ a, b = {} }): any => { g(a) }",
+        "function f<T>(a): T { g(a) }",
+        "// @flow\nexport type A = {| +a: ?string, b: Map<string, *> |}; function f(a: ?A) { g(a) }",
+        "// @flow\nopaque type A = string; function f(a: A): ?Promise<*> { g((a: any)) }",
+        "class A { f(a: ?string, b: any[]): ?Promise<*> { g(a ? b : c) } }",
+    ],
+)
+def test_annotated_javascript_is_read_as_typescript(source):
+    assert GRAMMARS["javascript"].parser.parse(source.encode()).root_node.has_error
+    found = extract(source)
+    assert not found.unparsed_lines
+    assert "g" in names(source)
+
+
 @pytest.mark.parametrize("source", ["", "\n", "// only a comment", "\ufeff", ";", "/* open", "#!/bin/node\n"])
 @pytest.mark.parametrize("language", GRAMMARS)
 def test_files_with_next_to_nothing(source, language):

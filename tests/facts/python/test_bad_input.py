@@ -39,7 +39,6 @@ def names(found):
         ("x = [1, 2\n", None, set()),
         ("match x:\n    case 1 2:\n        f()\n    case 3:\n        g()\n", None, {"g"}),
         ("lambda x y: f()\ng()\n", None, {"g"}),
-        ("def f[T = int](x):\n    g()\n", [1], {"g"}),
         ("@\ndef f():\n    g()\n", None, {"g"}),
         ("<<<<<<< HEAD\nf()\n=======\ng()\n>>>>>>> other\n", None, {"f", "g"}),
     ],
@@ -48,6 +47,20 @@ def test_sound_parts_of_a_broken_file_give_facts(source, lines, called):
     found = extract(source)
     assert found.unparsed_lines if lines is None else found.unparsed_lines == lines
     assert called <= names(calls(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f[T = int](x):\n    g(f())\n",
+        "class A[T: B = C, *U = *tuple[int, str]](D[T]):\n    x = g(f())\n",
+        "type A[T = list[int]] = dict[T, str]\ng(f())\n",
+    ],
+)
+def test_what_the_grammar_does_not_know_is_mended(source):
+    assert tree.GRAMMAR.parser.parse(source.encode()).root_node.has_error
+    assert not extract(source).unparsed_lines
+    assert {"f", "g"} <= names(calls(source))
 
 
 @pytest.mark.parametrize("source", ["", "\n", "# only a comment", "\ufeff", "\f", "pass", "\\\n"])

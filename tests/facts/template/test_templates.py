@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from facts import extract, is_code, language_of
+from facts import extract, language_of, other_content
 from facts.render_facts import render
 
 
@@ -41,11 +41,16 @@ def test_a_template_has_these_facts(file, template, wanted):
         ("a.html", "<p>text</p>", False),
         ("a.html", "<p>{{ a }}</p>", True),
         ("a.html", "{% a %}", True),
+        ("a.html", '<p (click)="a()">{{ b }}</p>', False),
+        ("a.html", '<p [title]="a">{{ b }}</p>', False),
+        ("a.html", "<p>{{::a}}</p>", False),
+        ("a.html", "@if (a) {\n{{ b }}\n}", False),
+        ("a.html", "<p>{{ a[0] }} (b) [c] @if</p>", True),
         ("a.ejs", "", True),
     ],
 )
 def test_a_page_without_code_is_no_template(file, page, code):
-    assert is_code(page.encode(), language_of(file)) is code
+    assert (other_content(page.encode(), language_of(file)) is None) is code
 
 
 @pytest.mark.parametrize(
@@ -55,3 +60,17 @@ def test_a_page_without_code_is_no_template(file, page, code):
 def test_escaped_quotes_without_end_are_read_in_linear_time(file, opening, quote):
     template = opening + f" \\{quote}" * 100_000  # In quadratic time it takes minutes.
     assert "unparsed" in render(extract(template.encode(), language_of(file)))
+
+
+@pytest.mark.parametrize(
+    ("file", "template"),
+    [
+        ("a.pug", "p(a=" + "'b' c=d " * 12_500 + ")\n"),
+        ("a.html", "{{<" + " " * 100_000 + "{{ a }}"),
+        ("a.html", "{{ a }}" + "\n" * 100_000),
+        ("a.html", "{{ " + "(a " * 33_000 + "}}"),
+    ],
+    ids=["attributes", "spaces", "lines", "parentheses"],
+)
+def test_long_templates_are_read_in_linear_time(file, template):
+    render(extract(template.encode(), language_of(file)))  # In quadratic time it takes a minute.
