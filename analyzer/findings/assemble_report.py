@@ -55,7 +55,7 @@ def assemble(
     findings = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
     abandoned = {place for each in searched for place in each.abandoned}
     if "audit" not in config.tier:
-        findings = with_short_paths(findings, book.checks, abandoned)
+        findings = with_short_paths(findings, book.checks, abandoned, (file.path for file in collected.files))
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
     if not config.own_suppressions_only:

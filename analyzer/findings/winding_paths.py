@@ -2,12 +2,15 @@
 
 That data passes a call is true of nearly all programs, and wrong of some; of many in a row one is wrong more often than
 not. So such a path is worth a look, but blocks no merge. Nor does one that a search gave up on, which winds more still,
-or one through a call that may run anything: its result need hold nothing of its arguments.
+or one through a call that may run anything: its result need hold nothing of its arguments; or one that goes down from
+layer to layer of a program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from posixpath import dirname
 
 from analyzer.findings.from_relations import GUESS, WAYS
 from analyzer.report import Check, Finding, Place
@@ -16,21 +19,26 @@ PASSING = {WAYS["enter"], WAYS["leave"]}
 MAX_FILES = 4
 """The most files that a path leads through. Of 24 findings beyond, in ten programs that nobody here had seen, two were
 true; of the others every other one."""
+LAYER = 3
+"""So many files in a directory make it a layer, which may check what it is given and what it passes on. Of 127 findings
+whose paths go down from layer to layer, in 36 programs that nobody here had seen, seven were true; of 269 others 66."""
 
 
 def with_short_paths(
-    findings: Iterable[Finding], checks: Sequence[Check], abandoned: Container[Place]
+    findings: Iterable[Finding], checks: Sequence[Check], abandoned: Container[Place], files: Iterable[str]
 ) -> list[Finding]:
-    """Return the findings whose paths enter and leave no more calls than their checks allow, in MAX_FILES.
+    """Return the findings whose paths enter and leave no more calls than their checks allow, in MAX_FILES of one layer.
 
-    Checks of other tiers allow any. The paths of those at the `abandoned` places were not found.
+    Checks of other tiers allow any. The paths of those at the `abandoned` places were not found. `files` are those of
+    the program.
     """
+    n_files_in = Counter(map(dirname, files))
     most = {check.id: check.max_calls for check in checks if check.tier == "default" and check.max_calls is not None}
 
     def proves(finding: Finding) -> bool:
         found = bool(finding.path) or finding.place not in abandoned
         is_short = n_calls(finding) <= most[finding.check] and n_files(finding) <= MAX_FILES
-        return found and is_short and not is_guessed(finding)
+        return found and is_short and not is_guessed(finding) and not is_in_other_layer(finding, n_files_in)
 
     return [finding for finding in findings if finding.check not in most or proves(finding)]
 
@@ -48,3 +56,14 @@ def n_calls(finding: Finding) -> int:
 def n_files(finding: Finding) -> int:
     """Return how many files the path leads through."""
     return len({step.place.file for step in finding.path})
+
+
+def is_in_other_layer(finding: Finding, n_files: Mapping[str, int]) -> bool:
+    """Return True if the path goes down to another layer of the program: `n_files` are in which directory.
+
+    It enters more calls than it leaves, and ends in another directory than it begins in. A layer is a directory of
+    LAYER files.
+    """
+    depth = sum((step.message == WAYS["enter"]) - (step.message == WAYS["leave"]) for step in finding.path)
+    first, last = (dirname(finding.path[at].place.file) for at in (0, -1)) if finding.path else ("", "")
+    return depth > 0 and first != last and min(n_files[first], n_files[last]) >= LAYER

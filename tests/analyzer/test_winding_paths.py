@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.findings.winding_paths import MAX_FILES
+from analyzer.findings.winding_paths import LAYER, MAX_FILES
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from rules.catalogue import MAX_CALLS
@@ -51,6 +51,34 @@ def test_paths_through_many_files_are_for_the_audit_tier():
     assert in_files(MAX_FILES) == ["sql-injection"]
     assert in_files(MAX_FILES + 1) == []
     assert in_files(MAX_FILES + 1, "audit") == ["sql-injection"]
+
+
+def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
+    """Return what is found where a view calls the function `run` in the file `sink`, beside others."""
+    files = {f"{folder}/m{at}.py": "" for folder in ("web", "store") for at in range(1, n_files)}
+    files["web/view.py"] = f"{HEADER}import {sink.replace('/', '.')[:-3]} as other\n\ndef view():\n    {view}\n"
+    files[sink] = f"{HEADER}def run(x):\n    {QUERY}\n\ndef asked():\n    return request.args['q']\n"
+    tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
+    flags = {"rules": ("sql-injection",), "tier": tiers}
+    return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
+
+
+DOWN = "other.run(request.args['q'])"
+UP = QUERY.replace("+ x", "+ other.asked()")
+
+
+@pytest.mark.parametrize(
+    ("sink", "n_files", "view", "is_default"),
+    [
+        ("store/run.py", LAYER, DOWN, False),
+        ("store/run.py", LAYER - 1, DOWN, True),
+        ("web/run.py", LAYER, DOWN, True),
+        ("store/run.py", LAYER, UP, True),
+    ],
+)
+def test_paths_down_to_another_layer_are_for_the_audit_tier(sink, n_files, view, is_default):
+    assert across(sink, n_files, view) == ["sql-injection"] * is_default
+    assert across(sink, n_files, view, "audit") == ["sql-injection"]
 
 
 @pytest.mark.parametrize(
