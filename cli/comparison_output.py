@@ -12,7 +12,7 @@ from rich.text import Text
 
 from analyzer.escaping import printable
 from analyzer.outputs.relative_paths import comparison_from_here
-from cli.output import FILE_WIDTH, terminal, write_file
+from cli.output import FILE_WIDTH, tell_incomplete, terminal, write_file
 from cli.terminal import console, say
 from cli.text import STYLES, looked_at_rows, print_findings, print_summary, severities_row, time_row
 
@@ -31,9 +31,10 @@ def deliver_comparison(result: CiResult, output: Path | None) -> None:
     if output:
         write_file(output, render_comparison(result))
     elif result.config.format == "text":
-        print_comparison(result, terminal())
+        return print_comparison(result, terminal())
     else:
         say(render_comparison(result), nl=False)
+    tell_incomplete(result.comparison.head)
 
 
 def render_comparison(result: CiResult) -> str:

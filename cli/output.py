@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.terminal import console, say
+from cli.terminal import console, say, warn
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analyzer.report import Problem
+    from analyzer.report import Problem, Report
     from analyzer.scan import ScanResult
 
 
@@ -28,9 +28,22 @@ def deliver(result: ScanResult, output: Path | None, stats: Path | None = None, 
     if output:
         write_file(output, render(result))
     elif result.config.format == "text":
-        print_report(result)
+        return print_report(result)
     else:
         say(render(result), nl=False)
+    tell_incomplete(result.report)
+
+
+def tell_incomplete(report: Report) -> None:
+    """Say on standard error why a report that was not printed as text is incomplete, if it is."""
+    if not report.complete:
+        from analyzer.outputs.relative_paths import from_here
+
+        shown = from_here(report)
+        unparsed = [f"{file}:{lines[0]} could not be parsed" for file, lines in shown.coverage.unparsed.items()]
+        reasons = [problem_line(problem) for problem in shown.problems if problem.level == "error"] + unparsed
+        more = f", and {len(reasons) - 1:,} more: see the report" if len(reasons) > 1 else ""
+        warn(f"incomplete, exit code 3: {reasons[0].removeprefix('error: ')}{more}")
 
 
 def render(result: ScanResult) -> str:

@@ -90,3 +90,13 @@ def test_maintained_relations_lack_the_same(tree, small_bound, text):
         queries.close()
     assert answers == ask_tree(ScanRequest(tree), Query(text))
     assert len(answers.problems) == (2 if text == POINTS_TO else 1)
+
+
+@pytest.mark.parametrize(
+    "options", [("-o", "report.txt"), ("-o", "report.json", "--format", "json"), ("--format", "sarif")]
+)
+def test_a_report_that_is_not_printed_as_text_says_why_it_is_incomplete(analyze, tree, options):
+    (tree / "a.py").write_text("x = (\n")
+    (tree / "b.py").write_text("y = )\n")
+    told = analyze("scan", "tree", *options, code=INCOMPLETE).stderr
+    assert told == "warning: incomplete, exit code 3: tree/a.py:1 could not be parsed, and 1 more: see the report\n"
