@@ -36,15 +36,17 @@ MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
 """Closure Compiler breaks lines at 500 bytes, so that many are shorter; people break them at 120."""
 BLANK_BYTES = 12
 """In English texts every sixth character is a blank; regular expressions and tables, minified, have hardly any."""
-BANNER = re.compile(rb"\s*/\*(!|\*)?(.*?)\*/", re.DOTALL)
+BANNER = re.compile(rb"\s*/\*(\*?!|\*)?(.*?)\*/", re.DOTALL)
 RELEASE = re.compile(rb"(?<![\d.])\d+\.\d+\.\d+\b")
 TERMS = re.compile(rb"licen[cs]e|copyright", re.IGNORECASE)
 BANNER_BYTES = 2 * 1024
 BUNDLED = re.compile(
     rb"\bwebpackBootstrap\b|\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = "
     rb"|\(function(\(\)\{function)? ?\w\(\w,\w,\w\)\{function \w\(\w,\w\)\{if\(!\w\[\w\]\)\{if\(!\w\[\w\]\)"
+    rb"|typeof exports === 'object' && typeof module !== 'undefined' \? (module\.exports = )?factory\("
+    rb"|\bvar Module ?= ?typeof Module ?!==? ?['\"]undefined['\"]"
 )
-"""Matches what webpack or Browserify writes in front of modules that are functions, for one table to run them all."""
+"""Matches what webpack, Browserify, Rollup or Emscripten writes in front of a program that it made of its modules."""
 BUNDLED_BYTES = 4 * 1024
 DISTRIBUTIONS = frozenset(
     {"bs4", "certifi", "chardet", "charset_normalizer", "cherrypy", "click", "dateutil", "idna", "jinja2", "mako"}
@@ -173,14 +175,14 @@ def is_released(path: str, data: bytes) -> bool:
     at = 0
     while banner := BANNER.match(data, at, BANNER_BYTES):
         sign, text = banner.groups()
-        if (sign == b"!" or (sign and in_library)) and RELEASE.search(text) and TERMS.search(text):
+        if sign and (in_library or sign.endswith(b"!")) and RELEASE.search(text) and TERMS.search(text):
             return True
         at = banner.end()
     return False
 
 
 def is_bundled(path: str, data: bytes) -> bool:
-    """Return True if a script holds the modules of a program as functions: the modules themselves are the source."""
+    """Return True if a tool made a script of the modules of a program: the modules themselves are the source."""
     return path.endswith(MINIFIED_SUFFIXES) and BUNDLED.search(data[:BUNDLED_BYTES]) is not None
 
 

@@ -30,11 +30,6 @@ RELEASE = re.compile(r"\bv?\d+\.\d+\.\d+\b")
 """Matches a version, in a comment that minifiers keep (`/*!`) or that names a licence: a release of a library."""
 LICENCE = re.compile(r"@licen[cs]e\b|\b(MIT|BSD|Apache|GPL)\b.*\b[Ll]icen[cs]|\b[Ll]icen[cs].*\b(MIT|BSD|Apache|GPL)\b")
 SCRIPTS = (".js", ".mjs", ".cjs")
-BUNDLE = re.compile(
-    r"typeof exports === 'object' && typeof module !== 'undefined' \? (module\.exports = )?factory\("  # Rollup
-    r"|\bvar Module ?= ?typeof Module ?!==? ?['\"]undefined['\"]"  # Emscripten
-)
-"""Matches what a bundler or compiler to JavaScript writes in front of a program."""
 HEAD_LINES = 30
 ORDER = re.compile(r"(?i)\bdo not (edit|modify)( this file)?[.!]*\W*$")
 ORIGIN = re.compile(
@@ -53,8 +48,6 @@ def is_generated(path: str, lines: Sequence[str]) -> bool:
     if all(any(mark.search(line) for line in comment) for mark in (ORDER, ORIGIN)):
         return True
     if is_release(path, comment):
-        return True
-    if path.endswith(SCRIPTS) and any(BUNDLE.search(line) for line in lines[:HEAD_LINES]):
         return True
     if any(TOOL.search(line) for line in comment) or any(TOOL.search(line) for line in comments(lines[:HEAD_LINES])):
         return True

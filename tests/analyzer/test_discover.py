@@ -51,12 +51,19 @@ def test_minified_files_are_skipped_and_counted(tmp_path):
         ("a.js", "(function(){function r(e,n,t){function o(i,f){if(!n[i]){if(!e[i]){var c=1}}}}})()", True),
         ("a.js", "(function e(t,n,r){function s(o,u){if(!n[o]){if(!t[o]){var a=1}}}})({})", True),
         ("a.js", "(function e(t,n,r){function s(o,u){return n[o]}})({})", False),
+        (
+            "a.js",
+            "(function (global, f) {\n  typeof exports === 'object' && typeof module !== 'undefined' ? factory()",
+            True,
+        ),
+        ("a.js", "(function (root, f) { if (typeof exports === 'object') { module.exports = f(); } })()", False),
+        ("a.js", "// Shared memory\nvar Module = typeof Module !== 'undefined' ? Module : {};", True),
         ("a.js", "let a;\n" * 1000 + "(function webpackUniversalModuleDefinition(root, factory) {", False),
         ("a.py", "# webpackBootstrap is written by webpack\nwebpackBootstrap = 1", False),
         ("a.ts", "// webpackBootstrap is written by webpack\n", False),
     ],
 )
-def test_scripts_that_hold_modules_as_functions_are_bundled(path, text, bundled):
+def test_scripts_that_a_tool_made_of_modules_are_bundled(path, text, bundled):
     assert is_bundled(path, text.encode()) is bundled
     report = scan_tree(MemoryTree({path: text.encode()}, "memory"), ScanRequest(Path(), None, {})).report
     assert report.coverage.skipped.get("bundled", ()) == (path,) * bundled
@@ -104,6 +111,7 @@ def test_libraries_that_a_folder_libs_holds_with_their_licences_are_vendored(tmp
     ("path", "text", "released"),
     [
         ("src/a.js", "/*!\n * Sprinkle v2.1.0\n * (c) Sprinkle contributors, MIT License\n */\nf();\n", True),
+        ("src/a.js", "/**!\n * Sprinkle 2.1.0\n * @license MIT\n */\nf();\n", True),
         ("src/a.js", "/* Put together for the shop. */\n\n/*! Sprinkle 2.1.0, MIT License */\nf();\n", True),
         ("src/a.js", "/* Put together. */ f();\n/*! Sprinkle 2.1.0, MIT License */\nf();\n", False),
         ("public/lib/a.js", "/**\n * Sprinkle 2.1.0\n * @license MIT\n */\nf();\n", True),
