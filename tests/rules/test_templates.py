@@ -250,6 +250,28 @@ class Shop {
     }
 }
 """
+FREEMARKER_FORMAT = """import freemarker.core.*;
+import freemarker.template.Configuration;
+
+class Pages {{
+    void prepare(Configuration configuration) {{
+        configuration.setOutputFormat(freemarker.core.{}.INSTANCE);
+    }}
+}}
+"""
+FREEMARKER_SETTINGS = """import java.util.Properties;
+import org.springframework.web.servlet.view.freemarker.FreeMarkerConfigurer;
+
+class Pages {{
+    FreeMarkerConfigurer configurer() {{
+        Properties settings = new Properties();
+        settings.setProperty("output_format", "{}");
+        FreeMarkerConfigurer made = new FreeMarkerConfigurer();
+        made.setFreemarkerSettings(settings);
+        return made;
+    }}
+}}
+"""
 MAKO = """from flask import request
 from mako.lookup import TemplateLookup
 
@@ -450,6 +472,22 @@ PROGRAMS = {
     "FreeMarker": {
         "Shop.java": FREEMARKER,
         "templates/shop.ftl": "${name} <!-- found -->\n${name?html} ${name?length}",
+    },
+    "FreeMarker with a format that escapes": {
+        "Shop.java": FREEMARKER,
+        "Pages.java": FREEMARKER_FORMAT.format("HTMLOutputFormat"),
+        "templates/shop.ftl": "${name}\n${name?no_esc} <!-- found -->",
+    },
+    "FreeMarker with settings that escape": {
+        "Shop.java": FREEMARKER,
+        "Pages.java": FREEMARKER_SETTINGS.format("HTMLOutputFormat"),
+        "templates/shop.ftl": "${name}\n${name?no_esc} <!-- found -->",
+    },
+    "FreeMarker with settings and a format of plain text": {
+        "Shop.java": FREEMARKER,
+        "Pages.java": FREEMARKER_SETTINGS.format("PlainTextOutputFormat"),
+        "More.java": FREEMARKER_FORMAT.format("PlainTextOutputFormat"),
+        "templates/shop.ftl": "${name} <!-- found -->",
     },
     "Velocity": {
         "Shops.java": SPRING,
