@@ -475,3 +475,23 @@ def test_a_program_over_tables_has_no_queries_of_documents(imported, documents):
     tree = MemoryTree({"app.ts": TABLES.replace("IMPORT", imported).encode()}, "memory")
     report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("nosql-injection",)})).report
     assert bool(report.findings) is documents
+
+
+BOOKS = """
+import Koa from "koa";
+import Router from "@koa/router";
+import mongoose from "mongoose";
+IMPORT
+const router = new Router();
+const Book = mongoose.model("Book");
+router.get("/book", async (ctx) => {
+  ctx.body = await Book.findOne({ slug: ctx.query.slug });
+});
+"""
+
+
+@pytest.mark.parametrize(("imported", "objects"), [("", False), ('import withObjects from "koa-qs";', True)])
+def test_a_query_holds_objects_where_a_parser_nests_them(imported, objects):
+    tree = MemoryTree({"app.js": BOOKS.replace("IMPORT", imported).encode()}, "memory")
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("nosql-injection",)})).report
+    assert bool(report.findings) is objects
