@@ -17,6 +17,11 @@ _ATTRIBUTE = re.compile(
 )
 # An ampersand in what may be text between tags and braces, which begins no character reference: <p>Q & A</p>.
 _BETWEEN_TAGS = re.compile(rb"(?<=[>}])[^<>{}&]*&[^<>{}]*(?=[<{])")
+# And in texts of attributes: <a href="/books?shop=1&order=title">.
+_IN_ATTRIBUTE = re.compile(rb"(?<=[\w-]=)(?:\"[^\"\n]*&[^\"\n]*\"|'[^'\n]*&[^'\n]*')")
+_TEXTS = frozenset({"jsx_text", "string_fragment", "string"})
+# A method bound to its object, as Babel may read it: onClick={::this.show}.
+_BOUND_METHOD = re.compile(rb"(?<=[=(\[{,:?&|\s])::(?=[A-Za-z_$])")
 _AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
@@ -55,6 +60,7 @@ def parse(language: str, text: bytes) -> Node:
         return root
     mended = _without_ampersands(text, parser)
     if language == "javascript":
+        mended = _BOUND_METHOD.sub(_blank, mended)
         mended = _ATTRIBUTE.sub(lambda match: b"x" * len(match[0]), mended)
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
@@ -73,12 +79,12 @@ def parse_annotated(text: bytes, root: Node) -> Node | None:
 
 def _without_ampersands(text: bytes, parser: Parser) -> bytes:
     """Return the text with `|` for ampersands that are text in JSX: as operators, both make trees of one shape."""
-    gaps = (gap.span() for gap in _BETWEEN_TAGS.finditer(text))
+    gaps = (gap.span() for form in (_BETWEEN_TAGS, _IN_ATTRIBUTE) for gap in form.finditer(text))
     places = [ampersand.start() for gap in gaps for ampersand in _AMPERSAND.finditer(text, *gap)]
     if not places:
         return text
     root = parser.parse(_with_bars(text, places)).root_node
-    return _with_bars(text, [at for at in places if root.descendant_for_byte_range(at, at + 1).type == "jsx_text"])
+    return _with_bars(text, [at for at in places if root.descendant_for_byte_range(at, at + 1).type in _TEXTS])
 
 
 def _with_bars(text: bytes, places: list[int]) -> bytes:
