@@ -67,8 +67,13 @@ def test_the_one_implementation_of_an_interface_runs(files):
 
 
 def test_of_several_implementations_objects_tell_which_one_runs():
-    assert reported({"shop.go": PROGRAM + WHOLE.replace("NAME", "Memory")}) == []
     made = "\nfunc serve(r *http.Request) { (&Handler{files: &KIND{}}).ServeHTTP(nil, r) }\n"
     program = PROGRAM + WHOLE.replace("NAME", "Memory")
     assert reported({"shop.go": program + made.replace("KIND", "Memory")}) == []
     assert reported({"shop.go": program + made.replace("KIND", "Disk")}) == [26]
+
+
+def test_where_no_object_is_seen_each_of_a_few_implementations_may_run():
+    assert reported({"shop.go": PROGRAM + WHOLE.replace("NAME", "Memory")}) == [26]
+    several = "".join(WHOLE.replace("NAME", f"Memory{number}") for number in range(8))
+    assert reported({"shop.go": PROGRAM + several}) == []
