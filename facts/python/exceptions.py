@@ -11,6 +11,7 @@ from facts.instructions import awaited, store_attribute
 from facts.python import tree
 from facts.python.assignments import assign_target
 from facts.python.calls import call
+from facts.python.scopes import bound_by_comma
 from facts.python.tree import STATEMENTS, children, only_child, with_fields
 from facts.python.unit import Unit
 from facts.row_builder import tail
@@ -70,9 +71,8 @@ def _caught(handler: Node) -> tuple[list[Node], Node | None]:
     """Return the exception types that a handler names, and the target it binds."""
     values = list(with_fields(handler, tree.VALUE))
     target = handler.child_by_field_id(tree.ALIAS)
-    if len(values) == 2:
-        # Python 2: except Type, name
-        values, target = values[:1], values[1]
+    if (bound := bound_by_comma(handler)) is not None:
+        values, target = values[:1], bound
     elif values and values[0].type == "as_pattern":
         *values, target = children(values[0])
     types = values

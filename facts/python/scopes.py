@@ -225,11 +225,20 @@ def _as_pattern(scopes: Scopes, node: Node, scope: Scope) -> None:
     scopes.bind(target, scope)
 
 
+def bound_by_comma(handler: Node) -> Node | None:
+    """Return the name that Python 2's `except Type, name` binds; types of Python 3.14 have names with capitals."""
+    values = handler.children_by_field_id(tree.VALUE)
+    if len(values) != 2 or values[1].kind_id != tree.IDENTIFIER:
+        return None
+    text = values[1].text or b""
+    return None if text[:1].isupper() else values[1]
+
+
 @_COLLECT("except_clause")
 def _except_clause(scopes: Scopes, node: Node, scope: Scope) -> None:
-    values = node.children_by_field_id(tree.VALUE)
+    bound = bound_by_comma(node)
     for child in children(node):
-        if len(values) == 2 and child == values[1]:
+        if child == bound:
             scopes.bind(child, scope)
         else:
             scopes.visit(child, scope)

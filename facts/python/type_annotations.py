@@ -97,9 +97,13 @@ def _type_alias(unit: Unit, node: Node) -> None:
 
 
 def bind_type_parameters(unit: Unit, node: Node | None) -> None:
-    """Bind the names in `[T: bound, *Ts, **P]` to new objects of kind type."""
+    """Bind the names in `[T: bound, *Ts, **P]` to new objects of kind type, and read the bounds."""
     for parameter in children(node) if node is not None else ():
         inner = only_child(parameter)
+        if inner is not None and inner.type == "constrained_type":
+            inner, *bounds = children(inner)
+            for bound in bounds:
+                unit.value(bound)
         while inner is not None and inner.kind_id != tree.IDENTIFIER:
             inner = only_child(inner)
         if inner is not None:
