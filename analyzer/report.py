@@ -162,7 +162,8 @@ class Coarsened:
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """The analysed part of a tree. `skipped` maps a reason to files; `unparsed` a file to its lines without facts,
-    `generated` a generated file to the number of findings left out in it.
+    `generated` a generated file to the number of findings left out in it. `n_weaker` findings are left to the audit
+    tier, since their paths prove less.
 
     `coarsened` counts places of coarser analysis by kind (`rules/lib/coarser_results.dl`).
     Calls: `resolved` reach a function of the repository or a library by its qualified name, `by_name` only a name.
@@ -174,6 +175,7 @@ class Coverage:
     unparsed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     generated: Mapping[str, int] = field(default_factory=dict)
+    n_weaker: int = 0
     calls_resolved: int = 0
     calls_by_name: int = 0
     calls_unresolved: int = 0

@@ -189,7 +189,12 @@ def _print_summary(result: ScanResult, console: Console) -> None:
 
 def looked_at_rows(report: Report) -> dict[str, Text]:
     rows = {"Files": _files_row(report), "Lines": _lines_row(report), "Calls": _calls_row(report)}
-    return rows | ({"Coarser": _coarser_row(report)} if report.coverage.coarsened else {})
+    if report.coverage.coarsened:
+        rows["Coarser"] = _coarser_row(report)
+    if report.coverage.n_weaker:
+        more = plural(report.coverage.n_weaker, "more finding")
+        rows["Audit"] = Text(f"{more} with --tier audit, by paths that prove less", style="dim")
+    return rows
 
 
 def print_summary(report: Report, rows: Mapping[str, Text], console: Console) -> None:

@@ -237,7 +237,7 @@ def sample_report():
     coverage = Coverage(
         parsed=81, lines=12345, languages={"python": 82}, unparsed={"app/bad.py": (3, 4)},
         skipped={"over 1 MB": ("big.py",), "vendored": ("vendor/a.py", "vendor/b.py")}, generated={"app/api_pb2.py": 3},
-        calls_resolved=1204, calls_by_name=180, calls_unresolved=200,
+        n_weaker=7, calls_resolved=1204, calls_by_name=180, calls_unresolved=200,
     )  # fmt: skip
     return Report(
         target="repo",

@@ -52,10 +52,11 @@ def assemble(
     results = {"": result, **others}
     searched = [Findings(each, checks_of(book, policy, others), texts) for policy, each in results.items()]
     entities = searched[0].entities
-    findings = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
+    everything = [finding for each in searched for finding in each.collect() if concerns(finding.place.file)]
     abandoned = {place for each in searched for place in each.abandoned}
+    findings = everything
     if "audit" not in config.tier:
-        findings = with_short_paths(findings, book.checks, abandoned, (file.path for file in collected.files))
+        findings = with_short_paths(everything, book.checks, abandoned, (file.path for file in collected.files))
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
     if not config.own_suppressions_only:
@@ -71,7 +72,9 @@ def assemble(
     problems += cut_short(results.values(), book)
     problems += truncations(result, entities, abandoned)
     coverage = replace(
-        coverage_of(collected, result, entities, concerns), generated=Counter(item.place.file for item in left_out)
+        coverage_of(collected, result, entities, concerns),
+        generated=Counter(item.place.file for item in left_out),
+        n_weaker=len(everything) - len(findings),
     )
     problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
     problems += (problem for comment in comments for problem in mistakes(*comment, book.known))

@@ -225,6 +225,7 @@ def coverage_as_dict(report: Report) -> dict[str, Any]:
         "lines": coverage.lines,
         "languages": dict(sorted(coverage.languages.items())),
         "skipped": {reason: len(files) for reason, files in sorted(coverage.skipped.items())},
+        "leftToAudit": coverage.n_weaker,
         "generated": {"files": len(coverage.generated), "findingsLeftOut": sum(coverage.generated.values())},
         "coarsened": {
             kind: {"count": found.count, "places": [str(place) for place in found.places]}

@@ -65,6 +65,7 @@ def test_what_was_not_analysed_is_named_and_the_run_is_no_success(sample_report)
     coverage = invocation["properties"]["coverage"]
     assert coverage["skipped"] == {"over 1 MB": 1, "vendored": 2}
     assert coverage["generated"] == {"files": 1, "findingsLeftOut": 3}
+    assert coverage["leftToAudit"] == 7
 
 
 def test_a_problem_names_its_columns_and_what_to_do(sample_report):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.findings.winding_paths import LAYER, MAX_FILES
+from analyzer.report import Report
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from rules.catalogue import MAX_CALLS
@@ -24,10 +25,14 @@ QUERY = "sqlite3.connect('a').execute('select ' + x)"
 LOG = "logging.info('asked for ' + x)"
 
 
-def found(code: str, *tiers: str) -> list[str]:
+def reported(code: str, *tiers: str) -> Report:
     tree = MemoryTree({"app.py": code.encode()}, "memory")
     flags = {"rules": ("sql-injection", "log-injection"), "tier": tiers}
-    return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
+    return scan_tree(tree, ScanRequest(Path("."), None, flags)).report
+
+
+def found(code: str, *tiers: str) -> list[str]:
+    return [finding.check for finding in reported(code, *tiers).findings]
 
 
 @pytest.mark.parametrize(("end", "check", "most"), [(QUERY, "sql-injection", MAX_CALLS), (LOG, "log-injection", 0)])
@@ -35,6 +40,7 @@ def test_paths_through_many_calls_are_for_the_audit_tier(end, check, most):
     assert found(handed_on(most, end)) == [check]
     assert found(handed_on(most + 1, end)) == []
     assert found(handed_on(most + 1, end), "audit") == [check]
+    assert [reported(handed_on(n, end)).coverage.n_weaker for n in (most, most + 1)] == [0, 1]
 
 
 def in_files(n: int, *tiers: str) -> list[str]:

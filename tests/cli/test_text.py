@@ -40,6 +40,7 @@ def test_the_report_reads_from_findings_to_summary(sample_report):
         assert said in text
     assert "error: app/secret.py cannot be read: Permission denied" in text
     assert "app/bad.py:3 syntax errors: no facts from 2 lines (3, 4)" in text
+    assert "7 more findings with --tier audit, by paths that prove less" in text
     assert "Incomplete" in text
     assert "app/z.py" not in text
 
