@@ -18,7 +18,7 @@ from analyzer.sources.trees import Tree
 IGNORE_FILE = ".analyzeignore"
 VENDORED = frozenset(
     {"node_modules", "bower_components", "vendor", "vendors", "_vendor", "vendored"}
-    | {"third_party", "third-party", "thirdparty", "3rdparty", "3rd-party"}
+    | {"third_party", "third-party", "thirdparty", "3rdparty", "3rd-party", "flow-typed"}
     | {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs", "__pypackages__"}
 )
 SERVED = frozenset({"static", "_static", "public", "assets", "wwwroot", "webroot", "htdocs", "webapp", "WebContent"})

@@ -47,8 +47,7 @@ def _attribute(unit: Unit, node: Node, properties: int) -> None:
     if node.type == "jsx_expression":
         inner = only_child(node)
         if inner is not None:
-            source = only_child(inner) if inner.type == "spread_element" else inner
-            unit.emit("spread", properties, unit.value(source), -1)
+            unit.emit("spread", properties, unit.value(_spread(inner)), -1)
         return
     name, *value = children(node)
     if not value:
@@ -61,7 +60,13 @@ def _attribute(unit: Unit, node: Node, properties: int) -> None:
 
 
 def _content(unit: Unit, node: Node, name: str) -> int:
-    return evaluate_named(unit, only_child(node) if node.type == "jsx_expression" else node, f"<{name}>")
+    """Return a value in braces; of `{...values}`, all that there are."""
+    return evaluate_named(unit, _spread(only_child(node)) if node.type == "jsx_expression" else node, f"<{name}>")
+
+
+def _spread(node: Node | None) -> Node | None:
+    """Return what `...` stands before, or the node."""
+    return only_child(node) if node is not None and node.type == "spread_element" else node
 
 
 def _children(unit: Unit, node: Node, properties: int) -> None:

@@ -25,9 +25,8 @@ _BOUND_METHOD = re.compile(rb"(?<=[=(\[{,:?&|\s])::(?=[A-Za-z_$])")
 _AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
-
 _ANNOTATED = re.compile(
-    rb"@flow\b|[\w})\]]\??\)?\s*:\s*\??(?:string|number|boolean|any|void|mixed|[A-Z]\w*)\b|\w<[A-Z]\w*>\("
+    rb"@flow\b|\b(?:import|export)\s+(?:type\b|\{\s*type\b)|[\w})\]]\??\)?\s*:\s*\??(?:string|number|boolean|any|void|mixed|[A-Z]\w*)\b|\w<[A-Z]\w*>\("
 )
 
 
@@ -41,7 +40,8 @@ def _untyped(match: re.Match) -> bytes:
     return match[1] + b" " * len(match[2])
 
 
-# What Flow writes and TypeScript does not: `?T`, `<*>`, `{| a: T |}`, `+a: T`, `opaque type`, `(x: any)`.
+# What Flow writes and TypeScript does not: `?T`, `<*>`, `{| a: T |}`, `+a: T`, `opaque type`, `(x: any)`; and then, if
+# errors are left, `{ ...T, a: U }`.
 _FLOW = (
     (re.compile(rb"(?<=[:<|(,=])(\s*)\?(?=[\w({\[*])"), _blank),
     (re.compile(rb"(?<=[<,])\*(?=[,>])"), b"_"),
@@ -50,6 +50,7 @@ _FLOW = (
     (re.compile(rb"\bopaque(?=\s+type\b)"), _blank),
     (re.compile(rb"(?<=\()([\w.]+)(\s*:\s*[\w.]+)(?=\)[\s;,).\[])(?!\)\s*(?:=>|\{|:))"), _untyped),
 )
+_SPREAD_TYPES = ((re.compile(rb"\.\.\.\$?[A-Z][\w.]*(?:<[^<>\n]*>)?[ \t]*(?:,|(?=\s*\}))"), _blank),)
 
 
 def parse(language: str, text: bytes) -> Node:
@@ -71,10 +72,15 @@ def parse_annotated(text: bytes, root: Node) -> Node | None:
     """Return the root of a JavaScript file's tree in TypeScript, None if `root`, which it has, is at least as good."""
     if not root.has_error or not _ANNOTATED.search(text):
         return None
-    for pattern, replacement in _FLOW:
-        text = pattern.sub(replacement, text)
-    typed = parse("tsx", text)
-    return typed if n_error_bytes(typed) < n_error_bytes(root) else None
+    best = root
+    for mends in (_FLOW, _SPREAD_TYPES):
+        for pattern, replacement in mends:
+            text = pattern.sub(replacement, text)
+        typed = parse("tsx", text)
+        best = typed if n_error_bytes(typed) < n_error_bytes(best) else best
+        if not best.has_error:
+            break
+    return None if best is root else best
 
 
 def _without_ampersands(text: bytes, parser: Parser) -> bytes:

@@ -17,6 +17,7 @@ _SYNTAXES = (
     (rb"<%(?:inherit|def|include|namespace|page|block)\b|(?m:^[ \t]*% (?:for|if)\b.*:[ \t]*$)", "mako"),
     (rb"(?m:^[ \t]*#(?:set|foreach|parse)\s*\()", "velocity"),
     (rb"\{%", "jinja"),
+    (rb"\{\{~?[#/]\w", "handlebars"),
     (
         rb"\{\{-?\s*(?:[.$]|(?:range|define|template|block|with)\s|if\s+(?:[.$(]|(?:eq|ne|not|and|or|gt|lt|len)\s)"
         rb"|end\s*-?\}\})",

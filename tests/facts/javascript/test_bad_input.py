@@ -75,6 +75,8 @@ def test_what_a_grammar_does_not_know_is_mended(language, source, row):
         "// @flow\nexport type A = {| +a: ?string, b: Map<string, *> |}; function f(a: ?A) { g(a) }",
         "// @flow\nopaque type A = string; function f(a: A): ?Promise<*> { g((a: any)) }",
         "class A { f(a: ?string, b: any[]): ?Promise<*> { g(a ? b : c) } }",
+        "import { type A } from './a'; type B = {\n  ...$Exact<A>,\n  c: string,\n};\ng()",
+        "import type { A } from './a';\nconst f = (b: { ...A, c?: string }) => g(b)",
     ],
 )
 def test_annotated_javascript_is_read_as_typescript(source):
