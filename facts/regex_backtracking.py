@@ -68,14 +68,16 @@ class Alphabet:
     """Sets of characters as bit masks: a bit for each of Latin-1, and one for each interval beyond it.
 
     The intervals begin at LATIN_BITS and at `bounds`, sorted: a pattern that names no others tells between no others.
+    A dot matches all but the `line_ends`, which are of Latin-1.
     """
 
     bounds: tuple[int, ...]
+    line_ends: str = "\n"
 
     @classmethod
-    def of(cls, items: Items) -> Alphabet:
+    def of(cls, items: Items, line_ends: str = "\n") -> Alphabet:
         named = {bound for low, high in ranges(items) for bound in (low, high + 1) if bound > LATIN_BITS}
-        return cls(tuple(sorted(named)))
+        return cls(tuple(sorted(named)), line_ends)
 
     @property
     def every(self) -> int:
@@ -147,16 +149,17 @@ def joined(near: dict[int, int], far: dict[int, int], ways: int) -> dict[int, in
     return result
 
 
-def exponential(pattern: str, *, merged: bool = False) -> bool:
+def exponential(pattern: str, *, merged: bool = False, line_ends: str = "\n") -> bool:
     """Return True if `pattern`, in Python's syntax, is exponentially ambiguous before a point of failure.
 
     `merged`: the matcher joins alternatives of one character each to one set, as Python's does: `(\\w|_)*` has one way.
+    A dot matches all but the `line_ends`.
     False for what is no valid pattern and for patterns of more than MAX_POSITIONS positions, repeats unrolled.
     """
     if not re.search(r"\)[*+{]", pattern):
         return False
     items = parsed(pattern if merged else kept_apart(pattern))
-    automaton = Automaton(Alphabet.of(items))
+    automaton = Automaton(Alphabet.of(items, line_ends))
     try:
         whole = build(automaton, items)
     except (TooLarge, RecursionError):
@@ -164,14 +167,14 @@ def exponential(pattern: str, *, merged: bool = False) -> bool:
     return any(not component & whole.last.keys() for component in ambiguous_components(automaton))
 
 
-def polynomial(pattern: str) -> bool:
+def polynomial(pattern: str, line_ends: str = "\n") -> bool:
     """Return True if searching for `pattern`, as a Python regular expression, can take quadratic time to fail.
 
     By words of one character alone. False for what is no valid pattern, and for patterns of more than MAX_POSITIONS
     positions.
     """
     items = parsed(pattern)
-    automaton = Automaton(Alphabet.of(items))
+    automaton = Automaton(Alphabet.of(items, line_ends))
     try:
         anchored = bool(items) and items[0][0] is sre.AT and items[0][1] in START_ANCHORS
         before = Fragment() if anchored else automaton.loop(automaton.position(automaton.alphabet.every))
@@ -289,7 +292,7 @@ def optional(body: Fragment) -> Fragment:
 
 def characters_of(alphabet: Alphabet, operator: int, argument: Any) -> int:
     if operator is sre.ANY:
-        return alphabet.every & ~(1 << ord("\n"))
+        return alphabet.every & ~sum(1 << ord(end) for end in alphabet.line_ends)
     if operator is sre.LITERAL:
         return alphabet.between(argument, argument)
     if operator is sre.NOT_LITERAL:

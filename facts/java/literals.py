@@ -14,6 +14,7 @@ _ESCAPE = re.compile(r"\\(\r?\n|[0-3]?[0-7]{1,2}|u+[0-9a-fA-F]{4}|.)", re.DOTALL
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "s": " ", "\\": "\\", "'": "'", '"': '"'}
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _LONGEST_PATTERN = 2000
+_LINE_ENDS = "\n\r\x85"
 
 
 @EXPRESSIONS("true", "false")
@@ -68,7 +69,7 @@ def _string(unit: Unit, node: Node) -> int:
 def _constant(unit: Unit, text: str, node: Node) -> int:
     value = unit.entity(repr(head(text)), node)
     unit.emit("constant", value, "string", text)
-    if len(text) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(text) and exponential(text):
+    if len(text) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(text) and exponential(text, line_ends=_LINE_ENDS):
         unit.emit("exponential_regex", value)
     return value
 

@@ -18,6 +18,7 @@ _WORDS = {"true": "boolean", "false": "boolean", "null": "none", "undefined": "n
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _REPEATED = re.compile(r"[*+{]")
 _LONGEST_PATTERN = 2000
+_LINE_ENDS = "\n\r"
 
 
 @EXPRESSIONS("true", "false", "null", "undefined")
@@ -72,9 +73,11 @@ def _regex(unit: Unit, node: Node) -> int:
     text, pattern = unit.text(node), unit.text(field(node, "pattern"))
     value = unit.entity(head(text), node)
     unit.emit("constant", value, "regex", text)
-    if len(pattern) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(pattern) and exponential(pattern):
+    flags = field(node, "flags")
+    ends = "" if flags is not None and "s" in unit.text(flags) else _LINE_ENDS
+    if len(pattern) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(pattern) and exponential(pattern, line_ends=ends):
         unit.emit("exponential_regex", value)
-    if len(pattern) <= _LONGEST_PATTERN and _REPEATED.search(pattern) and polynomial(pattern):
+    if len(pattern) <= _LONGEST_PATTERN and _REPEATED.search(pattern) and polynomial(pattern, ends):
         unit.emit("polynomial_regex", value)
     return value
 

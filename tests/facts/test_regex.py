@@ -2,7 +2,9 @@
 
 import pytest
 
+from facts import extract
 from facts.regex_backtracking import exponential, polynomial
+from facts.render_facts import render
 
 
 @pytest.mark.parametrize(
@@ -125,3 +127,20 @@ def test_searches_of_quadratic_time_are_found(pattern):
 )
 def test_searches_of_linear_time_are_not_polynomial(pattern):
     assert not polynomial(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line_ends"), [(r"(.|\n|\r)*b", "\n\r"), (r"(.|\n)*b", "\n"), (r"(.|\x85)*b", "\n\r\x85")]
+)
+def test_a_dot_matches_no_line_ends(pattern, line_ends):
+    assert not exponential(pattern, line_ends=line_ends)
+    assert exponential(pattern, line_ends="")
+
+
+def test_a_dot_leaves_out_the_line_ends_that_its_language_has():
+    assert exponential(r"(.|\r)*b", line_ends="\n")
+    for language, source in (("javascript", "x = {}"), ("java", 'class A {{ String x = "{}"; }}')):
+        found = render(extract(source.format("/(.|\\r)*b/").encode(), language))
+        assert "exponential_regex" not in found
+    assert "exponential_regex" in render(extract(b"x = /(.|\\r)*b/s", "javascript"))
+    assert "exponential_regex" in render(extract(b'x = re.compile("(.|\\r)*?b")', "python"))
