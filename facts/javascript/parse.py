@@ -40,7 +40,7 @@ def _untyped(match: re.Match) -> bytes:
     return match[1] + b" " * len(match[2])
 
 
-# What Flow writes and TypeScript does not: `?T`, `<*>`, `{| a: T |}`, `+a: T`, `opaque type`, `(x: any)`; and then, if
+# Flow writes and TypeScript does not: `?T`, `<*>`, `{| a: T |}`, `+a: T`, `opaque type`, `(x: any)`; and then, if
 # errors are left, `{ ...T, a: U }`.
 _FLOW = (
     (re.compile(rb"(?<=[:<|(,=])(\s*)\?(?=[\w({\[*])"), _blank),
