@@ -43,11 +43,16 @@ def test_paths_through_many_calls_are_for_the_audit_tier(end, check, most):
     assert [reported(handed_on(n, end)).coverage.n_weaker for n in (most, most + 1)] == [0, 1]
 
 
-def in_files(n: int, *tiers: str) -> list[str]:
-    """Return what is found where data passes through so many files."""
-    files = {f"m{at}.py": f"from m{at + 1} import f{at + 1}\n\ndef f{at}(x):\n    f{at + 1}(x)\n" for at in range(2, n)}
-    files[f"m{n}.py"] = f"{HEADER}def f{n}(x):\n    {QUERY}\n"
-    files["m1.py"] = f"{HEADER}from m2 import f2\n\ndef view():\n    f2(request.args['q'])\n"
+def in_files(n: int, *tiers: str, folders: bool = True) -> list[str]:
+    """Return what is found where data passes through so many files, each in a folder of its own."""
+
+    def module(at: int) -> str:
+        return f"d{at}.m{at}" if folders else f"m{at}"
+
+    code = {at: f"from {module(at + 1)} import f{at + 1}\n\ndef f{at}(x):\n    f{at + 1}(x)\n" for at in range(2, n)}
+    code[n] = f"{HEADER}def f{n}(x):\n    {QUERY}\n"
+    code[1] = f"{HEADER}from {module(2)} import f2\n\ndef view():\n    f2(request.args['q'])\n"
+    files = {module(at).replace(".", "/") + ".py": text for at, text in code.items()}
     tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
     flags = {"rules": ("sql-injection",), "tier": tiers}
     return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
@@ -57,6 +62,7 @@ def test_paths_through_many_files_are_for_the_audit_tier():
     assert in_files(MAX_FILES) == ["sql-injection"]
     assert in_files(MAX_FILES + 1) == []
     assert in_files(MAX_FILES + 1, "audit") == ["sql-injection"]
+    assert in_files(MAX_FILES + 1, folders=False) == ["sql-injection"]
 
 
 def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
