@@ -23,7 +23,7 @@ from analyzer.findings.presentation import present
 from analyzer.findings.source_texts import Texts
 from analyzer.findings.statement_lines import Statements
 from analyzer.findings.winding_paths import with_short_paths
-from analyzer.report import Check, Coarsened, Coverage, Finding, Place, Problem, Report
+from analyzer.report import Check, Coarsened, Coverage, Finding, Place, Problem, Report, Suppression
 from analyzer.sources.trees import Tree, path_from_scanned
 
 if TYPE_CHECKING:
@@ -58,11 +58,7 @@ def assemble(
     if "audit" not in config.tier:
         findings = with_short_paths(everything, book.checks, abandoned, (file.path for file in collected.files))
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
-    suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
-    if not config.own_suppressions_only:
-        names = ForeignNames(book.checks)
-        for comment in comments:
-            suppressions += names.suppressions(*comment, texts.lines(comment[0]))
+    suppressions = suppressions_of(comments, config, book, texts)
     presented = present(findings, suppressions, texts, Statements(collected.mounted))
     shown = presented.findings
     left_out: tuple[Finding, ...] = ()
@@ -94,6 +90,18 @@ def assemble(
         problems=tuple(problems),
         unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
     )
+
+
+def suppressions_of(
+    comments: Collection[tuple[str, int, str]], config: Config, book: Rulebook, texts: Texts
+) -> list[Suppression]:
+    """Return what comments suppress in our words and, unless the configuration takes no others, in other tools'."""
+    suppressions = [found for comment in comments if (found := parse_suppression(*comment))]
+    if not config.own_suppressions_only:
+        names = ForeignNames(book.checks)
+        for comment in comments:
+            suppressions += names.suppressions(*comment, texts.lines(comment[0]))
+    return suppressions
 
 
 def from_scanned(problems: Iterable[Problem], tree: Tree) -> Iterator[Problem]:

@@ -29,20 +29,18 @@ whose paths go down from layer to layer, in 36 programs that nobody here had see
 def with_short_paths(
     findings: Iterable[Finding], checks: Sequence[Check], abandoned: Container[Place], files: Iterable[str]
 ) -> list[Finding]:
-    """Return the findings whose paths enter and leave no more calls than their checks allow, in MAX_FILES of one layer.
+    """Return the findings whose paths enter and leave no more calls than their checks allow, and stay in one layer.
 
     Checks of other tiers allow any. The paths of those at the `abandoned` places were not found. `files` are those of
     the program.
     """
-    n_files_in = Counter(map(dirname, files))
+    sizes = Counter(map(dirname, files))
     most = {check.id: check.max_calls for check in checks if check.tier == "default" and check.max_calls is not None}
 
     def proves(finding: Finding) -> bool:
         found = bool(finding.path) or finding.place not in abandoned
-        is_short = n_calls(finding) <= most[finding.check] and (
-            n_files(finding) <= MAX_FILES or is_in_one_folder(finding)
-        )
-        return found and is_short and not is_guessed(finding) and not is_in_other_layer(finding, n_files_in)
+        is_short = n_calls(finding) <= most[finding.check] and n_files_of_several_directories(finding) <= MAX_FILES
+        return found and is_short and not is_guessed(finding) and not goes_down(finding, sizes)
 
     return [finding for finding in findings if finding.check not in most or proves(finding)]
 
@@ -57,22 +55,20 @@ def n_calls(finding: Finding) -> int:
     return sum(step.message in PASSING for step in finding.path)
 
 
-def n_files(finding: Finding) -> int:
-    """Return how many files the path leads through."""
-    return len({step.place.file for step in finding.path})
+def n_files_of_several_directories(finding: Finding) -> int:
+    """Return how many files the path leads through, 0 if they lie in one directory."""
+    files = {step.place.file for step in finding.path}
+    return len(files) if len(set(map(dirname, files))) > 1 else 0
 
 
-def is_in_one_folder(finding: Finding) -> bool:
-    """Return True if the path leads through the files of one directory only."""
-    return len({dirname(step.place.file) for step in finding.path}) <= 1
-
-
-def is_in_other_layer(finding: Finding, n_files: Mapping[str, int]) -> bool:
-    """Return True if the path goes down to another layer of the program: `n_files` are in which directory.
+def goes_down(finding: Finding, sizes: Mapping[str, int]) -> bool:
+    """Return True if the path goes down to another layer of the program. `sizes` are numbers of files in directories.
 
     It enters more calls than it leaves, and ends in another directory than it begins in. A layer is a directory of
     LAYER files.
     """
     depth = sum((step.message == WAYS["enter"]) - (step.message == WAYS["leave"]) for step in finding.path)
-    first, last = (dirname(finding.path[at].place.file) for at in (0, -1)) if finding.path else ("", "")
-    return depth > 0 and first != last and min(n_files[first], n_files[last]) >= LAYER
+    if depth <= 0:
+        return False
+    first, last = dirname(finding.path[0].place.file), dirname(finding.path[-1].place.file)
+    return first != last and min(sizes[first], sizes[last]) >= LAYER

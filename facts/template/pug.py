@@ -22,8 +22,7 @@ _INTERPOLATED = re.compile(rb"([#!])\{((?:[^{}]|\{[^{}]*\})*)\}")
 _ATTRIBUTE = re.compile(rb"[\s,]*(?:([\w:@.-]+|\"[^\"]*\"|'[^']*')\s*(!?=)?[ \t]*)")
 _BOUND = re.compile(rb"(?:(?:var|let|const)\s+)?([A-Za-z_$][\w$]*)\s*=(?!=)")
 _EACH = re.compile(rb"(\w+)(?:\s*,\s*(\w+))?\s+(?:in|of)\s+")
-_STRING = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`", re.DOTALL)
-_TOKEN = re.compile(_STRING.pattern + rb"|[()\[\]{},\n]", re.DOTALL)
+_TOKEN = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|[()\[\]{},\n]", re.DOTALL)
 _VALUE_TOKEN = re.compile(
     rb"(?<=[^\s+?:&|=<>!,*/%-])(?P<gap>[ \t]+)(?=[\w:@-]+\s*!?=(?!=))|" + _TOKEN.pattern, re.DOTALL
 )
