@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
+from time import perf_counter
 from typing import TYPE_CHECKING, TypedDict
 
 from engine.budget import Budget, Meter
@@ -30,6 +31,10 @@ from engine.tables import facts
 
 if TYPE_CHECKING:
     from engine.tables import Table
+
+
+HANDED_OVER_S = 0.004
+"""What a copy of the process evaluates before it hands over: to do so takes longer than to evaluate most strata."""
 
 
 class SharedOptions(TypedDict, total=False):
@@ -146,14 +151,15 @@ class Evaluation:
             self.begin_copy()
 
     def receive(self, wait: bool) -> bool:
-        """Enter the next stratum that the copy has derived; return whether there was one."""
+        """Enter the next strata that the copy has evaluated; return whether there were any."""
         copy = self.copy
         if copy is None:
             return False
         received = copy.receive(wait)
         if received is not None:
-            self.state.adopt(self.strata[received.stratum], received.relations, copy.ids)
-            self.finished(received.stratum, received.statistics)
+            for at, statistics in received.strata.items():
+                self.state.adopt(self.strata[at], received.relations, copy.ids)
+                self.finished(at, statistics)
         elif not copy.is_running:
             self.order.take_back(copy.strata)
             self.copy = None
@@ -219,17 +225,24 @@ class Evaluation:
         else:
             self.execution.is_accompanied = self.copy.is_at_work
 
-    def evaluate_in_copy(self, at: int) -> Finished:
-        """Evaluate a stratum in the copy, on one thread: others there are none."""
+    def evaluate_in_copy(self, strata: Sequence[int]) -> Iterator[Finished]:
+        """Evaluate strata in the copy, on one thread: others there are none."""
         state = self.state
         if len(state.execution.pool.workers) > 1:
             state.execution = state.execution.alone()
-        known = state.n_values()
-        members = [state.relations[name] for name in self.strata[at].relations]
-        with state.meter.over(members):
-            statistics = state.evaluated(self.strata[at])
-        columns = [state.relations[relation.name].columns() for relation in members]
-        return Finished(at, columns, state.new_values(*known), statistics)
+        while strata:
+            known, begin = state.n_values(), perf_counter()
+            done: dict[int, StratumStatistics] = {}
+            rows: dict[str, Columns] = {}
+            for at in strata:
+                names = self.strata[at].relations
+                with state.meter.over([state.relations[name] for name in names]):
+                    done[at] = state.evaluated(self.strata[at])
+                rows |= {name: state.relations[name].columns() for name in names if state.relations[name].n}
+                if perf_counter() - begin > HANDED_OVER_S:
+                    break
+            yield Finished(done, rows, state.new_values(*known))
+            strata = strata[len(done) :]
 
 
 class RelationColumns(Mapping[str, Columns]):

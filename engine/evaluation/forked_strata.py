@@ -1,4 +1,4 @@
-"""A copy of this process that evaluates some strata, and hands over each as soon as it is finished.
+"""A copy of this process that evaluates some strata, and hands them over a few milliseconds' worth at a time.
 
 The copy begins with all relations there are, at no cost: a fork shares memory until one side writes to it. What it
 derives comes back through a file in memory without a path, which nobody else can write, and a pipe says where in it.
@@ -11,7 +11,7 @@ import os
 import pickle
 import signal
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -22,23 +22,24 @@ from engine.result import StratumStatistics
 from engine.storage.memory import LEDGER
 
 NOTICE = struct.Struct("<qq")
-"""Where a finished stratum stands in the file: offset and length in bytes."""
+"""Where finished strata stand in the file: offset and length in bytes."""
 
 
 class Finished(NamedTuple):
-    """A stratum, the columns of its relations, what symbols and records it has made, and its costs."""
+    """Strata with their costs, the columns of their relations that have rows, and the symbols and records made."""
 
-    stratum: int
-    relations: Sequence[Columns]
+    strata: Mapping[int, StratumStatistics]
+    relations: Mapping[str, Columns]
     values: NewValues
-    statistics: StratumStatistics
 
 
 class ForkedStrata:
     """The copy, the `strata` that it has yet to hand over, and the ids here of what it makes."""
 
-    def __init__(self, strata: Sequence[int], evaluate: Callable[[int], Finished], ids: TranslatedIds) -> None:
-        """Start it. `evaluate` is called there, for each of the strata in turn; all its exceptions end the copy.
+    def __init__(
+        self, strata: Sequence[int], evaluate: Callable[[Sequence[int]], Iterator[Finished]], ids: TranslatedIds
+    ) -> None:
+        """Start it. `evaluate` is called there, and evaluates the strata in turn; all its exceptions end the copy.
 
         Raises OSError.
         """
@@ -56,7 +57,7 @@ class ForkedStrata:
             opened.pop_all()
         os.close(notify)
 
-    def _work(self, parent: int, notify: int, evaluate: Callable[[int], Finished]) -> None:
+    def _work(self, parent: int, notify: int, evaluate: Callable[[Sequence[int]], Iterator[Finished]]) -> None:
         """Evaluate the strata, in the copy, and end it."""
         status = 1
         try:
@@ -65,8 +66,8 @@ class ForkedStrata:
             end_with(parent)
             LEDGER.begin_copy()
             at = 0
-            for stratum in self.strata:
-                data = pickle.dumps(evaluate(stratum), pickle.HIGHEST_PROTOCOL)
+            for finished in evaluate(self.strata):
+                data = pickle.dumps(finished, pickle.HIGHEST_PROTOCOL)
                 write_at(self._file, at, data)
                 os.write(notify, NOTICE.pack(at, len(data)))
                 at += len(data)
@@ -75,7 +76,7 @@ class ForkedStrata:
             os._exit(status)
 
     def receive(self, wait: bool) -> Finished | None:
-        """Return the next stratum handed over, with the copy's ids.
+        """Return the next strata handed over, with the copy's ids.
 
         None if there is none yet, where the caller does not wait for one, or none will come any more.
         """
@@ -92,7 +93,7 @@ class ForkedStrata:
         except NestedTooDeep:
             self.close()
             return None
-        self.strata.remove(finished.stratum)
+        self.strata = [stratum for stratum in self.strata if stratum not in finished.strata]
         return finished
 
     @property

@@ -129,14 +129,17 @@ class StratumEvaluation:
         terms = chain.from_iterable(map(literal_terms, (clause.head, *clause.body)))
         return any(isinstance(term, RecordTerm) and self.program.records[term.type].branches for term in terms)
 
-    def adopt(self, stratum: Stratum, columns: Sequence[Columns], ids: TranslatedIds) -> None:
-        """Enter what a copy has derived."""
+    def adopt(self, stratum: Stratum, columns: Mapping[str, Columns], ids: TranslatedIds) -> None:
+        """Enter what a copy has derived: the columns of relations that have rows."""
         members = [self.relations[name] for name in stratum.relations]
-        for relation, found in zip(members, columns, strict=True):
+        grown = [relation for relation in members if relation.name in columns]
+        for relation in grown:
+            found = columns[relation.name]
             rows = empty(found.shape, relation.dtype)
             rows[...] = ids.translated(self.program.relations[relation.name].columns, found)
             relation.partitions[0].adopt(rows)
-        self.execution.advance(members)
+        if grown:
+            self.execution.advance(grown)
         self.finish_relations(members)
 
     def let_go(self, name: str) -> None:
