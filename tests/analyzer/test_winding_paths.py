@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.findings.winding_paths import LAYER, MAX_FILES
+from analyzer.findings.winding_paths import LAYER, MAX_CALLS_OF_LAYERS, MAX_FILES
 from analyzer.report import Report
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
@@ -69,7 +69,10 @@ def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
     """Return what is found where a view calls the function `run` in the file `sink`, beside others."""
     files = {f"{folder}/m{at}.py": "" for folder in ("web", "store") for at in range(1, n_files)}
     files["web/view.py"] = f"{HEADER}import {sink.replace('/', '.')[:-3]} as other\n\ndef view():\n    {view}\n"
-    files[sink] = f"{HEADER}def run(x):\n    {QUERY}\n\ndef asked():\n    return request.args['q']\n"
+    files[sink] = (
+        f"{HEADER}def run(x):\n    {QUERY}\n\ndef asked():\n    return request.args['q']\n\n"
+        "def same(x):\n    return x\n"
+    )
     tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
     flags = {"rules": ("sql-injection",), "tier": tiers}
     return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
@@ -79,6 +82,11 @@ DOWN = "other.run(request.args['q'])"
 UP = QUERY.replace("+ x", "+ other.asked()")
 
 
+def and_back(times: int) -> str:
+    """Pass the value to a function that returns it, and so on."""
+    return QUERY.replace("+ x", "+ " + "other.same(" * times + "request.args['q']" + ")" * times)
+
+
 @pytest.mark.parametrize(
     ("sink", "n_files", "view", "is_default"),
     [
@@ -86,9 +94,13 @@ UP = QUERY.replace("+ x", "+ other.asked()")
         ("store/run.py", LAYER - 1, DOWN, True),
         ("web/run.py", LAYER, DOWN, True),
         ("store/run.py", LAYER, UP, True),
+        ("store/run.py", LAYER, and_back(MAX_CALLS_OF_LAYERS // 2), True),
+        ("store/run.py", LAYER, and_back(MAX_CALLS_OF_LAYERS // 2 + 1), False),
+        ("store/run.py", LAYER - 1, and_back(MAX_CALLS_OF_LAYERS // 2 + 1), True),
+        ("web/run.py", LAYER, and_back(MAX_CALLS_OF_LAYERS // 2 + 1), True),
     ],
 )
-def test_paths_down_to_another_layer_are_for_the_audit_tier(sink, n_files, view, is_default):
+def test_paths_through_several_layers_are_for_the_audit_tier(sink, n_files, view, is_default):
     assert across(sink, n_files, view) == ["sql-injection"] * is_default
     assert across(sink, n_files, view, "audit") == ["sql-injection"]
 
