@@ -65,9 +65,15 @@ def _increment(unit: Unit, node: Node) -> int:
 
 
 def _unwrapped(target: Node) -> Node:
-    while target.type == "parenthesized_expression" and (inner := only_child(target)) is not None:
+    """The target in parentheses, or behind a cast: the grammar reads `(long) n++` as if it were `((long) n)++`."""
+    while True:
+        if target.type == "cast_expression":
+            inner = target.child_by_field_id(tree.VALUE)
+        else:
+            inner = only_child(target) if target.type == "parenthesized_expression" else None
+        if inner is None:
+            return target
         target = inner
-    return target
 
 
 def _store(unit: Unit, target: Node, evaluate: Callable[[], int]) -> int:
