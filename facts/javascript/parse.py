@@ -25,6 +25,9 @@ _BOUND_METHOD = re.compile(rb"(?<=[=(\[{,:?&|\s])::(?=[A-Za-z_$])")
 _AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
+# Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`.
+_MODULE = rb"import\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*\)"
+_MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+<)")
 _ANNOTATED = re.compile(
     rb"@flow\b|\b(?:import|export)\s+(?:type\b|\{\s*type\b)|[\w})\]]\??\)?\s*:\s*\??(?:string|number|boolean|any|void|mixed|[A-Z]\w*)\b|\w<[A-Z]\w*>\("
 )
@@ -33,6 +36,11 @@ _ANNOTATED = re.compile(
 def _blank(match: re.Match) -> bytes:
     """Return spaces for the words; line ends stay."""
     return re.sub(rb"\S", b" ", match[0])
+
+
+def _name(match: re.Match) -> bytes:
+    """Return a name as long as the text."""
+    return b"x" * len(match[0])
 
 
 def _untyped(match: re.Match) -> bytes:
@@ -62,9 +70,10 @@ def parse(language: str, text: bytes) -> Node:
     mended = _without_ampersands(text, parser)
     if language == "javascript":
         mended = _BOUND_METHOD.sub(_blank, mended)
-        mended = _ATTRIBUTE.sub(lambda match: b"x" * len(match[0]), mended)
+        mended = _ATTRIBUTE.sub(_name, mended)
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
+        mended = _MODULE_TYPE.sub(_name, mended)
     return root if mended == text else parser.parse(mended).root_node
 
 

@@ -32,7 +32,7 @@ def extract(data: bytes) -> FileFacts:
 
 
 def _postfix(expressions: Expressions, value: int, start: int) -> int | None:
-    """`x?builtin`, `x?builtin(a)`, `x!default`, `x??`"""
+    """`x?builtin`, `x?builtin(a)`, `x!default`, `x??`; behind `x!` the name of the next argument is no default"""
     if expressions.take("??"):
         return expressions.page.filtered("exists", [("", value)], expressions.since(start))
     if expressions.peek() == "?" and expressions.kind(1) == "name":
@@ -44,7 +44,8 @@ def _postfix(expressions: Expressions, value: int, start: int) -> int | None:
         expressions.applied = applied
         return result
     if expressions.take("!"):
-        if expressions.kind() in ("string", "number", "name") or expressions.peek() in ("(", "["):
+        is_next = expressions.peek() == "as" or (expressions.kind() == "name" and expressions.peek(1) == "=")
+        if not is_next and (expressions.kind() in ("string", "number", "name") or expressions.peek() in ("(", "[")):
             other = expressions.value(9)
             return expressions.page.filtered("default", [("", value), ("", other)], expressions.since(start))
         return value

@@ -56,6 +56,8 @@ def test_sound_parts_of_a_broken_file_give_facts(source, called):
         ("javascript", "x = d ? ::this.c : e", ("load_attribute", ("this.c", "this", "c"))),
         ("typescript", "export type * from 'a'", ("exports_as", ("module", "*", "export a"))),
         ("typescript", "export type * as b from 'a'", ("exports_as", ("module", "b", "export a"))),
+        ("typescript", "let b = await a<typeof import('c')>()", ("assign", ("b", "await a()"))),
+        ("tsx", "let a: import('c').A<D> = b", ("assign", ("a", "b"))),
         ("typescript", "class A<in out T, out U> {}", ("type_parameter", ("class A", "1", "U", "U"))),
     ],
 )
