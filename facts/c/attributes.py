@@ -42,7 +42,7 @@ _NEAR = 400
 _WORDS = re.compile(
     rb"(?<![\w.>])([A-Za-z_]\w*+)\s++(?=([A-Za-z_]\w*+)(" + _STARS + rb"(?:\(\s*\*\s*)?([A-Za-z_]\w*+)|\s*\(\s*\*)?)"
 )
-# int API f();   char *API f();   void API (*f)();
+# int API f();   char *API f();   void API (*f)();   int api f();
 _AFTER_TYPE = re.compile(
     rb"\b"
     + _BASIC
@@ -50,13 +50,19 @@ _AFTER_TYPE = re.compile(
     + _NAME
     + rb"(?=\s*\*))?[\s*]+("
     + _CAPITALS
-    + rb")(?=[\s*]+"
+    + rb"(?=[\s*]+"
     + _NAME
     + rb"\s*[(=;,)\[]|\s*\(\s*\*\s*"
     + _NAME
-    + rb"\s*\)\s*\()"
+    + rb"\s*\)\s*\()|"
+    + _NAME
+    + rb"(?=\s+(?!"
+    + _CAPITALS
+    + rb")"
+    + _NAME
+    + rb"\s*\())"
 )
-# type *API f;   type (API *f)();   f(type *may_alias p)
+# type *API f;   type (API *f)();   f(type *may_alias p)   type *api f();
 _BESIDE_STAR = re.compile(
     rb"(?<=\w)\s*\*\s*("
     + _CAPITALS
@@ -70,7 +76,11 @@ _BESIDE_STAR = re.compile(
     + _NAME
     + rb")(?=[ \t]+"
     + _NAME
-    + rb"\s*[,)])"
+    + rb"\s*[,);]|\s+(?!"
+    + _CAPITALS
+    + rb")"
+    + _NAME
+    + rb"\s*\()"
 )
 # f(int n API, char *text API)
 _BEHIND_PARAMETER = re.compile(
@@ -122,6 +132,8 @@ _CAST_OF_ADDRESS = re.compile(
 _CAST_BEFORE_BLANK = re.compile(rb"(?<=[=(,?:])\s*(\(\s*" + _NAME + rb"\s*\))(?=[ \t]+[&*][A-Za-z_(])")
 # = (Handle)-1: what a name of a type in parentheses is before is no difference
 _CAST_OF_NUMBER = re.compile(rb"(?<=[=(,?:])\s*(\(\s*(?:[A-Z]\w*[a-z]\w*|\w+_t)\s*\))(?=-\d)")
+# offsetof(type, member.of[0].member)
+_INNER_MEMBER = re.compile(rb"\boffsetof\s*\([^(),]+,\s*(\w+(?:\s*\.\s*\w+|\s*\[\s*\w+\s*\])+)(?=\s*\))")
 # if(__builtin_available(macOS 10.12, *))
 _AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 # MACRO(x) as a whole line, before a statement
@@ -289,6 +301,8 @@ def without_misread(text: bytes) -> bytes:
     text = _CLEANED_UP.sub(lambda match: b"static".ljust(len(match[0])) if macros.cleans_up(match) else match[0], text)
     text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
     result = bytearray(text)
+    for match in _INNER_MEMBER.finditer(text):
+        result[slice(*match.span(1))] = re.sub(rb"\W", b"_", match[1])
     for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS, _CAST_BEFORE_BLANK, _CAST_OF_NUMBER):
         for match in pattern.finditer(text):
             blank(result, *match.span(1))

@@ -29,11 +29,25 @@ _MODIFIERS = kind_ids("modifiers")
 _UNKNOWN_ANNOTATION = re.compile(rb"""@[\w.]*\w(?=\s*\.\.\.)|(?<=\bcase )@[\w.]+(?:\("[^"\n]*"\))?""")
 
 
+# Names of inner records in patterns: `case Shape.Circle(var r)`, `case Line(Shape.Point(int x, int y), var end)`; Java
+# 25's `import module java.base`.
+_UNKNOWN_NAME = re.compile(
+    rb"""(?<=\bcase\ )(?:\w+\.)+(?=\w+\s*\()|(?<=\binstanceof\ )(?:\w+\.)+(?=\w+\s*\()
+    |(?<=[(,\s])(?:\w+\.)+(?=[A-Z]\w*\s*\(\w+(?:<[^<>()]*>)?\s+\w+\s*[,)])|(?<=\bimport\ )module(?=\ [\w.]+;)""",
+    re.VERBOSE,
+)
+
+
 def parse(source: bytes) -> Node:
-    """Return the tree of a file, without annotations that the parser would stumble over."""
+    """Return the tree of a file, without what the parser would stumble over."""
     if b"..." in source or b"case @" in source:
-        source = _UNKNOWN_ANNOTATION.sub(lambda match: b" " * len(match[0]), source)
-    return GRAMMAR.parser.parse(source).root_node
+        source = _UNKNOWN_ANNOTATION.sub(_blank, source)
+    root = GRAMMAR.parser.parse(source).root_node
+    return GRAMMAR.parser.parse(_UNKNOWN_NAME.sub(_blank, source)).root_node if root.has_error else root
+
+
+def _blank(match: re.Match) -> bytes:
+    return b" " * len(match[0])
 
 
 def modifiers(node: Node) -> list[Node]:

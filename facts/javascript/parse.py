@@ -28,6 +28,10 @@ _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
 # Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`.
 _MODULE = rb"import\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*\)"
 _MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+<)")
+# A line that begins a call signature, `<T>(a: T): B`.
+_SIGNATURE = re.compile(rb"\n[ \t]*[ \t](?=<[\s\w])")
+_REMARKS = (b"//", b"/*", b"*")
+_OPEN_ENDS = frozenset({b"", b"(", b"{", b"[", b",", b";", b"<", b"=", b"&", b"|", b"?", b":"})
 _ANNOTATED = re.compile(
     rb"@flow\b|\b(?:import|export)\s+(?:type\b|\{\s*type\b)|[\w})\]]\??\)?\s*:\s*\??(?:string|number|boolean|any|void|mixed|[A-Z]\w*)\b|\w<[A-Z]\w*>\("
 )
@@ -74,6 +78,8 @@ def parse(language: str, text: bytes) -> Node:
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
         mended = _MODULE_TYPE.sub(_name, mended)
+    if language == "typescript":
+        mended = _with_ends(mended)
     return root if mended == text else parser.parse(mended).root_node
 
 
@@ -90,6 +96,24 @@ def parse_annotated(text: bytes, root: Node) -> Node | None:
         if not best.has_error:
             break
     return None if best is root else best
+
+
+def _with_ends(text: bytes) -> bytes:
+    """Return the text with a semicolon before each call signature that is behind a member without one."""
+    ended = bytearray(text)
+    for match in _SIGNATURE.finditer(text):
+        if _line_before(text, match.start())[-1:] not in _OPEN_ENDS:
+            ended[match.end() - 1 : match.end()] = b";"
+    return bytes(ended)
+
+
+def _line_before(text: bytes, end: int) -> bytes:
+    """Return the last line before a place that is neither blank nor a remark."""
+    line = b""
+    while end > 0 and (not line or line.startswith(_REMARKS)):
+        start = text.rfind(b"\n", 0, end) + 1
+        line, end = text[start:end].strip(), start - 1
+    return line
 
 
 def _without_ampersands(text: bytes, parser: Parser) -> bytes:

@@ -11,7 +11,7 @@ from facts.file_facts import FileFacts
 from facts.instructions import load_attribute, operation
 from facts.source_text import SourceText
 from facts.template.expressions import Expressions, Grammar
-from facts.template.page import ESCAPED, RAW, Page, Span, Unreadable
+from facts.template.page import ESCAPED, RAW, Page, Span
 
 _OPENING = re.compile(rb"\b(?:data-)?th[:-]([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')|\[\[(?=[^\]])|\[\((?=[^)])")
 _INLINE_END = {b"[[": re.compile(rb"\]\]"), b"[(": re.compile(rb"\)\]")}
@@ -114,8 +114,8 @@ class Thymeleaf(Page):
                 self.bind(found[1].decode(), value, part)
 
     def _fragment(self, span: Span) -> None:
-        """`th:replace="~{parts/footer :: copy}"`"""
+        """`th:replace="~{parts/footer :: copy}"`; `~{::copy}` is a part of this page, which is read anyway."""
         name = _TEMPLATE.match(self.text(span))
-        if name is None:
-            raise Unreadable
-        self.include(self.body.load_constant("string", name[1]), [], span)
+        if name is not None and name[1] != "this":
+            self.include(self.body.load_constant("string", name[1]), [], span)
+        self._values(span)

@@ -51,6 +51,24 @@ def test_sound_parts_of_a_broken_file_give_facts(source, lines, calls):
     assert calls <= called(source)
 
 
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        (method("if (x instanceof A.B(int n)) { f(n); }"), {"f"}),
+        (method("switch (x) { case A.B(var n) -> f(n); default -> g(); }"), {"f", "g"}),
+        (
+            method("switch (x) { case A(B.C(int n), D.E(var m, var k)) when n > 1 -> f(n); default -> g(h.I(1)); }"),
+            {"f"},
+        ),
+        ("import module java.base;\nclass K { int x = f(); }\n", {"f"}),
+    ],
+)
+def test_what_the_grammar_does_not_know_is_mended(source, calls):
+    assert tree.GRAMMAR.parser.parse(source.encode()).root_node.has_error
+    assert not extract(source).unparsed_lines
+    assert calls <= called(source)
+
+
 @pytest.mark.parametrize("source", ["", "\n", "// only a comment", "\ufeff", ";", "class A {}", "package a;"])
 def test_files_with_next_to_nothing(source):
     found = extract(source)

@@ -58,6 +58,11 @@ def test_sound_parts_of_a_broken_file_give_facts(source, called):
         ("typescript", "export type * as b from 'a'", ("exports_as", ("module", "b", "export a"))),
         ("typescript", "let b = await a<typeof import('c')>()", ("assign", ("b", "await a()"))),
         ("tsx", "let a: import('c').A<D> = b", ("assign", ("a", "b"))),
+        (
+            "typescript",
+            "interface A {\n  (a: B): C[D]\n  // and\n  <T>(a: T): C<T>\n  <\n  T>(a: T): C\n}\nlet a = b",
+            ("assign", ("a", "b")),
+        ),
         ("typescript", "class A<in out T, out U> {}", ("type_parameter", ("class A", "1", "U", "U"))),
     ],
 )
