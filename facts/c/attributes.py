@@ -36,6 +36,24 @@ _STARS = rb"(?:\s*\*[\s*]*|\s+)"
 _BEFORE_CONST = re.compile(
     rb"(?<![\w.>])(" + _CAPITALS + rb")(?=\s+const\s+(?:" + _START + rb"|" + _NAME + _STARS + rb"[\w(]))"
 )
+# api const int f();   api const type *f();
+_WORD_BEFORE_CONST = re.compile(
+    rb"(?<![\w.>])(" + _NAME + rb")(?=\s+const\s+(?:" + _START + rb"|" + _NAME + _STARS + _NAME + rb"\s*[(=;,)\[]))"
+)
+# struct name FAR *p;   type const FAR *p;   struct { … } FAR name;
+_BEFORE_STAR = re.compile(
+    rb"(?:\bstruct\s+"
+    + _NAME
+    + rb"|(?<![\w.>])(?=[a-z])"
+    + _NAME
+    + rb"\s+const)\s+("
+    + _CAPITALS
+    + rb")(?=\s*\*)|\}\s*("
+    + _CAPITALS
+    + rb")(?=\s+"
+    + _NAME
+    + rb"\s*;)"
+)
 # How far back the end of the statement before is looked for.
 _NEAR = 400
 # Two words side by side, with what may make them three: API type f();   API type *f();   API type (*f)();
@@ -140,16 +158,33 @@ _AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 _UNFINISHED = re.compile(
     rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"(?:[ \t]*\r?\n)+(?=([ \t])[ \t]*[A-Za-z_])", re.MULTILINE
 )
-# MACRO as a whole line, behind a statement
-_ALONE = re.compile(rb"^[ \t]+(" + _CAPITALS + rb"|__[a-z_]+__)[ \t]*\r?$", re.MULTILINE)
+# MACRO as a whole line, behind a statement; among declarations one that begins or ends them, or the last of a file
+_ALONE = re.compile(
+    rb"^(?:[ \t]+("
+    + _CAPITALS
+    + rb"|__[a-z_]+__)[ \t]*\r?$|([A-Z0-9_]*(?<![A-Z0-9])(?:BEGIN|END)(?![A-Z0-9])[A-Z0-9_]*)[ \t]*\r?$|("
+    + _CAPITALS
+    + rb")\s*\Z)",
+    re.MULTILINE,
+)
 # MACRO(x) as a whole line at the top level, which is no type of a function and no head of a block
 _DECLARING = re.compile(
     rb"^" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*(?:;|\r?$)(?!\s*(?:\{|[a-z_]\w*\s*\())", re.MULTILINE
 )
 # f(MACRO(x) "text")   f("text" MACRO(x) "text")
 _BEFORE_TEXT = re.compile(rb"(?<=[(,\"])\s*(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*\")")
-# f(ONE OTHER "text")   f("text" ONE OTHER "text")
-_NAMES_BEFORE_TEXT = re.compile(rb"(?<=[(,=?:\"])\s*" + _CAPITALS + rb"((?:\s+" + _CAPITALS + rb")+)(?=\s*\")")
+# f(ONE OTHER "text")   f("text" ONE OTHER "text")   f(ONE OTHER)
+_NAMES_OF_TEXTS = re.compile(
+    rb"(?:(?<=[(,=?:\"])\s*"
+    + _CAPITALS
+    + rb"((?:\s+"
+    + _CAPITALS
+    + rb")+)(?=\s*\"))|(?:(?<=[(,=?\"])\s*"
+    + _CAPITALS
+    + rb"((?:\s+"
+    + _CAPITALS
+    + rb")+)(?=\s*[,);]))"
+)
 # EACH(a, b, <)   CHECK(p, return -1);   CHECK(p, return -1;);
 _CODE = rb"(?:[<>!=]=?\s*\)|(?:return|goto|break|continue)\b)"
 _CODE_AS_ARGUMENT = re.compile(
@@ -189,7 +224,6 @@ _BLANKED = (
     _LIST_TYPE,
     _LOWER_CALL,
     _LOWER_NAME,
-    _NAMES_BEFORE_TEXT,
     _CODE_AS_ARGUMENT,
 )
 # #define ONE ONE, between enumerators
@@ -347,7 +381,7 @@ def names_alone(mask: bytes):
         before = mask[max(0, last, match.start() - _NEAR) : match.start()].rstrip()
         if before[-1:] in _STATEMENT_ENDS or not before:
             last = match.end()
-            yield match.span(1)
+            yield match.span(match.lastindex)
 
 
 def declaring(mask: bytes):
@@ -373,7 +407,8 @@ def _spans(mask: bytes):
             yield entry.span(1)
             yield entry.span(3)
     yield from (match.span() for match in _EMPTY_ARGUMENT.finditer(mask))
-    yield from (match.span(match.lastindex) for match in _BESIDE_STAR.finditer(mask))
+    for pattern in (_BEFORE_STAR, _BESIDE_STAR, _NAMES_OF_TEXTS):
+        yield from (match.span(match.lastindex) for match in pattern.finditer(mask))
     for pattern in _BLANKED:
         yield from (match.span(1) for match in pattern.finditer(mask))
     yield from (match.span(1) for match in _AVAILABLE.finditer(mask))
@@ -396,7 +431,7 @@ _LINE_OF_MACRO = re.compile(rb"[ \t]*" + _CAPITALS + rb"\s*" + _PARENTHESES + rb
 
 def _adjacent(mask: bytes):
     """Yield the spans of names that stand before a type, or between a type and a name."""
-    for pattern in (_BEFORE_CONST, _AFTER_TYPE):
+    for pattern in (_BEFORE_CONST, _WORD_BEFORE_CONST, _AFTER_TYPE):
         yield from (match.span(1) for match in pattern.finditer(mask))
     tag_ends = -1
     for match in _WORDS.finditer(mask):

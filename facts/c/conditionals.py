@@ -8,7 +8,9 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _COMMENT = re.compile(rb"/\*.*?\*/|//.*", re.DOTALL)
-_NEVER = {(b"if", b"0"), (b"ifdef", b"__cplusplus"), (b"if", b"defined(__cplusplus)"), (b"if", b"!1")}
+_NEVER = re.compile(
+    rb"if (?:0|!1|(?:defined\(?__cplusplus\)?|__cplusplus>=?[0-9L]+|__cplusplus)(?:&&[^|]*)?)|ifdef __cplusplus"
+)
 _ALWAYS = {(b"if", b"1"), (b"ifndef", b"__cplusplus"), (b"if", b"!defined(__cplusplus)"), (b"if", b"!0")}
 
 
@@ -64,7 +66,7 @@ def settled(text: bytes) -> bytes:
         if not result[slice(*group.directives[0])].strip():
             continue  # A group around it is switched off.
         first, *others = group.sides
-        if (group.kind, group.condition) in _NEVER:
+        if _NEVER.fullmatch(group.kind + b" " + group.condition):
             blank(result, *first)
         elif (group.kind, group.condition) in _ALWAYS:
             for side in others:

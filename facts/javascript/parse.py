@@ -24,6 +24,8 @@ _TEXTS = frozenset({"jsx_text", "string_fragment", "string"})
 _BOUND_METHOD = re.compile(rb"(?<=[=(\[{,:?&|\s])::(?=[A-Za-z_$])")
 _AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
+# Words that the grammar wants elsewhere, as names of optional members: `in?: string`.
+_MEMBER = re.compile(rb"(?m)(?<=^[ \t])([ \t]*)(in|abstract)(?=\?:)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
 # Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`.
 _MODULE = rb"import\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*\)"
@@ -78,6 +80,7 @@ def parse(language: str, text: bytes) -> Node:
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
         mended = _MODULE_TYPE.sub(_name, mended)
+        mended = _MEMBER.sub(lambda match: match[1] + b"x" * len(match[2]), mended)
     if language == "typescript":
         mended = _with_ends(mended)
     return root if mended == text else parser.parse(mended).root_node

@@ -65,6 +65,9 @@ def test_lines_with_null_bytes_are_known():
         ("a.h", "template <typename T>\nT f(T);\n", "C++"),
         ("a.h", "class A : public B {\n public:\n  int f();\n};\n", "C++"),
         ("a.h", "#ifdef __cplusplus\nnamespace a {\n#endif\nint f(void);\n", None),
+        ("a.h", "#if defined(__cplusplus) && B\ntemplate <class T> T f();\n#endif\nint f(void);\n", None),
+        ("a.h", "#if __cplusplus >= 201103L\ntemplate <class T> T f();\n#else\nint f(void);\n#endif\n", None),
+        ("a.h", "#if __cplusplus >= 201402L\n#define C constexpr\n#endif\nnamespace a {\nint f();\n}\n", "C++"),
         ("a.java", "class A {\n}\n", None),
     ],
 )

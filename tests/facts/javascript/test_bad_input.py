@@ -63,6 +63,7 @@ def test_sound_parts_of_a_broken_file_give_facts(source, called):
             "interface A {\n  (a: B): C[D]\n  // and\n  <T>(a: T): C<T>\n  <\n  T>(a: T): C\n}\nlet a = b",
             ("assign", ("a", "b")),
         ),
+        ("typescript", "interface A {\n  in?: B\n  abstract?: C | null\n}\nlet a = b", ("assign", ("a", "b"))),
         ("typescript", "class A<in out T, out U> {}", ("type_parameter", ("class A", "1", "U", "U"))),
     ],
 )
