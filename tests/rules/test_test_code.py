@@ -9,6 +9,7 @@ store_mock.go mock_store.go store/mocks/a.go user_fixtures.go fixtures/b.go
 app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-app.cjs app.test-d.ts page.cy.ts
 src/__tests__/app.jsx src/__mocks__/fs.js src/__tests_dts__/a.ts cypress/support/commands.js e2e/login.ts
 src/test/java/p/A.java src/integrationTest/java/p/B.java src/testFixtures/java/p/C.java javatests/p/D.java
+src/inttest/java/p/F.java src/it-tests/java/p/G.java
 test/sample/src/main/java/p/E.java
 config/mock/database.ts src/mocks/a.js shop.mock.ts page.stories.tsx
 cypress.config.ts playwright.config.mjs karma.conf.js vitest.unit.config.ts
@@ -22,7 +23,7 @@ mocking/a.js mock.config.ts stories.js
 contests/app.py speed_test/app.py protests-unit/app.py config.js cypress.js app.config.ts
 spec.js specs.js inspect.js latest.js attest-app.js app.spectrum.js playground/app.ts
 src/main/java/p/test/A.java src/main/java/p/testing/B.java src/main/java/p/Test.java src/java/p/ContextTest0.java
-test-list.c latest.c
+test-list.c latest.c src/latest/java/p/A.java src/contest/java/p/B.java
 """.split()
 IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(m, _, _, f).\n"
 
