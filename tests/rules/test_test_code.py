@@ -5,7 +5,7 @@ import pytest
 TESTS = """
 conftest.py test_app.py app_test.py tests.py shop/tests.py shop/tests/helper.py testing/tool.py test_app/helper.py
 app_test.go pkg/testdata/a.go pkg/testutil/a.go
-store_mock.go mock_store.go store/mocks/a.go user_fixtures.go fixtures/b.go
+store_mock.go mock_store.go store/mocks/a.go user_fixtures.go fixtures/b.go testcert.go testutils.go
 app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-app.cjs app.test-d.ts page.cy.ts
 src/__tests__/app.jsx src/__mocks__/fs.js src/__tests_dts__/a.ts cypress/support/commands.js e2e/login.ts
 src/test/java/p/A.java src/integrationTest/java/p/B.java src/testFixtures/java/p/C.java javatests/p/D.java
@@ -18,7 +18,7 @@ list_test.c list_unittest.c tests/unit/list.c t/unit/app.py t/basic.c
 """.split()
 PROGRAM = """
 app.py attest.py latest.py contest.py testament.py protests/app.py src/latest/a.py
-app.go testable.go contest/a.go mocking.go mockery/a.go smock/a.go fixture_store/a.go
+app.go testable.go testimonials.go tester_list.go contest/a.go mocking.go mockery/a.go smock/a.go fixture_store/a.go
 mocking/a.js mock.config.ts stories.js
 contests/app.py speed_test/app.py protests-unit/app.py config.js cypress.js app.config.ts
 spec.js specs.js inspect.js latest.js attest-app.js app.spectrum.js playground/app.ts
