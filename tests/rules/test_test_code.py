@@ -47,3 +47,11 @@ def test_files_of_tests_are_told_by_their_paths(rows):
     found = rows("in_tests", dict.fromkeys(TESTS + PROGRAM, ""), IN_TESTS)
     packages = {path for (path,) in found if path.endswith("/")}
     assert {path for (path,) in found} - packages == set(TESTS)
+
+
+def test_go_files_that_make_assertions_are_tests(rows):
+    made = 'package p\nimport "github.com/testcontainers/testcontainers-go"\nfunc f() { testcontainers.Run() }\n'
+    star = 'package p\nimport . "github.com/onsi/gomega"\nfunc g() { Expect(1) }\n'
+    other = 'package p\nimport "github.com/stretchr/objx"\nfunc h() { objx.New(1) }\n'
+    found = rows("in_tests", {"p/db.go": made, "p/ask.go": star, "p/run.go": other}, IN_TESTS)
+    assert {path for (path,) in found if not path.endswith("/")} == {"p/db.go", "p/ask.go"}
