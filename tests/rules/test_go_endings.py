@@ -310,3 +310,40 @@ def test_findings_stand_where_they_are_marked(name):
     report = scan_tree(MemoryTree({"shop/main.go": text.encode()}, "endings"), request).report
     assert not [problem for problem in report.problems if problem.level == "error"]
     assert {(finding.place.line, finding.check) for finding in report.findings} == expected
+
+
+OAPI_TYPES = """package shop
+
+import "context"
+
+type AddBookRequestObject struct {
+	Title string
+	Body  *struct{ Note string }
+}
+
+type StrictServerInterface interface {
+	AddBook(ctx context.Context, request AddBookRequestObject) error
+}
+"""
+OAPI_HANDLER = """package shop
+
+import ("context"; "os/exec")
+
+type server struct{}
+type OwnRequestObject struct{ Note string }
+
+func (s server) AddBook(ctx context.Context, request AddBookRequestObject) error {
+	exec.Command("sh", "-c", request.Body.Note).Run() // found
+	return nil
+}
+func (s server) Own(request OwnRequestObject) error { return exec.Command("sh", "-c", request.Note).Run() }
+"""
+
+
+def test_a_generated_server_gives_what_was_sent():
+    tree = {"shop/api.gen.go": OAPI_TYPES.encode(), "shop/main.go": OAPI_HANDLER.encode()}
+    report = scan_tree(MemoryTree(tree, "generated"), ScanRequest(Path("."), None, {"rules": ("injection",)})).report
+    expected = {number for number, line in enumerate(OAPI_HANDLER.splitlines(), 1) if line.endswith("// found")}
+    assert {(finding.place.line, finding.check) for finding in report.findings} == {
+        (line, "command-injection") for line in expected
+    }

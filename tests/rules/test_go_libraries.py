@@ -94,6 +94,49 @@ func main() {
 	e.Start(":1323")
 }
 """,
+    "websockets": """
+import (
+	"context"
+	"io"
+	"net"
+	"os/exec"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+	"github.com/gobwas/ws/wsutil"
+	"github.com/jinzhu/copier"
+	old "golang.org/x/net/websocket"
+)
+
+type message struct {
+	Text string
+}
+
+func coder(ctx context.Context, socket *websocket.Conn) {
+	var m, other message
+	wsjson.Read(ctx, socket, &m)
+	exec.Command("sh", "-c", m.Text).Run() // found: command-injection
+	copier.Copy(&other, &m)
+	exec.Command("sh", "-c", other.Text).Run() // found: command-injection
+	_, reader, _ := socket.Reader(ctx)
+	text, _ := io.ReadAll(reader)
+	exec.Command("sh", "-c", string(text)).Run() // found: command-injection
+	wsjson.Write(ctx, socket, m)
+}
+
+func others(socket *old.Conn, connection net.Conn) {
+	var m message
+	old.JSON.Send(socket, m)
+	exec.Command("sh", "-c", m.Text).Run()
+	var text string
+	old.Message.Receive(socket, &text)
+	exec.Command("sh", "-c", text).Run() // found: command-injection
+	data, _, _ := wsutil.ReadClientData(connection)
+	exec.Command("sh", "-c", string(data)).Run() // found: command-injection
+	answer, _, _ := wsutil.ReadServerData(connection)
+	exec.Command("sh", "-c", string(answer)).Run()
+}
+""",
     "fiber": """
 import (
 	"os/exec"
