@@ -194,3 +194,25 @@ def test_a_firewall_lets_no_line_break_into_an_address(files, lines):
     tree = MemoryTree({"Orders.java": SHOWN.encode(), **files}, "orders")
     findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("log-injection",)})).report.findings
     assert [finding.place.line for finding in findings] == lines
+
+
+WORDS = """
+import com.google.gson.*;
+import org.springframework.web.bind.annotation.*;
+@RestController class Words {
+    @GetMapping("/words") String show(@RequestParam String word) {
+        return new Gson().toJson(word);
+    }
+}
+"""
+PLAIN = """
+import com.google.gson.*;
+class Plain { Gson plain() { return new GsonBuilder().disableHtmlEscaping().create(); } }
+"""
+
+
+@pytest.mark.parametrize(("files", "lines"), [({}, []), ({"Plain.java": PLAIN.encode()}, [6])])
+def test_gson_escapes_tags_unless_it_is_told_not_to(files, lines):
+    tree = MemoryTree({"Words.java": WORDS.encode(), **files}, "words")
+    findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("cross-site-scripting",)})).report.findings
+    assert [finding.place.line for finding in findings] == lines
