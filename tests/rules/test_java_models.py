@@ -216,3 +216,27 @@ def test_gson_escapes_tags_unless_it_is_told_not_to(files, lines):
     tree = MemoryTree({"Words.java": WORDS.encode(), **files}, "words")
     findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("cross-site-scripting",)})).report.findings
     assert [finding.place.line for finding in findings] == lines
+
+
+PATTERNS = """
+import java.util.regex.Pattern;
+class Patterns {
+    static final Pattern GREEDY = Pattern.compile("([a-z]+)+@");
+    static final Pattern LAZY = Pattern.compile("([a-z]+)+?@");
+    static final Pattern REFERS_BACK = Pattern.compile("([a-z]+)+\\\\1@");
+    static final Pattern COUNTED = Pattern.compile("([a-z]+){1,40}@");
+    static final Pattern DEEP = Pattern.compile("(?:(?:[a-z]+)+)+@");
+}
+"""
+LATER = "import java.util.List; class Later { List<String> names() { return List.of(); } }"
+RECORD = "record Later(String name) {}"
+EARLIER = "import java.util.*; class Earlier { List<String> names() { return Arrays.asList(); } }"
+
+
+@pytest.mark.parametrize(
+    ("other", "lines"), [(EARLIER, [4, 5, 6, 7, 8]), (LATER, [5, 6, 7, 8]), (RECORD, [5, 6, 7, 8])]
+)
+def test_java_remembers_where_greedy_loops_failed_since_9(other, lines):
+    tree = MemoryTree({"Patterns.java": PATTERNS.encode(), "Other.java": other.encode()}, "patterns")
+    findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("exponential-regex",)})).report.findings
+    assert [finding.place.line for finding in findings] == lines
