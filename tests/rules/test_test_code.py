@@ -5,7 +5,7 @@ import pytest
 TESTS = """
 conftest.py test_app.py app_test.py tests.py shop/tests.py shop/tests/helper.py testing/tool.py test_app/helper.py
 app_test.go pkg/testdata/a.go pkg/testutil/a.go
-store_mock.go mock_store.go store/mocks/a.go user_fixtures.go fixtures/b.go testcert.go testutils.go
+store_mock.go mock_store.go store/mocks/a.go user_fixtures.go fixtures/b.go testcert.go testutils.go e2etest_service.go
 app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-app.cjs app.test-d.ts page.cy.ts
 src/__tests__/app.jsx src/__mocks__/fs.js src/__tests_dts__/a.ts cypress/support/commands.js e2e/login.ts
 src/test/java/p/A.java src/integrationTest/java/p/B.java src/testFixtures/java/p/C.java javatests/p/D.java
