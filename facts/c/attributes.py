@@ -332,7 +332,7 @@ def without_misread(text: bytes) -> bytes:
     text = _LASTING.sub(lambda match: match[1] + b"static".ljust(len(match[2])), text)
     text = _FOR_MACRO.sub(b"   ", text)
     text = _INFERRED.sub(b"Auto", text)
-    text = _CLEANED_UP.sub(lambda match: b"static".ljust(len(match[0])) if macros.cleans_up(match) else match[0], text)
+    text = _with_static(text, macros)
     text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
     result = bytearray(text)
     for match in _INNER_MEMBER.finditer(text):
@@ -345,6 +345,15 @@ def without_misread(text: bytes) -> bytes:
     for match in _ALONE_BEFORE_TARGET.finditer(text):
         if text[max(0, match.start() - _NEAR) : match.start()].rstrip()[-1:] in b";{}":
             result[match.start(1)] = ord(";")
+    return bytes(result)
+
+
+def _with_static(text: bytes, macros: _Macros) -> bytes:
+    """Return the text with `static` in place of what says that a variable is cleaned up, where there is room for it."""
+    result = bytearray(text)
+    for match in _CLEANED_UP.finditer(masked(text)):
+        if len(match[0]) >= len(b"static") and macros.cleans_up(match):
+            result[slice(*match.span())] = b"static".ljust(len(match[0]))
     return bytes(result)
 
 
