@@ -349,11 +349,12 @@ def without_misread(text: bytes) -> bytes:
 
 
 def _with_static(text: bytes, macros: _Macros) -> bytes:
-    """Return the text with `static` in place of what says that a variable is cleaned up, where there is room for it."""
+    """Return the text with `static` in place of what says that a variable is cleaned up, or `auto` in few letters."""
     result = bytearray(text)
     for match in _CLEANED_UP.finditer(masked(text)):
-        if len(match[0]) >= len(b"static") and macros.cleans_up(match):
-            result[slice(*match.span())] = b"static".ljust(len(match[0]))
+        if len(match[0]) >= len(b"auto") and macros.cleans_up(match):
+            lasting = b"static" if len(match[0]) >= len(b"static") else b"auto"
+            result[slice(*match.span())] = lasting.ljust(len(match[0]))
     return bytes(result)
 
 

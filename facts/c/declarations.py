@@ -17,7 +17,8 @@ from facts.row_builder import tail
 @STATEMENTS("declaration")
 def _declaration(unit: Unit, node: Node) -> None:
     declarators = [declared(part, unit.source) for part in node.children_by_field_id(tree.DECLARATOR)]
-    words = modifiers(node, unit.source)
+    # `auto` stands for attributes in few letters that clean the variable up: no more is it the function's to release.
+    words = ["static" if word == "auto" else word for word in modifiers(node, unit.source)]
     base = specifier(unit, node.child_by_field_id(tree.TYPE), next((found.name for found in declarators), ""))
     for found in declarators:
         if found.form == FUNCTION:
