@@ -109,11 +109,17 @@ def ranges(part: Any) -> Iterator[tuple[int, int]]:
 
 @dataclass
 class Automaton:
-    """`characters[p]` is the set (a bit mask) that position p reads; `follow[p][q]` the number of ways from p to q."""
+    """`characters[p]` is the set (a bit mask) that position p reads; `follow[p][q]` the number of ways from p to q.
+
+    `next[p]` is the set that may be read behind p, where an assertion limits it, and `groups` has those of groups that
+    are one character.
+    """
 
     alphabet: Alphabet
     characters: list[int] = field(default_factory=list)
     follow: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
+    next: dict[int, int] = field(default_factory=dict)
+    groups: dict[int, int] = field(default_factory=dict)
 
     def position(self, characters: int) -> Fragment:
         if len(self.characters) >= MAX_POSITIONS:
@@ -121,6 +127,10 @@ class Automaton:
         self.characters.append(characters)
         at = len(self.characters) - 1
         return Fragment({at: 1}, {at: 1}, 0)
+
+    def read(self, before: int, position: int) -> int:
+        """Return the characters that position reads behind another one."""
+        return self.characters[position] & self.next.get(before, -1)
 
     def link(self, last: dict[int, int], first: dict[int, int]) -> None:
         for p, ways_out in last.items():
@@ -235,16 +245,50 @@ def parsed(pattern: str) -> list[tuple[int, Any]]:
 
 
 def build(automaton: Automaton, items: Items) -> Fragment:
-    whole = Fragment()
-    for operator, argument in items:
-        whole = automaton.concatenate(whole, fragment(automaton, operator, argument))
+    whole, before, limit = Fragment(), None, -1
+    for item in items:
+        part = fragment(automaton, *item)
+        whole = automaton.concatenate(whole, part)
+        asserts = asserted(automaton.alphabet, item)
+        if asserts is not None:
+            limit &= asserts
+            if before is not None:
+                automaton.next[before] = automaton.next.get(before, -1) & asserts
+        elif part.last:
+            before = next(iter(part.last)) if one_character(automaton.alphabet, [item]) is not None else None
+            if before is not None:
+                automaton.characters[before] &= limit
+            limit = -1
     return whole
+
+
+def one_character(alphabet: Alphabet, items: Items) -> int | None:
+    """Return the set of which the items read one character, None if they are something else.
+
+    They may have assertions of nothing beside it, which `kept_apart` makes.
+    """
+    match [item for item in items if not (item[0] is sre.ASSERT and not len(item[1][1]))]:
+        case [(sre.LITERAL | sre.NOT_LITERAL | sre.IN | sre.ANY as operator, argument)]:
+            return characters_of(alphabet, operator, argument)
+    return None
+
+
+def asserted(alphabet: Alphabet, item: tuple[int, Any]) -> int | None:
+    """Return the set of which the next character is one, by an assertion of one character; None if it is none."""
+    operator, argument = item
+    if operator not in LOOKS or argument[0] < 0:
+        return None
+    characters = one_character(alphabet, argument[1])
+    return characters if characters is None or operator is sre.ASSERT else alphabet.every & ~characters
 
 
 def fragment(automaton: Automaton, operator: int, argument: Any) -> Fragment:
     if operator in REPEATS:
         return repeat(automaton, *argument)
     if operator is sre.SUBPATTERN:
+        characters = one_character(automaton.alphabet, argument[3])
+        if argument[0] is not None and characters is not None:
+            automaton.groups[argument[0]] = characters
         return build(automaton, list(argument[3]))
     if operator is sre.BRANCH:
         return alternatives([build(automaton, list(option)) for option in argument[1]])
@@ -254,7 +298,7 @@ def fragment(automaton: Automaton, operator: int, argument: Any) -> Fragment:
     if operator in LOOKS:
         return Fragment()
     if operator is sre.GROUPREF:
-        return automaton.position(automaton.alphabet.every)
+        return automaton.position(automaton.groups.get(argument, automaton.alphabet.every))
     if operator is sre.ATOMIC_GROUP or operator is sre.POSSESSIVE_REPEAT or operator is sre.GROUPREF_EXISTS:
         return automaton.position(automaton.alphabet.every)  # never backtracked into: one opaque step
     return automaton.position(characters_of(automaton.alphabet, operator, argument))
@@ -324,7 +368,10 @@ def category(alphabet: Alphabet, name: int) -> int:
 
 def ambiguous_components(automaton: Automaton) -> list[set[int]]:
     """Return, for each way to leave a position and come back by one word in two ways, the positions on the way."""
-    graph = {p: [q for q in follow] for p, follow in automaton.follow.items()}
+    graph = {
+        p: [q for q in follow if automaton.read(p, q) or not automaton.characters[q]]
+        for p, follow in automaton.follow.items()
+    }
     found = []
     for component in strong_components(graph, range(len(automaton.characters))):
         inner = {p: [q for q in graph.get(p, ()) if q in component] for p in component}
@@ -343,7 +390,6 @@ def diverging(automaton: Automaton, inner: dict[int, list[int]]) -> bool:
 
     Then (p, p) and (q, r) are in one component of the product.
     """
-    read = automaton.characters
     product: dict[tuple[int, int], list[tuple[int, int]]] = {}
     todo = [(p, p) for p in inner]
     while todo:
@@ -351,7 +397,9 @@ def diverging(automaton: Automaton, inner: dict[int, list[int]]) -> bool:
         if pair in product:
             continue
         left, right = pair
-        product[pair] = [(p, q) for p in inner[left] for q in inner[right] if read[p] & read[q]]
+        product[pair] = [
+            (p, q) for p in inner[left] for q in inner[right] if automaton.read(left, p) & automaton.read(right, q)
+        ]
         todo.extend(product[pair])
     for component in strong_components(product, product):
         if any(p == q for p, q in component) and any(p != q for p, q in component):

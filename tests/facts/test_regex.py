@@ -29,6 +29,10 @@ from facts.render_facts import render
         r"(жx|[^б]x)*!",
         r"(\wx|жx)*!",
         r"([^\d]x|жx)*!",
+        r"^(\s|/\*([^*]|\*)*?\*/)*x$",
+        r"^(\s)(?:\s*\1){2,}\s*$",
+        r"^(?:(?!b)\w|a)*$",
+        r"^(?:a(?!c)b|ab)*$",
     ],
 )
 def test_ambiguous_loops_are_found(pattern):
@@ -52,6 +56,10 @@ def test_ambiguous_loops_are_found(pattern):
         r"^([\uf900-\ufdcf]|(%a)|[\ue000-\uf8ff])*$",
         r"(бx|[^б]x)*!",
         r"(\u00ffx|[\u0100-\u0101]x|\u0102x)*!",
+        r"^(\s|/\*([^*]|\*(?!/))*?\*/)*x$",
+        r"^([*\-_])(?:\s*\1){2,}\s*$",
+        r"^(?:(?!a)\w|a)*$",
+        r"^(?:a(?=b)|ab)*$",
         r"(not a pattern",
         r"no loop (at all)",
         "",
