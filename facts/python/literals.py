@@ -111,10 +111,14 @@ def _between(unit: Unit, start: int, end: int) -> str:
 
 def _interpolation(unit: Unit, node: Node, parts: list) -> None:
     value = unit.value(node.child_by_field_id(tree.EXPRESSION))
-    conversion = node.child_by_field_id(tree.CONVERSION)
-    shows_representation = conversion is not None and unit.text(conversion) in ("!r", "!a")
-    parts.append(_format(unit, "repr", [value], conversion) if shows_representation else value)
     specifier = node.child_by_field_id(tree.FORMAT_SPECIFIER)
+    equals = next((child for child in node.children if child.type == "="), None)
+    if equals is not None:
+        start = parts.pop() if parts and isinstance(parts[-1], str) else ""
+        parts.append(start + _between(unit, node.children[0].end_byte, equals.next_sibling.start_byte))
+    shown = node.child_by_field_id(tree.CONVERSION) or (equals if specifier is None else None)
+    shows_representation = shown is not None and unit.text(shown) in ("!r", "!a", "=")
+    parts.append(_format(unit, "repr", [value], shown) if shows_representation else value)
     if specifier is not None and any(child.is_named for child in specifier.children):
         nested: list = []
         _parts_of(unit, specifier, True, nested)
