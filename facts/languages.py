@@ -98,16 +98,13 @@ def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> L
     return importlib.import_module(LANGUAGES[language].package + ".module_layout").layout(imports)
 
 
-def _for_c(data: bytes) -> bytes:
-    return importlib.import_module("facts.c.conditionals").settled(data)
-
-
 def other_content(data: bytes, language: str) -> str | None:
     """Return what a file holds that has the suffix of a language and is not written in it, None if it is."""
     if language == "html" and importlib.import_module("facts.template").syntax_of(data) is None:
         return "HTML that is no template"
     if language == "c" and _OBJECTIVE_C.search(data):
         return "Objective-C"
-    if language == "c" and _CPP.search(data) and _CPP.search(_for_c(data)):
-        return "C++"
+    if language == "c" and _CPP.search(data):
+        settled = importlib.import_module("facts.c.conditionals").settled(data)
+        return "C++" if _CPP.search(settled) else None
     return None

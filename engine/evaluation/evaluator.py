@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 HANDED_OVER_S = 0.004
-"""What a copy of the process evaluates before it hands over: to do so takes longer than to evaluate most strata."""
+"""The time that a copy of the process evaluates for before it hands over, which takes longer than most strata do."""
 
 
 class SharedOptions(TypedDict, total=False):
@@ -226,7 +226,7 @@ class Evaluation:
             self.execution.is_accompanied = self.copy.is_at_work
 
     def evaluate_in_copy(self, strata: Sequence[int]) -> Iterator[Finished]:
-        """Evaluate strata in the copy, on one thread: others there are none."""
+        """Evaluate strata in the copy, and yield them some at a time; on one thread, as a fork has no others."""
         state = self.state
         if len(state.execution.pool.workers) > 1:
             state.execution = state.execution.alone()

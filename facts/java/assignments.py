@@ -65,7 +65,7 @@ def _increment(unit: Unit, node: Node) -> int:
 
 
 def _unwrapped(target: Node) -> Node:
-    """The target in parentheses, or behind a cast: the grammar reads `(long) n++` as if it were `((long) n)++`."""
+    """Return the target without parentheses and casts: the grammar reads `(long) n++` as if it were `((long) n)++`."""
     while True:
         if target.type == "cast_expression":
             inner = target.child_by_field_id(tree.VALUE)

@@ -43,7 +43,8 @@ def parse(source: bytes) -> Node:
     if b"..." in source or b"case @" in source:
         source = _UNKNOWN_ANNOTATION.sub(_blank, source)
     root = GRAMMAR.parser.parse(source).root_node
-    return GRAMMAR.parser.parse(_UNKNOWN_NAME.sub(_blank, source)).root_node if root.has_error else root
+    mended = _UNKNOWN_NAME.sub(_blank, source) if root.has_error else source
+    return root if mended == source else GRAMMAR.parser.parse(mended).root_node
 
 
 def _blank(match: re.Match) -> bytes:
