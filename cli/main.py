@@ -61,6 +61,8 @@ def main() -> None:
     """Run the command line. Print unexpected errors as one line, with a traceback if ANALYZE_DEBUG is set."""
     # A scan makes much that lives to its end, and next to no cycles: collections would only walk it again and again.
     gc.set_threshold(5_000_000)
+    # numpy's threads for matrices wait by spinning, and rules use none.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -183,8 +183,8 @@ class Codec(Generic[Root]):
             return optional(self._pair(Union[tuple(held)]))  # noqa: UP007 - of one type it is that type.
         if origin is tuple and arguments[-1] is not ...:
             return fixed([self._pair(each) for each in arguments])
-        if origin in (tuple, list, frozenset):
-            return sequence(origin, self._pair(arguments[0]))
+        if origin in (tuple, list, frozenset, Sequence):
+            return sequence(tuple if origin is Sequence else origin, self._pair(arguments[0]))
         if origin in (dict, Mapping):
             return mapping(*(self._pair(each) for each in arguments))
         raise TypeError(f"{hint} is no plain data")

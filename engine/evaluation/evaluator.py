@@ -18,7 +18,6 @@ from engine.evaluation.forked_strata import Finished, ForkedStrata
 from engine.evaluation.stratum_evaluation import StratumEvaluation
 from engine.evaluation.translated_ids import TranslatedIds
 from engine.language.checked_program import CheckedProgram
-from engine.language.traverse import all_atoms
 from engine.operating_system import can_fork, n_cores, release_free_memory
 from engine.plan.push_extrema import push_extrema
 from engine.plan.strata_order import StrataOrder, needs_of
@@ -178,7 +177,7 @@ class Evaluation:
     @cached_property
     def reads(self) -> list[set[str]]:
         """The relations that each stratum reads."""
-        return [{atom.relation for clause in s.clauses for atom in all_atoms(clause)} for s in self.strata]
+        return [{name for each in outlines for name in each.reads} for outlines in self.state.outlines]
 
     def finished(self, at: int, statistics: StratumStatistics) -> None:
         """A stratum is done: once many rows have been derived, let go of what none that is left reads."""

@@ -26,10 +26,11 @@ from engine.evaluation.translated_ids import NewValues, TranslatedIds
 from engine.evaluation.value_order import Ranking
 from engine.evaluation.vectorized_functors import Functors
 from engine.language.checked_program import CheckedClause, CheckedProgram, Stratum
-from engine.language.syntax import Atom, Constant, RecordTerm
+from engine.language.clause_outline import Outline, only, outlines_of
+from engine.language.syntax import Constant, RecordTerm
 from engine.language.traverse import all_atoms, literal_terms
 from engine.operating_system import peak_bytes
-from engine.plan.existence import split_existence
+from engine.plan.existence import Splitter
 from engine.plan.flatten import contribution, flatten
 from engine.plan.program_slice import deriving
 from engine.plan.rule import Rule
@@ -66,7 +67,9 @@ class StratumEvaluation:
         widenings: Sequence[Widening],
         explained: bool,
     ) -> None:
-        self.program = program = split_existence(program)
+        self.declared = dict(program.relations)
+        self.program = program = replace(program, relations=self.declared)
+        self.outlines = [outlines_of(stratum.clauses) for stratum in program.strata]
         self.database, self.execution, self.meter = database, execution, execution.meter
         self.tells_all = explained or execution.profiled
         self.peak_bytes = peak_bytes()
@@ -81,7 +84,7 @@ class StratumEvaluation:
         execution.dated = {name for name, widening in self.widenings.items() if not isinstance(widening.choose, Always)}
         self.symbols = database.symbols
         bits = program.number_bits
-        written = {clause.head.relation for clause in program.clauses}.union(w.into for w in widenings)
+        written = {each.head for outlines in self.outlines for each in outlines}.union(w.into for w in widenings)
         self.written = written
         written |= program.ordered | {r.name for r in program.relations.values() if "eqrel" in r.qualifiers}
         self.attached = {
@@ -97,7 +100,8 @@ class StratumEvaluation:
         }
         self.explainer = explainer(program, self.symbols) if explained else None
         bound = dict(self.relations)
-        statistics = Statistics(bound, constant_signatures(program), execution.options.min_sampled)
+        signatures = constant_signatures(chain.from_iterable(self.outlines))
+        statistics = Statistics(bound, signatures, execution.options.min_sampled)
         self.bindings = Bindings(bound, self.records, Functors(bits, self.symbols), statistics)
         to_rule = partial(flatten, program=program, encode=self.encode)
         self.constants = HeldConstants(self.relations)
@@ -120,14 +124,20 @@ class StratumEvaluation:
         return (
             special.isdisjoint(stratum.relations)
             and all(type(relation) is Relation for relation in relations)
-            and not any(clause.counters or self.has_branches(clause) for clause in stratum.clauses)
+            and not any(outline.counts for outline in outlines_of(stratum.clauses))
+            and not (self.branched and any(map(self.has_branches, stratum.clauses)))
             and not self.meter.charges(relations)
         )
+
+    @cached_property
+    def branched(self) -> set[str]:
+        """The records of algebraic data types."""
+        return {name for name, record in self.program.records.items() if record.branches}
 
     def has_branches(self, clause: CheckedClause) -> bool:
         """Return True if a clause looks into values of an algebraic data type, whose columns have no one type."""
         terms = chain.from_iterable(map(literal_terms, (clause.head, *clause.body)))
-        return any(isinstance(term, RecordTerm) and self.program.records[term.type].branches for term in terms)
+        return any(isinstance(term, RecordTerm) and term.type in self.branched for term in terms)
 
     def adopt(self, stratum: Stratum, columns: Mapping[str, Columns], ids: TranslatedIds) -> None:
         """Enter what a copy has derived: the columns of relations that have rows."""
@@ -232,9 +242,19 @@ class StratumEvaluation:
         return done
 
     def fixpoint(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
-        admissions = self.staging.admissions(stratum.relations)
-        if not (stratum.clauses or admissions or self.tells_all):
+        """Derive what a stratum does, and before it the tests of existence that its clauses are split into."""
+        if not (stratum.clauses or self.tells_all or any(map(self.program.is_ordered, stratum.relations))):
             return self.only_given(stratum, members)
+        splitter = Splitter(self.program)
+        *tests, whole = splitter.stratum(stratum)
+        for name in splitter.made:
+            self.declared[name] = splitter.made[name]
+            self.relations[name] = self.bindings.relations[name] = Relation(name, 0, np.dtype(np.int32))
+        done = [self.component(each, [self.relations[name] for name in each.relations]) for each in (*tests, whole)]
+        return replace(done[-1], relations=stratum.relations, rules=[rule for each in done for rule in each.rules])
+
+    def component(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
+        admissions = self.staging.admissions(stratum.relations)
         facts, rules, stages = self.rules(stratum, admissions)
         if not self.tells_all:
             rules = [rule for rule in rules if self.constants.may_match(rule, stratum.relations)]
@@ -269,14 +289,16 @@ class StratumEvaluation:
         """Return the stratum without clauses that read a relation without rows, or a recursion that nothing begins."""
         members = frozenset(stratum.relations)
         clauses = []
-        for at, clause in enumerate(stratum.clauses):
-            reads = {atom.relation for atom in clause.body if isinstance(atom, Atom)}
-            if all(self.relations[name].n for name in reads - members):
-                clauses.append((at, clause.head.relation, reads & members))
+        for at, outline in enumerate(outlines_of(stratum.clauses)):
+            needs = {name for name, _ in outline.needs}
+            if all(self.relations[name].n for name in needs - members):
+                clauses.append((at, outline.head, needs & members))
         kept = deriving(clauses, set(filter(self.is_given, members)))
-        if len(kept) == len(stratum.clauses):
-            return stratum
-        return replace(stratum, clauses=tuple(clause for at, clause in enumerate(stratum.clauses) if at in kept))
+        return (
+            stratum
+            if len(kept) == len(stratum.clauses)
+            else replace(stratum, clauses=only(stratum.clauses, sorted(kept)))
+        )
 
     def is_given(self, name: str) -> bool:
         """Return True if the database has rows of a relation."""
@@ -363,13 +385,11 @@ def is_constant(clause: CheckedClause) -> bool:
     return clause.is_fact and all(isinstance(term, Constant) for term in contribution(clause.head))
 
 
-def constant_signatures(program: CheckedProgram) -> Counter[tuple[str, tuple[int, ...]]]:
-    """Count the atoms of all bodies by relation and the columns that hold constants."""
-    found: Counter[tuple[str, tuple[int, ...]]] = Counter()
-    for clause in program.clauses:
-        for literal in clause.body:
-            if isinstance(literal, Atom):
-                columns = tuple(i for i, term in enumerate(literal.arguments) if isinstance(term, Constant))
-                if columns:
-                    found[literal.relation, columns] += 1
-    return found
+def constant_signatures(outlines: Iterable[Outline]) -> Counter[tuple[str, tuple[int, ...]]]:
+    """Count the atoms of bodies by relation and the columns that hold constants."""
+    return Counter(
+        (relation, tuple([column for column, _, _ in asked]))
+        for outline in outlines
+        for relation, asked in outline.needs
+        if asked
+    )

@@ -29,6 +29,7 @@ from engine.incremental.split_folds import Split, split_folds
 from engine.incremental.state_identity import digest, digest_of
 from engine.incremental.strict_recursion import is_strict
 from engine.language.checked_program import CheckedProgram, Relation, Stratum
+from engine.language.clause_outline import outline
 from engine.language.program_codec import PROGRAM_CODEC
 from engine.plan.existence import split_existence
 from engine.plan.flatten import contribution, flatten
@@ -64,7 +65,7 @@ class Preparation:
             digest(program),
             program.number_bits,
             program.records,
-            dict(constant_signatures(program)),
+            dict(constant_signatures(map(outline, program.clauses))),
             self.shapes,
             self.projections,
             self.equivalences,

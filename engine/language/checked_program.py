@@ -16,7 +16,7 @@ Clauses are in the syntax of `syntax`, lowered to a core that an evaluator can t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.language.syntax import Atom, Directive, Literal, Span, span_field
@@ -134,7 +134,7 @@ class Stratum:
 
     relations: tuple[str, ...]
     recursive: bool
-    clauses: tuple[CheckedClause, ...]
+    clauses: Sequence[CheckedClause]
     premappable: bool = True
 
 

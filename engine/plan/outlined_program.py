@@ -7,7 +7,7 @@ follow from such facts alone (see `constant_strata`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -18,20 +18,12 @@ import numpy as np
 from engine.codec import SURROGATES, WRONG, Codec, Damaged
 from engine.database import Columns, Database
 from engine.language.checked_program import CheckedClause, CheckedProgram, Relation, Stratum
+from engine.language.clause_outline import Asked, Outline, OutlinedClauses, outline
 from engine.language.program_codec import PROGRAM_CODEC, is_kept
 from engine.language.syntax import Constant
 from engine.language.traverse import all_atoms
 from engine.plan.isolate_sources import BUILT
-from engine.plan.program_slice import (
-    Asked,
-    HeldRows,
-    Outline,
-    Outlines,
-    needed_part,
-    outline,
-    sliced,
-    with_directives_of,
-)
+from engine.plan.program_slice import HeldRows, Outlines, needed_part, sliced, with_directives_of
 from engine.plan.value_encoding import dtype_of, encode
 from engine.symbols import Symbols
 
@@ -48,6 +40,11 @@ class ClauseOutline(NamedTuple):
     needs: tuple[tuple[int, Asked], ...]
     reads: tuple[int, ...]
     is_fact: bool
+    counts: bool
+
+    def named(self, names: Sequence[str]) -> Outline:
+        needs = tuple([(names[relation], asked) for relation, asked in self.needs])
+        return Outline(names[self.head], needs, tuple([names[each] for each in self.reads]), self.counts)
 
 
 class Table(NamedTuple):
@@ -101,13 +98,14 @@ class OutlinedProgram:
         strata = []
         for stratum in self.strata:
             clauses = map(self.clause_at, range(stratum.first, stratum.first + stratum.n))
-            strata.append(self._stratum(stratum, (clause for clause in clauses if self.is_kept(clause.span.source))))
+            kept = tuple(clause for clause in clauses if self.is_kept(clause.span.source))
+            strata.append(self._stratum(stratum, kept))
         relations = {name: self.relation_at(at) for at, name in enumerate(self.names)}
         return replace(self.head, relations=relations, strata=tuple(strata))
 
-    def _stratum(self, stratum: StratumOutline, clauses: Iterable[CheckedClause]) -> Stratum:
+    def _stratum(self, stratum: StratumOutline, clauses: Sequence[CheckedClause]) -> Stratum:
         relations = tuple(self.names[at] for at in stratum.relations)
-        return Stratum(relations, stratum.recursive, tuple(clauses), stratum.premappable)
+        return Stratum(relations, stratum.recursive, clauses, stratum.premappable)
 
     @cached_property
     def declarations(self) -> CheckedProgram:
@@ -156,7 +154,7 @@ class OutlinedProgram:
             if needed.isdisjoint(names):
                 continue
             every = () if all(name in held for name in names) else range(stratum.first, stratum.first + stratum.n)
-            clauses = (each for each in map(whole.clause_at, every) if whole.is_kept(each.span.source))
+            clauses = tuple(each for each in map(whole.clause_at, every) if whole.is_kept(each.span.source))
             strata.append(whole._stratum(stratum, clauses))
             needed.update(names, (atom.relation for clause in strata[-1].clauses for atom in all_atoms(clause)))
         relations = {name: relation for name, relation in whole.declarations.relations.items() if name in needed}
@@ -241,12 +239,16 @@ class OutlinedProgram:
         self, needed: Collection[int], outlines: Sequence[Sequence[ClauseOutline]], live: Sequence[Collection[int]]
     ) -> CheckedProgram:
         strata = tuple(
-            self._stratum(stratum, (self.clause_at(those[at].at) for at in sorted(kept)))
+            self._stratum(stratum, self._undecoded([those[at] for at in sorted(kept)]))
             for stratum, those, kept in zip(self.strata, outlines, live, strict=True)
             if any(at in needed for at in stratum.relations)
         )
         relations = {name: self.relation_at(at) for at, name in enumerate(self.names) if at in needed}
         return replace(with_directives_of(self.head, relations), relations=relations, strata=strata)
+
+    def _undecoded(self, outlines: Sequence[ClauseOutline]) -> OutlinedClauses:
+        named = [each.named(self.names) for each in outlines]
+        return OutlinedClauses(named, [each.at for each in outlines], self.clause_at)
 
 
 class Declarations(Mapping[str, Relation]):
@@ -385,7 +387,8 @@ class OutlinedProgramCodec:
 
 def numbered(outline: Outline, at: int, names: Mapping[str, int], source: int, is_fact: bool) -> ClauseOutline:
     needs = tuple((names[relation], asked) for relation, asked in outline.needs)
-    return ClauseOutline(at, source, names[outline.head], needs, tuple(names[name] for name in outline.reads), is_fact)
+    reads = tuple(names[name] for name in outline.reads)
+    return ClauseOutline(at, source, names[outline.head], needs, reads, is_fact, outline.counts)
 
 
 class Facts:

@@ -9,42 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from engine.database import Columns
-from engine.language.checked_program import CheckedClause, CheckedProgram
-from engine.language.syntax import Atom, Constant
-from engine.language.traverse import all_atoms
+from engine.language.checked_program import CheckedProgram
+from engine.language.clause_outline import Asked, Outline
+from engine.language.syntax import Constant
 from engine.plan.value_encoding import encode
 from engine.symbols import Symbols
 
 Name = TypeVar("Name", bound=Hashable)
-Asked = tuple[tuple[int, str, int | float | str | None], ...]
-"""The columns of an atom that hold constants, with the types and values of these."""
-
-
-class Outline(NamedTuple):
-    """The relation that a clause derives rows of; those of which it needs rows, and which ones; all that it reads."""
-
-    head: str
-    needs: tuple[tuple[str, Asked], ...]
-    reads: tuple[str, ...]
-
-
 Outlines = Sequence[Sequence[Outline]]
 """The outlines of all clauses of a program, by stratum."""
-
-
-def outline(clause: CheckedClause) -> Outline:
-    if not clause.body and all(isinstance(term, Constant) for term in clause.head.arguments):
-        return Outline(clause.head.relation, (), (clause.head.relation,))
-    atoms = [literal for literal in clause.body if isinstance(literal, Atom)]
-    reads = dict.fromkeys(atom.relation for atom in all_atoms(clause))
-    return Outline(clause.head.relation, tuple((atom.relation, asked(atom)) for atom in atoms), tuple(reads))
-
-
-def asked(atom: Atom) -> Asked:
-    return tuple((i, term.type, term.value) for i, term in enumerate(atom.arguments) if isinstance(term, Constant))
 
 
 def sliced(
@@ -54,8 +30,10 @@ def sliced(
 
     The given relations stay. `outlines` are those of all clauses, by stratum.
     """
-    relations = [stratum.relations for stratum in program.strata]
-    parts = list(zip(relations, outlines, strict=True))
+    parts = [
+        (stratum.relations, [each[:3] for each in those])
+        for stratum, those in zip(program.strata, outlines, strict=True)
+    ]
     needed, live = needed_part(parts, {*wanted, *given}, given, lambda relation, asked: True)
     strata, kept_outlines = [], []
     for stratum, those, kept in zip(program.strata, outlines, live, strict=True):

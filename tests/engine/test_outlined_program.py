@@ -1,5 +1,6 @@
 """Programs with outlines: what they are cut to for some facts derives what the whole program does."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -79,6 +80,30 @@ def test_what_cannot_derive_rows_is_not_decoded(outlines):
     _, part = found(outlines, {"flow": {(1, 2)}, "language": {(1, "go")}, "wild": set()}, ("reach", "quiet"))
     assert {clause.head.relation for clause in part.clauses} == {"quiet"}
     assert "heavy" not in part.relations and "weight" not in part.relations
+
+
+@pytest.mark.parametrize("read", [lambda program: program, read_back], ids=["made", "read"])
+@pytest.mark.parametrize(("greatest", "expected"), [(1, ["big", "known"]), (9, ["big", "behind", "last", "known"])])
+def test_a_clause_is_decoded_once_and_where_what_it_needs_has_rows(read, greatest, expected):
+    declared = "".join(f".decl {name}(x: number)\n" for name in ("given", "big", "behind", "last", "known"))
+    rules = "big(x) :- given(x), x > 5. behind(x) :- big(x). last(x) :- behind(x). known(x) :- given(x), !last(x)."
+    program = read(outlined(engine.compile([engine.Source("rules", declared + rules)])))
+    decoded = []
+
+    def clause_at(at):
+        decoded.append(program.clause_at(at))
+        return decoded[-1]
+
+    watched = replace(program, clause_at=clause_at)
+    given = engine.facts(watched.declarations, {"given": {(1,), (greatest,)}})
+    part, database = watched.part_on(given, ("last", "known"))
+    assert decoded == []
+    result = engine.evaluate(part, database, threads=1)
+    assert [clause.head.relation for clause in decoded] == expected
+    assert tables.decode(part, result, ["last", "known"]) == {
+        "last": {(x,) for x in (greatest,) if x > 5},
+        "known": {(1,)},
+    }
 
 
 def test_clauses_and_facts_of_other_sources_are_left_out(outlines):
