@@ -27,6 +27,7 @@ def stratum_profile(stratum: StratumStatistics) -> dict[str, object]:
         "arranging_s": stratum.arranging_s,
         "iterations": stratum.iterations,
         "restarts": stratum.restarts,
+        "discarded_rows": stratum.discarded,
         "rows": stratum.rows,
         "peak_bytes": stratum.peak_bytes,
         "rules": [rule_profile(rule) for rule in stratum.rules],

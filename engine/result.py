@@ -89,10 +89,11 @@ class RuleStatistics(Costs):
 class StratumStatistics:
     """The cost of one stratum.
 
-    `restarts` counts widenings; `arranging_s` are the seconds in which new rows were added to arrangements;
-    `peak_bytes` is the process's largest resident size up to the stratum's end. `policy` is how the workers of a
-    recursion were coordinated. Where they exchanged tuples, `rounds` are the local iterations of each worker,
-    `tuples_sent` went from one to another, and a rule's `added` is its share by what it produced.
+    `restarts` counts widenings, `discarded` the rows that had been derived when they came; `arranging_s` are the
+    seconds in which new rows were added to arrangements; `peak_bytes` is the process's largest resident size up to the
+    stratum's end. `policy` is how the workers of a recursion were coordinated. Where they exchanged tuples, `rounds`
+    are the local iterations of each worker, `tuples_sent` went from one to another, and a rule's `added` is its share
+    by what it produced.
     In a group of processes `rounds` counts supersteps, `partition_by` has the columns that each relation is partitioned
     by, `divided` says of which relations heavy keys were divided among members, and `reason` why the first member did
     it alone, if it did.
@@ -105,6 +106,7 @@ class StratumStatistics:
     arranging_s: float = 0.0
     iterations: int = 0
     restarts: int = 0
+    discarded: int = 0
     rows: int = 0
     peak_bytes: int = 0
     rules: list[RuleStatistics] = field(default_factory=list)

@@ -216,7 +216,7 @@ class StratumEvaluation:
     def evaluated(self, stratum: Stratum) -> StratumStatistics:
         begin = perf_counter()
         members = [self.relations[name] for name in stratum.relations]
-        restarts = 0
+        restarts = discarded = 0
         if self.attached.keys() & stratum.relations:
             return StratumStatistics(stratum.relations, False, rows=members[0].n)
         while True:
@@ -230,11 +230,12 @@ class StratumEvaluation:
                 break
             except LimitReached as reached:
                 self.widen(reached.relation)
+                discarded += sum(relation.n for relation in members)
                 for relation in members:
                     relation.clear()
                 restarts += 1
         done.elapsed_s = perf_counter() - begin
-        done.restarts = restarts
+        done.restarts, done.discarded = restarts, discarded
         done.rows = sum(relation.n for relation in members)
         if done.elapsed_s > BRIEF_S:
             self.peak_bytes = peak_bytes()

@@ -122,8 +122,9 @@ def large(options, directory):
     say(f"{name}, {cold[2]['lines']:,} lines, facts cold", cold[0])
     say(f"{name}, warm", warm_s)
     say(f"{name}, analysis, two threads", analysis_s[2], f"{analysis_s[1] / analysis_s[2]:.2f} times as fast as one")
-    rows = sum(slowest["rows"].values()) if isinstance(slowest["rows"], dict) else slowest["rows"]
-    say(f"{name}, slowest stratum", slowest["elapsed_s"], f"{rows / slowest['elapsed_s'] / 1e6:.2f} M rows a second")
+    derived, elapsed_s = slowest["rows"] + slowest["discarded"], slowest["elapsed_s"]
+    kept = f"{slowest['rows'] / derived:.0%} kept after {slowest['restarts']} restarts"
+    say(f"{name}, slowest stratum", elapsed_s, f"{derived / elapsed_s / 1e6:.2f} M rows derived a second, {kept}")
     peak = max(run[1] for run in (cold, *runs))
     print(f"{name + ', peak memory':55} {peak / GB:6.1f} GB", flush=True)
 
