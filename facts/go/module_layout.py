@@ -7,7 +7,8 @@ builds leave out) know each other alone.
 Import paths start with the path of a module, which only `go.mod` says. It is inferred: where paths that files import
 end like paths of directories, what stands before is the path of the module for most of them. Parts such as `v3`, which
 tell a major version, need no directory, but may have one. Packages that a directory `vendor` holds are found under
-their full path.
+their full path. A module may hold another: then no import leads into the inner directory by the path of the outer one,
+and their paths show that they belong together.
 """
 
 import posixpath
@@ -96,9 +97,19 @@ class _Modules:
         for root, path in sorted(votes, key=lambda split: (-votes[split], not _named_after(*split), split)):
             if path and path.partition("/")[0] in _LIBRARY:
                 continue
-            if not any(_holds(root, other) or _holds(other, root) for other, _ in found):
+            if all(self._apart((root, path), other, wanted) for other in found):
                 found.append((root, path))
         return found
+
+    def _apart(self, module: tuple[str, str], other: tuple[str, str], wanted: list[str]) -> bool:
+        """Return True if both may be modules: beside each other, or one in the other and known by its own path only."""
+        outer, inner = sorted((module, other), key=lambda split: len(split[0]))
+        if not _holds(outer[0], inner[0]):
+            return True
+        if outer[0] == inner[0] or not (_named_after(*inner) or _same_owner(outer[1], inner[1])):
+            return False
+        below = "/".join([outer[1], *inner[0].removeprefix(outer[0]).strip("/").split("/")])
+        return not any(plain == below or plain.startswith(below + "/") for plain in map(_plain, wanted))
 
     def _splits(self, name: str) -> list[tuple[str, str]]:
         """Return how an import may be a directory below the root of a module: the longest common ends."""
@@ -137,8 +148,13 @@ def _named_after(root: str, path: str) -> bool:
     return posixpath.basename(path) in root.split("/")
 
 
+def _same_owner(path: str, other: str) -> bool:
+    """Return True if two paths begin with the same host and owner."""
+    return path.count("/") > 1 < other.count("/") and path.split("/")[:2] == other.split("/")[:2]
+
+
 def _holds(root: str, other: str) -> bool:
-    """Return True if one directory is the other or around it; `vendor` holds modules of others."""
+    """Return True if the first directory is the second or around it; `vendor` holds modules of others."""
     if posixpath.basename(other) == "vendor" or posixpath.basename(root) == "vendor":
         return root == other
     return not root or other == root or other.startswith(root + "/")

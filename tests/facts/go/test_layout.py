@@ -113,3 +113,41 @@ def test_tests_of_a_package_are_in_it_or_beside_it():
     found = {target for path, _, _, target in layout(imports).resolved if path == "a/b_test.go"}
     assert found == {"a/b_test.go", "a/c_test.go"}
     assert {child for _, _, child in layout(imports).children} == {"a/a.go", "a/a_test.go"}
+
+
+def test_a_module_in_another_is_known_by_its_own_path():
+    imports = tree(
+        main=("main", "example.com/org/shop/v2/store", "example.com/org/x/log", "example.com/org/x/text"),
+        store__store=("store", "example.com/org/x/log"),
+        kit__log__log=("log", "example.com/org/x/text"),
+        kit__text__text=("text",),
+    )
+    assert targets(imports, "main.go") == {
+        "example.com/org/shop/v2/store": "store/",
+        "example.com/org/x/log": "kit/log/",
+        "example.com/org/x/text": "kit/text/",
+    }
+    # The outer module is found first, too.
+    more = imports | tree(
+        a__a=("a", "example.com/org/shop/v2/b"),
+        b__b=("b", "example.com/org/shop/c"),
+        c__c=("c", "example.com/org/shop/a"),
+    )
+    assert targets(more, "main.go") == targets(imports, "main.go")
+
+
+def test_directories_called_like_those_of_a_library_are_no_module():
+    imports = tree(
+        main=("main", f"{MODULE}/internal/service/s3", f"{MODULE}/internal/names"),
+        internal__service__s3__a=("s3", "example.com/cloud/sdk/service/s3", f"{MODULE}/internal/names"),
+        internal__names__names=("names",),
+    )
+    assert targets(imports, "internal/service/s3/a.go") == {f"{MODULE}/internal/names": "internal/names/"}
+    # Nor where nothing imports them by the path of the module, and the library is another owner's.
+    imports = tree(
+        main=("main", f"{MODULE}/a"),
+        a__a=("a", f"{MODULE}/b"),
+        b__b=("b",),
+        tools__kit__gen=("main", "other.org/cloud/sdk/kit"),
+    )
+    assert targets(imports, "tools/kit/gen.go") == {}
