@@ -45,6 +45,15 @@ PROGRAMS = {
         },
         {"cmd/main.main": ["p/a.F"], "p/a.F": ["p/b._g"]},
     ),
+    "a package may have another name than its directory": (
+        {
+            "cmd/main.go": 'package main\nimport ("example.com/x/core"; "example.com/x/p")\n'
+            "func run(t *store.T) { t.M() }\nfunc main() { run(store.New()); p.F() }\n",
+            "core/a.go": "package store\ntype T struct{}\nfunc New() *T { return &T{} }\nfunc (t *T) M() {}\n",
+            "p/a.go": "package p\nfunc F() { store.New() }\n",
+        },
+        {"cmd/main.main": ["cmd/main.run", "core/a.New", "p/a.F"], "cmd/main.run": ["core/a.T.M"]},
+    ),
     "a library's names come from declared types": (
         {
             "main.go": 'package main\nimport "net/http"\n'
