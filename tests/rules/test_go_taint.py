@@ -56,6 +56,19 @@ func f() { x, y := open(flows.Source()), open("b"); pass0(y)
 """
     + "".join(f"func pass{i}(t *T) {{ pass{i + 1}(t) }}\n" for i in range(120))
     + "func pass120(t *T) { flows.Sink(t.path(``)) }",
+    "a function without parameters makes a new object for each caller, however many values refer to them": """
+type T struct{ name string }
+func build() *T { return &T{} }
+func (t *T) copyOf(name string) { t.name = name + "x" }
+func f() { t := build(); t.copyOf(flows.Source()); pass0(t)
+	flows.Sink(t.name) // found
+}
+func g() { t := build(); pass0(t)
+	flows.Sink(t.name)
+}
+"""
+    + "".join(f"func pass{i}(t *T) {{ pass{i + 1}(t) }}\n" for i in range(120))
+    + "func pass120(t *T) { flows.Sink(t.name) }",
     "a context tells its keys apart": """
 func f(ctx context.Context) {
 	ctx = context.WithValue(ctx, "a", flows.Source())
