@@ -26,8 +26,19 @@ def _expression(unit: Unit, node: Node) -> None:
     expression = only_child(node)
     if expression is not None and expression.type == "internal_module":
         unit.statement(expression)
-    elif expression is not None and expression.type != "string":
+    elif expression is not None and expression.type == "string":
+        _state_directive(unit, expression)
+    elif expression is not None:
         unit.value(expression)
+
+
+def _state_directive(unit: Unit, string: Node) -> None:
+    """State what makes functions callable from a browser: `"use server"`, of the module or the function around it."""
+    if unit.text(string)[1:-1] == _SERVER:
+        unit.emit("modifier", unit.body.entity, _SERVER)
+
+
+_SERVER = "use server"
 
 
 @STATEMENTS("if_statement")
