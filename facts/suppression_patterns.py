@@ -11,10 +11,11 @@ FOREIGN = (
     re.compile(r"\bnolint\s*:\s*([\w-]+(?:\s*,\s*[\w-]+)*)"),
     re.compile(r"\bNOLINT(?:NEXTLINE)?\(([^)]*)\)"),
     re.compile(r"\beslint-disable-(?:next-)?line\s+([@\w/-]+(?:\s*,\s*[@\w/-]+)*)"),
+    re.compile(r"\bbiome-ignore\s+([\w/]+)"),
     re.compile(r"#\s*pylint:\s*disable=([\w-]+(?:\s*,\s*[\w-]+)*)"),
     re.compile(r"/\*\s*eslint-disable\s+([@\w/-]+(?:\s*,\s*[@\w/-]+)*)"),
 )
-"""Comments of flake8 and Ruff, Bandit and gosec, Semgrep, golangci-lint, clang-tidy, ESLint, pylint.
+"""Comments of flake8 and Ruff, Bandit and gosec, Semgrep, golangci-lint, clang-tidy, ESLint, Biome, pylint.
 
 Group 1 names their rules.
 """
@@ -25,7 +26,7 @@ OF_BLOCKS = {
     FOREIGN[-1]: re.compile(r"/\*\s*eslint-enable\b"),
 }
 """Those that, alone on a line, hold up to a comment that the pattern matches, or to the end of the block."""
-_WORDS = re.compile(rb"analyze:|(?i:noqa)|nosec|nosem|NOLINT|nolint|eslint-disable|pylint:")
+_WORDS = re.compile(rb"analyze:|(?i:noqa)|nosec|nosem|NOLINT|nolint|eslint-disable|biome-ignore|pylint:")
 
 
 def may_suppress(source: bytes) -> bool:

@@ -56,9 +56,12 @@ def _resource(unit: Unit, source: int, node: Node, keyword: str) -> int:
 
 
 def annotate(unit: Unit, value: int | None, declared: Node | None) -> None:
-    """State the type that a value is declared to have."""
-    if value is not None and declared is not None:
-        unit.emit("annotation", value, unit.value(declared))
+    """State the type that a value is declared to have; a variable without a value has a type all the same."""
+    if declared is None:
+        return
+    declared_type = unit.value(declared)
+    if value is not None:
+        unit.emit("annotation", value, declared_type)
 
 
 @EXPRESSIONS("assignment_expression")

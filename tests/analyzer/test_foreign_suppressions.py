@@ -18,7 +18,7 @@ NAMES = ForeignNames(
     [
         check("command", "B602", "S602", "G204", "*subprocess-shell-true*"),
         check("null", "clang-analyzer-core.NullDereference"),
-        check("code", "no-eval", "eval-used"),
+        check("code", "no-eval", "eval-used", "*noglobaleval"),
         check("import", "F401"),
     ]
 )
@@ -41,6 +41,7 @@ NAMES = ForeignNames(
         ("// NOLINTNEXTLINE(foo, clang-analyzer-core.NullDereference)", {"null"}),
         ("// nosemgrep: python.lang.security.audit.subprocess-shell-true.subprocess-shell-true", {"command"}),
         ("/* eslint-disable-next-line no-eval */", {"code"}),
+        ("// biome-ignore lint/security/noGlobalEval: a page of our own", {"code"}),
         ("# pylint: disable=line-too-long, eval-used", {"code"}),
     ],
 )
@@ -59,6 +60,7 @@ def test_a_comment_that_names_a_known_rule_suppresses_its_checks(comment, checks
         "// nolint",
         "// nolint:lll",
         "// eslint-disable-line",
+        "// biome-ignore lint/style/useConst: clearer",
     ],
 )
 def test_a_comment_without_a_known_rule_suppresses_nothing(comment):
