@@ -55,6 +55,30 @@ REGISTERS = """def start(bus):
 
     bus.run()
 """
+VIEWS = """from dataclasses import dataclass
+
+from shop.registry import register
+
+
+@register("shop", detail=False)
+class ShopView:
+    pass
+"""
+PLAIN = """from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Page:
+    number: int
+"""
+MAKES_TABLES = """from app import tables
+from app.tables import Row
+from base import Base, engine
+
+
+def start():
+    Base.metadata.create_all(engine)
+"""
 LEAVES = """#define LEAVE do { leaving(); return; } while (0)
 #define END do { leaving(); exit(1); } while (0)
 #define NOTE leaving()
@@ -247,6 +271,19 @@ CASES = {
     "what a library registers is imported for that": (
         {"app/handlers.py": HANDLERS, "app/a.py": REGISTERS},
         ["app/a.py:3"],
+    ),
+    "a module that registers what it defines is imported for that": (
+        {
+            "app/__init__.py": "",
+            "app/views.py": VIEWS,
+            "app/pages.py": PLAIN,
+            "app/urls.py": "from . import views\nfrom . import pages\n\nurlpatterns = []\n",
+        },
+        ["app/urls.py:2", "app/views.py:1"],
+    ),
+    "modules of tables are imported for what makes all tables": (
+        {"app/__init__.py": "", "app/tables.py": "class Row:\n    pass\n", "app/start.py": MAKES_TABLES},
+        ["app/start.py:2"],
     ),
     "a variable of a header is set where it is asked for": (
         {"settings.h": SETTINGS, "a.c": SETS_MOST + ASKS_MOST},
