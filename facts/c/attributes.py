@@ -104,22 +104,69 @@ _BESIDE_STAR = re.compile(
 _BEHIND_PARAMETER = re.compile(
     rb"(?:\b" + _BASIC + rb"|(?<![\w.>])" + _NAME + rb")" + _STARS + _NAME + rb"\s+(" + _CAPITALS + rb")(?=\s*[,)])"
 )
-# static HEAD(name, item) list;   HEAD(, item) list;
+# static HEAD(name, item) list;   HEAD(, item) list[2];
 _LIST_TYPE = re.compile(
-    rb"(?<=[;{}])(?:\s|static\b|extern\b)*" + _CAPITALS + rb"(\s*\([^()]*,[^()]*\))(?=[ \t]+\*?" + _NAME + rb"\s*[;=,])"
+    rb"(?:\A|(?<=[;{}]))(?:\s|static\b|extern\b)*"
+    + _CAPITALS
+    + rb"(\s*\([^(),]*,[^()]*\))(?=[ \t]+\*?"
+    + _NAME
+    + rb"\s*[;=,\[])"
 )
-# _nonnull_(2) char *f();   _pure_ const char *f();
+# What GNU's compilers know themselves of the names with two lines on both sides: it is no macro.
+_GNU = rb"__(?!(?:attribute|asm|extension|inline|restrict|typeof|volatile|const|signed|alignof|label|real|imag)__)"
+_GNU_MACRO = _GNU + rb"[a-z]\w*__\b"
+# _nonnull_(2) char *f();   _pure_ const char *f();   __attribute_nonnull__(2) char *f();
 _LOWER_CALL = re.compile(
-    rb"(?<![\w.>])(_[a-z]\w*_\s*" + _PARENTHESES + rb")(?=\s*(?:const\b|" + _START + rb"|" + _NAME + rb"))"
+    rb"(?<![\w.>])((?:_[a-z]\w*_|"
+    + _GNU_MACRO
+    + rb")\s*"
+    + _PARENTHESES
+    + rb")(?=\s*(?:const\b|"
+    + _START
+    + rb"|"
+    + _NAME
+    + rb"))"
 )
+# __attribute_pure__ name *f();   f(__attribute_unused__ int n)
+_GNU_NAME = re.compile(rb"(?<![\w.>])(" + _GNU_MACRO + rb")(?=\s+(?:const\b|" + _START + rb"|" + _NAME + rb"))")
+# int f() __attribute_pure__;
+_GNU_BEHIND = re.compile(
+    rb"(?:(?<=\))\s*|(?<=\w)(?<!\breturn)(?<!\bgoto)\s+)("
+    + _GNU_MACRO
+    + rb"(?:\s*"
+    + _PARENTHESES
+    + rb")?+)(?=\s*(?:[;,){]|"
+    + _GNU_MACRO
+    + rb"))"
+)
+# n++; __attribute_fallthrough__ case 2:
+_GNU_STATEMENT = re.compile(rb"(?<=[;{}])\s*(" + _GNU_MACRO + rb")(?=\s*(?:\}|case\b|default\b))")
 _LOWER_NAME = re.compile(rb"(?<![\w.>])(_[a-z]\w*[a-z0-9]_)(?=\s+(?:const\b|" + _START + rb"))")
 # int API(1) f();   API API(1) void *f();
 _CALL_BEFORE_NAME = re.compile(
     rb"(?<=[\w*])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=[\s*]*" + _NAME + rb"\s*\()"
 )
 _CALL_BEFORE_TYPE = re.compile(rb"(?<=[A-Z])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s+" + _START + rb")")
-# int f() API;   int f() API(1, 2);   A = 1 API(1),
-_BEHIND = re.compile(rb"\)\s*(" + _CAPITALS + rb"(?:\s*" + _PARENTHESES + rb")?)(?=\s*(?:;|\{|" + _CAPITALS + rb"))")
+# void like_printf(1, 2) f();   void f(char *, ...) like_printf(1, 2);
+_NUMBERS = rb"[a-z_]\w*\s*\(\s*\d+\s*(?:,\s*\d+\s*)*+\)"
+_NUMBERED = re.compile(
+    rb"(?<=[\w*])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+(" + _NUMBERS + rb")(?=[\s*]+" + _NAME + rb"\s*\()"
+)
+_NUMBERED_BEHIND = re.compile(rb"\.\.\.\s*\)\s*(" + _NUMBERS + rb")(?=\s*[;{])")
+# int f() API;   int f() API(1, 2);   int f() API(1, 2) API;   A = 1 API(1),
+_BEHIND = re.compile(
+    rb"\)\s*("
+    + _CAPITALS
+    + rb"(?:\s*"
+    + _PARENTHESES
+    + rb")?(?:\s*+"
+    + _CAPITALS
+    + rb"(?:\s*"
+    + _PARENTHESES
+    + rb")?+(?=\s*;))?+)(?=\s*(?:;|\{|"
+    + _CAPITALS
+    + rb"))"
+)
 _BEHIND_NAME = re.compile(
     rb"(?<=[\w\]])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+("
     + _CAPITALS
@@ -150,6 +197,16 @@ _CAST_OF_ADDRESS = re.compile(
 _CAST_BEFORE_BLANK = re.compile(rb"(?<=[=(,?:])\s*(\(\s*" + _NAME + rb"\s*\))(?=[ \t]+[&*][A-Za-z_(])")
 # = (Handle)-1: what a name of a type in parentheses is before is no difference
 _CAST_OF_NUMBER = re.compile(rb"(?<=[=(,?:])\s*(\(\s*(?:[A-Z]\w*[a-z]\w*|\w+_t)\s*\))(?=-\d)")
+# (local char *)p   (const char FAR *)p: two words, one of which is a macro
+_QUALIFIED_CAST = re.compile(rb"\(\s*(?:(?:const|volatile|unsigned|signed)\s+)*(\w+)\s+(\w+)\s*\*[\s*]*\)")
+# f(type FAR * FAR *p)
+_TWICE = re.compile(
+    rb"(?<=\w)(?<!\breturn)(?<!\bcase)(?<!\belse)\s+("
+    + _CAPITALS
+    + rb")\s*\*\s*(\1)(?=\s*\*+\s*"
+    + _NAME
+    + rb"\s*[,)])"
+)
 # offsetof(type, member.of[0].member)
 _INNER_MEMBER = re.compile(rb"\boffsetof\s*\([^(),]+,\s*(\w+(?:\s*\.\s*\w+|\s*\[\s*\w+\s*\])+)(?=\s*\))")
 # if(__builtin_available(macOS 10.12, *))
@@ -224,6 +281,11 @@ _BLANKED = (
     _LIST_TYPE,
     _LOWER_CALL,
     _LOWER_NAME,
+    _GNU_NAME,
+    _GNU_BEHIND,
+    _GNU_STATEMENT,
+    _NUMBERED,
+    _NUMBERED_BEHIND,
     _CODE_AS_ARGUMENT,
 )
 # #define ONE ONE, between enumerators
@@ -422,6 +484,8 @@ def _spans(mask: bytes):
     for pattern in _BLANKED:
         yield from (match.span(1) for match in pattern.finditer(mask))
     yield from (match.span(1) for match in _AVAILABLE.finditer(mask))
+    yield from (match.span(2) for match in _TWICE.finditer(mask))
+    yield from (span for match in _QUALIFIED_CAST.finditer(mask) if (span := _macro_of_cast(match)))
     for match in _WRAPPED.finditer(mask):
         yield match.span(1)
         yield match.span(2)
@@ -435,6 +499,17 @@ def _spans(mask: bytes):
             yield match.span(1)
 
 
+def _macro_of_cast(match: re.Match) -> tuple[int, int] | None:
+    """Return the span of the word that is no part of the type to which a cast leads; None if both are."""
+    first, second = match[1], match[2]
+    if first in _TAGS or first in _QUALIFIERS or second in _QUALIFIERS:
+        return None
+    if first in _KEYWORDS:
+        return match.span(2) if second not in _KEYWORDS and second.isupper() else None
+    return match.span(2 if second not in _KEYWORDS and _is_second(first, second) else 1)
+
+
+_QUALIFIERS = frozenset((b"const", b"volatile", b"restrict", b"_Atomic"))
 # MACRO(x) as a whole line: a statement, behind which another one begins
 _LINE_OF_MACRO = re.compile(rb"[ \t]*" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*\r?\n\s*")
 

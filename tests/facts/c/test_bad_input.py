@@ -367,6 +367,11 @@ def test_a_name_in_capitals_that_is_a_statement_runs_a_macro():
         'open_file(DIRECTORY SLASH "a" SLASH "b");',
         'char text[] ALIGNED(8) = "a";',
         "static LIST_HEAD(head, item) items = START(items);",
+        "s->next = (z_const Bytef *)x;",
+        "s->next = (const code FAR *)(const void FAR *)(x);",
+        "s->next = (unsigned char FAR *) x;",
+        "s->next = (z_const unsigned char *)x;",
+        "switch (x) {\n  case 1: x = 3; __attribute_fallthrough__\n  case 2:\n    x++;\n  }",
     ],
 )
 def test_what_only_a_macro_can_take_does_not_break_the_function(statement):
@@ -385,9 +390,41 @@ def test_what_only_a_macro_can_take_does_not_break_the_function(statement):
         "enum e {\n  A,\n#define A A\n  B\n#define B B\n};",
         "struct s { TAILQ_HEAD(, item) items; int n; };",
         "#define INLINE /* empty */\n#define CONSTANT  /* a\n and b */\nstatic int n;",
+        "#include <a.h>\nTAILQ_HEAD(, item) items;",
+        "int n;\nstatic SLIST_HEAD(, item) items[4];",
+        "void like_printf(1, 2) f(const char *, ...);",
+        "static char * like_scanf(2,3)\nf(int n, const char *text, ...)\n{\n  return g(n, text);\n}",
+        "void f(const char *text, ...) like_printf(1, 2);",
+        "void f(const char *text, ...)PRINTF_LIKE(1, 2) NO_RETURN;",
+        "extern size_t f(struct item *)\n  __attribute_pure__;",
+        "void f(struct item *) __must_check__ __not_null__(1);",
+        "__attribute_cold__\n__attribute_nonnull__(1)\nitem * f(int *p) {\n  return p;\n}",
+        "int f(__unused__ int n, item_t *p __unused__);",
+        "local int f(code FAR * FAR *table, unsigned FAR *bits) {\n  return 1;\n}",
     ],
 )
 def test_what_only_a_macro_can_stand_for_does_not_break_a_declaration(declaration):
     source = f"{declaration}\nvoid g(void) {{ last(); }}\n"
     assert not extract(source).unparsed_lines
     assert "last" in called(source)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "int f(int n) { return (struct item *)n; }",
+        "int f(int n) { return (const item *)n; }",
+        "int f(int n) { return (const FILE *)n; }",
+        "int f(int n) { return (FILE const *)n; }",
+        "int f(int n) { return (unsigned long *)n; }",
+        "int f(int n) { return A * A * n; }",
+        "int f(int n) { if (n) g(1, 2); else g(1)\n; h(n); return g(1); }",
+        "__typeof__(n) *f(int n);",
+        "int f(int n) { g(of__name__); return __name__; }",
+        "__extension__ typedef long long wide;",
+        "__attribute__((noreturn)) void f(int n);",
+        "void f(int n) __attribute__((noreturn));",
+    ],
+)
+def test_what_is_no_macro_stays(code):
+    assert attributes.without_attributes(code.encode()) == code.encode()
