@@ -240,7 +240,7 @@ _NAMES_OF_TEXTS = re.compile(
     + _CAPITALS
     + rb"((?:\s+"
     + _CAPITALS
-    + rb")+)(?=\s*[,);]))"
+    + rb")+)(?=\s*[,);}]))"
 )
 # EACH(a, b, <)   CHECK(p, return -1);   CHECK(p, return -1;);
 _CODE = rb"(?:[<>!=]=?\s*\)|(?:return|goto|break|continue)\b)"
@@ -263,6 +263,15 @@ _BEFORE_TARGET = re.compile(
 _ALONE_BEFORE_TARGET = re.compile(
     rb"(?<=[;{}\n])[ \t]+" + _CAPITALS + rb"[ \t]*\r?\n(?:[ \t]*\r?\n)*([ \t])(?=[ \t]*\**\s*" + _NAME + rb"\s*=[^=])"
 )
+# { {1, 2}, ENTRIES {3, 4} }: a macro that ends with a comma
+_ENTRY_AND_COMMA = re.compile(rb"(?:,|=\s*\{)\s*" + _CAPITALS + rb"(?=\s*\{)")
+# { HEAD(a) 0, 1 }
+_CALL_AND_COMMA = re.compile(rb"(?:,|=\s*\{)\s*[A-Z]\w*[A-Z0-9]\s*" + _PARENTHESES + rb"(\s)(?=\s*[\d{])")
+# check(a, ==, b)
+_OPERATOR = re.compile(rb"(?<=,)\s*([<>]=?|[!=]=)(?=\s*,)")
+# MAKE(.a = 1, .b = 2)
+_NAMED_MEMBERS = re.compile(rb"(?<![\w.>])[A-Za-z_]\w++(?<=\w\w\w)(?=\(\s*\.\w+\s*=[^=])")
+_ARGUMENTS = re.compile(_PARENTHESES)
 _STATEMENT_ENDS = (b";", b"{", b"}", b":")
 _CALL_END = re.compile(rb"[;{}:)]\s*" + _NAME + rb"\s*" + _PARENTHESES + rb"\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
@@ -424,6 +433,7 @@ def without_attributes(text: bytes) -> bytes:
     """Return the text with macros blanked that stand where attributes do."""
     result = bytearray(text)
     mask = bytearray(masked(text))
+    _make_arguments(result, bytes(mask))
     for start, end in (*_definitions_in_enums(text, bytes(mask)), *_spans(bytes(mask))):
         blank(result, start, end)
         blank(mask, start, end)
@@ -438,6 +448,21 @@ def without_attributes(text: bytes) -> bytes:
         if not spans:
             break
     return bytes(result)
+
+
+def _make_arguments(result: bytearray, mask: bytes) -> None:
+    """Put commas behind macros that bring one along, names for operators, and literals for lists of members."""
+    for match in _ENTRY_AND_COMMA.finditer(mask):
+        result[match.end() - 1] = ord(",")
+    for match in _CALL_AND_COMMA.finditer(mask):
+        result[match.start(1)] = ord(",")
+    for match in _OPERATOR.finditer(mask):
+        result[slice(*match.span(1))] = b"_" * len(match[1])
+    for match in _NAMED_MEMBERS.finditer(mask):
+        arguments = _ARGUMENTS.match(mask, match.end())
+        if arguments:
+            result[match.start()], result[match.end() - 1], result[match.end()] = b"(){"
+            result[arguments.end() - 1] = ord("}")
 
 
 def _definitions_in_enums(text: bytes, mask: bytes):

@@ -16,6 +16,7 @@ C = """
 static free auto for each_item STATIC THREAD_LOCAL cleanup_free API FAR local const int struct s *p a = b ; , ( ) { }
 " /* */ #if #endif #define va_arg(a,int) offsetof(s,a.b) MARK(1) LIB_END_DECLS _pure_ WINAPI lib_cdecl ONE TWO
 __cold__ like(1,2) ... ) NO(1) HEAD(,a) (FAR (z
+,HELP{ ={HELP( (x,==,b) NEW(.a= )
 """.split()
 SCRIPT = """
 await f<typeof import('a')>() import('a').B<C> export type * from 'a' in?: abstract?: { } ( ) < > ; , = interface A

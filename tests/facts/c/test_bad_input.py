@@ -371,6 +371,12 @@ def test_a_name_in_capitals_that_is_a_statement_runs_a_macro():
         "s->next = (const code FAR *)(const void FAR *)(x);",
         "s->next = (unsigned char FAR *) x;",
         "s->next = (z_const unsigned char *)x;",
+        'struct option all[] = {{"a", 1}, AUTO_HELP{"b", 2}};',
+        'struct option all[] = {\n  AUTO_HELP\n  {"b", 2}};',
+        'struct option all[] = {{"a", 1},\n  AUTO_HELP\n  TABLE_END\n  };',
+        "Object a = {\n  Object_HEAD(NULL)\n  0, sizeof(x)};",
+        "check_same(x, ==, a->b[2]);\n  check_same(x, <, 3);",
+        "g(&NEW_ITEM(.a = x, .b = {LEFT, h(x)}));",
         "switch (x) {\n  case 1: x = 3; __attribute_fallthrough__\n  case 2:\n    x++;\n  }",
     ],
 )
@@ -421,6 +427,8 @@ def test_what_only_a_macro_can_stand_for_does_not_break_a_declaration(declaratio
         "int f(int n) { if (n) g(1, 2); else g(1)\n; h(n); return g(1); }",
         "__typeof__(n) *f(int n);",
         "int f(int n) { g(of__name__); return __name__; }",
+        "int f(int n) { EACH(n) { g(n); } int a[] = {A, B, C(1)}; return n == 3; }",
+        "struct item a = {.a = g(n), .b = N};",
         "__extension__ typedef long long wide;",
         "__attribute__((noreturn)) void f(int n);",
         "void f(int n) __attribute__((noreturn));",
@@ -428,3 +436,14 @@ def test_what_only_a_macro_can_stand_for_does_not_break_a_declaration(declaratio
 )
 def test_what_is_no_macro_stays(code):
     assert attributes.without_attributes(code.encode()) == code.encode()
+
+
+def test_arguments_of_what_compares_by_a_macro_keep_their_places():
+    found = rows("void f(int a) {\n  check_same(a, !=, 7);\n}\n", "argument")
+    assert {position for _, position, _ in found} == {"0", "1", "2"}
+
+
+def test_values_of_members_that_a_macro_takes_are_read():
+    source = "void f(int a) {\n  g(&NEW_ITEM(.a = h(a), .b = {LEFT}));\n}\n"
+    assert not extract(source).unparsed_lines
+    assert {"g", "h"} <= called(source)
