@@ -272,6 +272,16 @@ _OPERATOR = re.compile(rb"(?<=,)\s*([<>]=?|[!=]=)(?=\s*,)")
 # MAKE(.a = 1, .b = 2)
 _NAMED_MEMBERS = re.compile(rb"(?<![\w.>])[A-Za-z_]\w++(?<=\w\w\w)(?=\(\s*\.\w+\s*=[^=])")
 _ARGUMENTS = re.compile(_PARENTHESES)
+# int f OF((int n));   as compilers before C89 needed it
+_PROTOTYPE = re.compile(
+    rb"(?<=\w)(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+("
+    + _CAPITALS
+    + rb"\s*\()\s*"
+    + _PARENTHESES
+    + rb"\s*(\))(?=\s*[;,])"
+)
+# unsigned int member:1; in a file that is included within a structure
+_WIDTH = re.compile(rb"^[ \t]*(?:[A-Za-z_]\w*+[ \t]+){1,3}[A-Za-z_]\w*+[ \t]*(:[ \t]*\d+)(?=[ \t]*;)", re.MULTILINE)
 _STATEMENT_ENDS = (b";", b"{", b"}", b":")
 _CALL_END = re.compile(rb"[;{}:)]\s*" + _NAME + rb"\s*" + _PARENTHESES + rb"\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
@@ -434,6 +444,9 @@ def without_attributes(text: bytes) -> bytes:
     result = bytearray(text)
     mask = bytearray(masked(text))
     _make_arguments(result, bytes(mask))
+    for start, end in (*_of_prototypes(bytes(mask)), *_outer_widths(bytes(mask))):
+        blank(result, start, end)
+        blank(mask, start, end)
     for start, end in (*_definitions_in_enums(text, bytes(mask)), *_spans(bytes(mask))):
         blank(result, start, end)
         blank(mask, start, end)
@@ -463,6 +476,23 @@ def _make_arguments(result: bytearray, mask: bytes) -> None:
         if arguments:
             result[match.start()], result[match.end() - 1], result[match.end()] = b"(){"
             result[arguments.end() - 1] = ord("}")
+
+
+def _of_prototypes(mask: bytes):
+    """Yield the spans of macros around the parameters of a prototype."""
+    for match in _PROTOTYPE.finditer(mask):
+        yield match.span(1)
+        yield match.span(2)
+
+
+def _outer_widths(mask: bytes):
+    """Yield the spans of widths that members have outside of all braces."""
+    depth, position = 0, 0
+    for match in _WIDTH.finditer(mask):
+        depth += mask.count(b"{", position, match.start(1)) - mask.count(b"}", position, match.start(1))
+        position = match.start(1)
+        if depth <= 0:
+            yield match.span(1)
 
 
 def _definitions_in_enums(text: bytes, mask: bytes):
@@ -543,6 +573,7 @@ def _adjacent(mask: bytes):
     """Yield the spans of names that stand before a type, or between a type and a name."""
     for pattern in (_BEFORE_CONST, _WORD_BEFORE_CONST, _AFTER_TYPE):
         yield from (match.span(1) for match in pattern.finditer(mask))
+    yield from (match.span(match.lastindex) for match in _BESIDE_STAR.finditer(mask))
     tag_ends = -1
     for match in _WORDS.finditer(mask):
         first, second, third = match[1], match[2], match[4]

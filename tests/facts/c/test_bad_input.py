@@ -406,6 +406,8 @@ def test_what_only_a_macro_can_take_does_not_break_the_function(statement):
         "void f(struct item *) __must_check__ __not_null__(1);",
         "__attribute_cold__\n__attribute_nonnull__(1)\nitem * f(int *p) {\n  return p;\n}",
         "int f(__unused__ int n, item_t *p __unused__);",
+        "LIBRARY const item_t FAR * LIBRARY_CALL f OF((void));",
+        "unsigned int first:1; /* one */\n  bool second : 1;\nint n;",
         "local int f(code FAR * FAR *table, unsigned FAR *bits) {\n  return 1;\n}",
     ],
 )
@@ -447,3 +449,7 @@ def test_values_of_members_that_a_macro_takes_are_read():
     source = "void f(int a) {\n  g(&NEW_ITEM(.a = h(a), .b = {LEFT}));\n}\n"
     assert not extract(source).unparsed_lines
     assert {"g", "h"} <= called(source)
+
+
+def test_a_prototype_within_a_macro_declares_no_variable():
+    assert not rows("LIBRARY int f OF((int n, char *p));\nint g(int n);\n", "cell")
