@@ -21,7 +21,7 @@ class ColumnTests:
     def __init__(self, view: MaintainedProgram) -> None:
         self.functors = Functors(view.prepared.number_bits, view.symbols)
         self.records = view.records
-        self._made: dict[tuple[str, ...], Callable] = {}
+        self._made: dict[tuple[str | int, ...], Callable] = {}
 
     def predicate(self, literal: Compare) -> Callable:
         key = literal.op, literal.kind
@@ -30,9 +30,10 @@ class ColumnTests:
         return self._made[key]
 
     def functor(self, literal: Compute) -> Callable:
-        key = literal.functor, literal.kind, literal.result
+        # One that has values of its own kept for each row of arguments serves one number of arguments.
+        key = literal.functor, literal.kind, literal.result, len(literal.arguments)
         if key not in self._made:
-            self._made[key] = self.functors.functor(*key)
+            self._made[key] = self.functors.functor(*key[:3])
         return self._made[key]
 
     def passing(

@@ -239,6 +239,26 @@ def test_a_row_among_many_that_only_a_test_finds_is_explained(test, atom):
     assert f"asked(0, {wanted})" in {part["tuple"]["atom"] for part in tree["body"] if "tuple" in part}
 
 
+@pytest.mark.parametrize("order", [("shorter", "longer"), ("longer", "shorter")])
+def test_texts_of_several_parts_are_joined_apart_from_those_of_fewer(order):
+    text = """
+    .decl value(y: number)
+    .decl shorter, longer(s: symbol, y: number)
+    value(range(0, 300)).
+    shorter(s, y) :- value(y), s = cat("a", to_string(y)), strlen(s) > 2.
+    longer(s, y) :- value(y), s = cat("a", to_string(y), "b"), strlen(s) > 2.
+    """
+    program = engine.compile([engine.Source("p.dl", text)])
+    view = MaintainedProgram(program, engine.Database(), threads=1)
+    view.bootstrap(columns(program, {}))
+    explainer = Explainer(view)
+    for name in order:
+        _, facts = explainer.matches(f"{name}(_, _)")
+        for fact in facts:
+            parts = [part["tuple"]["atom"] for part in explainer.why(fact)["body"] if "tuple" in part]
+            assert parts == [f"value({fact[1][1]})"]
+
+
 def test_an_explainer_leaves_nothing_for_the_collector():
     """It holds copies of whole relations: they go with it, not when cycles of objects are looked for."""
     _, view = made(COUNTED, {"edge": {(1, 2), (2, 3), (3, 1)}})
