@@ -14,9 +14,9 @@ from engine.budget import Budget, Meter
 from engine.database import Columns, Database, Widening
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
-from engine.evaluation.forked_strata import Finished, ForkedStrata
+from engine.evaluation.forked_strata import Finished, ForkedStrata, Task
 from engine.evaluation.stratum_evaluation import StratumEvaluation
-from engine.evaluation.translated_ids import TranslatedIds
+from engine.evaluation.translated_ids import NewValues, TranslatedIds
 from engine.language.checked_program import CheckedProgram
 from engine.operating_system import can_fork, n_cores, release_free_memory
 from engine.plan.push_extrema import push_extrema
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 HANDED_OVER_S = 0.004
 """The time that a copy of the process evaluates for before it hands over, which takes longer than most strata do."""
+MOST_GIVEN_BYTES = 1 << 25
+"""A copy that lacks more for what there is to do ends, and another begins with all that there is."""
 
 
 class SharedOptions(TypedDict, total=False):
@@ -104,7 +106,9 @@ def evaluate(
 class Evaluation:
     """The strata of a program, in an order, some in a copy of the process, and what is let go meanwhile.
 
-    `names` are the relations that are asked for; the others are tests of existence.
+    `names` are the relations that are asked for; the others are tests of existence. `unknown` are those that have been
+    written here since the copy began, or was told of them; `n_told` counts the symbols and records that the other side,
+    here or there, has been told of.
     """
 
     def __init__(self, state: StratumEvaluation, names: Iterable[str]) -> None:
@@ -114,6 +118,8 @@ class Evaluation:
         self.n_rows = 0
         self.readers: Counter[str] | None = None
         self.copy: ForkedStrata | None = None
+        self.unknown: set[str] = set()
+        self.n_told = state.n_values()
 
     def run(self) -> Result:
         self.execution.tend = self.tend
@@ -125,6 +131,7 @@ class Evaluation:
                     self.receive(wait=True)
                 else:
                     self.finished(at, self.state.stratum(self.state.finishable(self.strata[at])))
+                    self.unknown |= self.written(at)
         finally:
             if self.copy is not None:
                 self.copy.close()
@@ -139,15 +146,20 @@ class Evaluation:
         return Result(state.symbols, records, RelationColumns(asked), statistics, plan, tuple(state.left_out))
 
     def tend(self) -> None:
-        """Enter what a copy of the process has derived, and let one begin when there is enough for it to do.
+        """Enter what a copy of the process has derived, and let one begin or go on when there is enough for it to do.
 
         Called between two strata, and between two iterations of one.
         """
         while self.receive(wait=False):
             pass
-        enough = self.order.movable_size >= self.execution.options.aside_clauses
-        if enough and self.copy is None and not self.state.unfinished:
-            self.begin_copy()
+        options = self.execution.options
+        if self.state.unfinished:
+            return
+        if self.copy is None and self.order.movable_size >= options.aside_clauses:
+            self.begin_copy(self.order.to_give(options.aside_clauses))
+        elif self.copy is not None and self.order.size(self.copy.strata) <= options.last_clauses:
+            if strata := self.order.to_give(options.aside_clauses):
+                self.go_on(self.copy, strata)
 
     def receive(self, wait: bool) -> bool:
         """Enter the next strata that the copy has evaluated; return whether there were any."""
@@ -197,8 +209,11 @@ class Evaluation:
 
     def touched(self, at: int) -> set[str]:
         """The relations that a stratum reads or writes."""
+        return self.written(at) | self.reads[at]
+
+    def written(self, at: int) -> set[str]:
         own, widenings = self.strata[at].relations, self.state.widenings
-        return {*own, *(widenings[name].into for name in own if name in widenings), *self.reads[at]}
+        return {*own, *(widenings[name].into for name in own if name in widenings)}
 
     @property
     def has_processors(self) -> bool:
@@ -213,24 +228,55 @@ class Evaluation:
             if stratum.recursive and len(stratum.clauses) >= self.execution.options.large_clauses:
                 yield at
 
-    def begin_copy(self) -> None:
+    def begin_copy(self, strata: Sequence[int]) -> None:
         """Let a copy begin with what can be evaluated aside, unless the system has no room for a process."""
-        strata, state = self.order.give(), self.state
+        state = self.state
+        self.unknown, self.n_told = set(), state.n_values()
         ids = TranslatedIds(state.symbols, state.records, state.program.records)
         try:
             self.copy = ForkedStrata(strata, self.evaluate_in_copy, ids)
         except OSError:
-            self.order.take_back(strata)
+            self.copy = None
+            self.order.bar(strata)
         else:
+            self.order.give(strata)
             self.execution.is_accompanied = self.copy.is_at_work
 
-    def evaluate_in_copy(self, strata: Sequence[int]) -> Iterator[Finished]:
-        """Evaluate strata in the copy, and yield them some at a time; on one thread, as a fork has no others."""
+    def go_on(self, copy: ForkedStrata, strata: Sequence[int]) -> None:
+        """Give the copy more, with what it lacks for that; where that is too much let another begin in its place."""
+        lacking = self.unknown & set().union(*(self.reads[at] for at in strata))
+        relations = {name: self.state.relations[name] for name in lacking & self.state.relations.keys()}
+        is_plain = all(type(relation) is Relation for relation in relations.values())
+        if is_plain and sum(relation.n_bytes for relation in relations.values()) <= MOST_GIVEN_BYTES:
+            rows = {name: relation.columns() for name, relation in relations.items() if relation.n}
+            self.order.give(strata)
+            copy.go_on(Task(strata, rows, self.made()))
+            self.unknown -= lacking
+        elif copy.is_idle:
+            copy.close()
+            self.begin_copy(strata)
+
+    def made(self) -> NewValues:
+        """The symbols and records that this side has made, or learned of, since the other was told the last time."""
+        values = self.state.new_values(*self.n_told)
+        self.n_told = self.state.n_values()
+        return values
+
+    def evaluate_in_copy(self, copy: ForkedStrata) -> Iterator[Finished]:
+        """Evaluate what the copy is given, and yield it; on one thread, as a fork has no others."""
         state = self.state
         if len(state.execution.pool.workers) > 1:
             state.execution = state.execution.alone()
+        yield from self.evaluate_aside(copy.strata)
+        for task in copy.tasks():
+            state.take_over(task.relations, copy.ids)
+            yield from self.evaluate_aside(task.strata)
+
+    def evaluate_aside(self, strata: Sequence[int]) -> Iterator[Finished]:
+        """Evaluate strata in the copy, and yield them some at a time."""
+        state = self.state
         while strata:
-            known, begin = state.n_values(), perf_counter()
+            begin = perf_counter()
             done: dict[int, StratumStatistics] = {}
             rows: dict[str, Columns] = {}
             for at in strata:
@@ -240,7 +286,7 @@ class Evaluation:
                 rows |= {name: state.relations[name].columns() for name in names if state.relations[name].n}
                 if perf_counter() - begin > HANDED_OVER_S:
                     break
-            yield Finished(done, rows, state.new_values(*known))
+            yield Finished(done, rows, self.made())
             strata = strata[len(done) :]
 
 

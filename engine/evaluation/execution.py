@@ -39,7 +39,7 @@ class Options:
     room. `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's
     matches are cached when it has read every group so many times: what keeping them costs is spent by then.
     `large_clauses`: a recursion of so many is what other strata make way for, and those of `aside_clauses` together are
-    evaluated by another process meanwhile, where a database has `aside_facts`.
+    evaluated by another process meanwhile, where a database has `aside_facts`; it is given more at its `last_clauses`.
     `always_eliminate`: every body that can be is cut by auxiliary relations, not only where that saves rows.
     """
 
@@ -60,6 +60,7 @@ class Options:
     matched_reads: int = 2
     large_clauses: int = 60
     aside_clauses: int = 150
+    last_clauses: int = 20
     aside_facts: int = 1 << 15
     always_eliminate: bool = False
 

@@ -1,28 +1,32 @@
 """A copy of this process that evaluates some strata, and hands them over a few milliseconds' worth at a time.
 
-The copy begins with all relations there are, at no cost: a fork shares memory until one side writes to it. What it
-derives comes back through a file in memory without a path, which nobody else can write, and a pipe says where in it.
-Symbols that it makes have other ids there. A stratum that a copy does not hand over is evaluated here.
+The copy begins with all relations there are, at no cost: a fork shares memory until one side writes to it. When it is
+through with its strata it can be given more, together with what they read and this process has derived since.
+Symbols that one side makes have other ids on the other. A stratum that a copy does not hand over is evaluated here.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
 import signal
-import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
 from engine.database import Columns
 from engine.evaluation.translated_ids import NestedTooDeep, NewValues, TranslatedIds
-from engine.operating_system import end_child, end_with, fork, has_exited, is_readable, memory_file, read_at, write_at
+from engine.evaluation.value_channel import ValueChannel
+from engine.operating_system import end_child, end_with, fork, has_exited
 from engine.result import StratumStatistics
 from engine.storage.memory import LEDGER
 
-NOTICE = struct.Struct("<qq")
-"""Where finished strata stand in the file: offset and length in bytes."""
+
+class Task(NamedTuple):
+    """Strata to evaluate, the columns of relations that the copy lacks for them, and the symbols and records made."""
+
+    strata: Sequence[int]
+    relations: Mapping[str, Columns]
+    values: NewValues
 
 
 class Finished(NamedTuple):
@@ -34,80 +38,90 @@ class Finished(NamedTuple):
 
 
 class ForkedStrata:
-    """The copy, the `strata` that it has yet to hand over, and the ids here of what it makes."""
+    """The copy, the `strata` that it has yet to hand over, and the ids of what the other side makes, on either side."""
 
     def __init__(
-        self, strata: Sequence[int], evaluate: Callable[[Sequence[int]], Iterator[Finished]], ids: TranslatedIds
+        self, strata: Sequence[int], evaluate: Callable[[ForkedStrata], Iterator[Finished]], ids: TranslatedIds
     ) -> None:
-        """Start it. `evaluate` is called there, and evaluates the strata in turn; all its exceptions end the copy.
-
-        Raises OSError.
-        """
-        self.strata, self.ids = list(strata), ids
+        """Start it. `evaluate` is called there; all its exceptions end the copy. Raises OSError."""
+        self.strata, self.ids, self.is_running = list(strata), ids, True
         with ExitStack() as opened:
-            self._file = memory_file("strata")
-            opened.callback(os.close, self._file)
-            self._notices, notify = os.pipe()
-            opened.callback(os.close, notify)
-            opened.callback(os.close, self._notices)
+            self._found, self._asked = ValueChannel(), ValueChannel()
+            opened.callback(self._found.close)
+            opened.callback(self._asked.close)
             parent = os.getpid()
             self._process = fork()
             if not self._process:
-                self._work(parent, notify, evaluate)
+                self._work(parent, evaluate)
             opened.pop_all()
-        os.close(notify)
+        self._found.keep_reading()
+        self._asked.keep_writing()
 
-    def _work(self, parent: int, notify: int, evaluate: Callable[[Sequence[int]], Iterator[Finished]]) -> None:
-        """Evaluate the strata, in the copy, and end it."""
+    # ---- in the copy
+
+    def _work(self, parent: int, evaluate: Callable[[ForkedStrata], Iterator[Finished]]) -> None:
+        """Evaluate strata, and end."""
         status = 1
         try:
             for interrupt in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(interrupt, signal.SIG_DFL)
             end_with(parent)
             LEDGER.begin_copy()
-            at = 0
-            for finished in evaluate(self.strata):
-                data = pickle.dumps(finished, pickle.HIGHEST_PROTOCOL)
-                write_at(self._file, at, data)
-                os.write(notify, NOTICE.pack(at, len(data)))
-                at += len(data)
+            self._found.keep_writing()
+            self._asked.keep_reading()
+            for finished in evaluate(self):
+                self._found.send(finished)
             status = 0
         finally:
             os._exit(status)
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield what the copy is given later on, and wait for it. Raises EOFError, NestedTooDeep."""
+        while True:
+            task: Task = self._asked.receive(wait=True)
+            self.ids.learn(task.values)
+            yield task
+
+    # ---- here
+
+    @property
+    def is_idle(self) -> bool:
+        """True if it waits for more."""
+        return self.is_running and not self.strata
+
+    def go_on(self, task: Task) -> None:
+        """Give it more."""
+        self.strata += task.strata
+        try:
+            self._asked.send(task)
+        except OSError:
+            self.close()
 
     def receive(self, wait: bool) -> Finished | None:
         """Return the next strata handed over, with the copy's ids.
 
         None if there is none yet, where the caller does not wait for one, or none will come any more.
         """
-        if not is_readable(self._notices, None if wait else 0):
+        if not self.is_running:
             return None
-        notice = os.read(self._notices, NOTICE.size)
-        if len(notice) < NOTICE.size:
-            self.close()
-            return None
-        at, n_bytes = NOTICE.unpack(notice)
-        finished: Finished = pickle.loads(read_at(self._file, at, n_bytes))
         try:
-            self.ids.learn(finished.values)
-        except NestedTooDeep:
+            finished: Finished | None = self._found.receive(wait and not self.is_idle)
+            if finished is not None:
+                self.ids.learn(finished.values)
+                self.strata = [stratum for stratum in self.strata if stratum not in finished.strata]
+        except (EOFError, NestedTooDeep):
             self.close()
             return None
-        self.strata = [stratum for stratum in self.strata if stratum not in finished.strata]
         return finished
 
-    @property
-    def is_running(self) -> bool:
-        return self._notices >= 0
-
     def is_at_work(self) -> bool:
-        """Return False when it has ended, whether or not all that it has handed over has been received."""
-        return self.is_running and not has_exited(self._process)
+        """Return False when it has ended or waits, whether or not all that it has handed over has been received."""
+        return self.is_running and bool(self.strata) and not has_exited(self._process)
 
     def close(self) -> None:
         """End the copy."""
         if self.is_running:
+            self.is_running = False
             end_child(self._process)
-            os.close(self._notices)
-            os.close(self._file)
-            self._notices = -1
+            self._found.close()
+            self._asked.close()

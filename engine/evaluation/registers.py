@@ -55,8 +55,9 @@ class Registers:
 
     def live(self, *more: Source) -> list[int]:
         """The registers in use from here on, and some more."""
-        used = {self.env[v] for v in self.needed if v in self.env}
-        return sorted(r for r in used.union(more) if not isinstance(r, Constant))
+        env = self.env
+        used = [env[v] for v in self.needed if v in env]
+        return sorted({r for r in (*used, *more) if not isinstance(r, Constant)})
 
     def next_segment(self) -> tuple[Segment, list[int]]:
         """Begin a segment that carries the live registers over; return it and the registers taken from the old one."""

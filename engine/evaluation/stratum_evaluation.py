@@ -142,15 +142,25 @@ class StratumEvaluation:
     def adopt(self, stratum: Stratum, columns: Mapping[str, Columns], ids: TranslatedIds) -> None:
         """Enter what a copy has derived: the columns of relations that have rows."""
         members = [self.relations[name] for name in stratum.relations]
-        grown = [relation for relation in members if relation.name in columns]
-        for relation in grown:
+        self.enter([relation for relation in members if relation.name in columns], columns, ids)
+        self.finish_relations(members)
+
+    def take_over(self, columns: Mapping[str, Columns], ids: TranslatedIds) -> None:
+        """Put the rows of complete relations, from the process that this one is a copy of, in place of what is here."""
+        made = [Relation(name, len(found), found.dtype) for name, found in columns.items()]
+        self.enter(made, columns, ids)
+        self.finish_relations(made)
+        self.constants = HeldConstants(self.relations)
+
+    def enter(self, relations: Sequence[Relation], columns: Mapping[str, Columns], ids: TranslatedIds) -> None:
+        """Enter rows, with ids of another process, into relations that have none."""
+        for relation in relations:
             found = columns[relation.name]
             rows = empty(found.shape, relation.dtype)
             rows[...] = ids.translated(self.program.relations[relation.name].columns, found)
             relation.partitions[0].adopt(rows)
-        if grown:
-            self.execution.advance(grown)
-        self.finish_relations(members)
+        if relations:
+            self.execution.advance(relations)
 
     def let_go(self, name: str) -> None:
         """Forget a relation that nothing reads any more."""

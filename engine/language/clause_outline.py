@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, overload
 
 from engine.language.checked_program import CheckedClause
+from engine.language.separate_parts import unwanted
 from engine.language.syntax import Atom, Constant
 from engine.language.traverse import all_atoms
 
@@ -16,13 +17,14 @@ Asked = tuple[tuple[int, str, int | float | str | None], ...]
 class Outline(NamedTuple):
     """The relation that a clause derives rows of; those of which it needs rows, and which ones; all that it reads.
 
-    `counts` says that it draws numbers (`autoinc`).
+    `counts` says that it draws numbers (`autoinc`), `splits` that a part of its body may be asked for once, on its own.
     """
 
     head: str
     needs: tuple[tuple[str, Asked], ...]
     reads: tuple[str, ...]
     counts: bool = False
+    splits: bool = False
 
 
 def outline(clause: CheckedClause) -> Outline:
@@ -31,7 +33,9 @@ def outline(clause: CheckedClause) -> Outline:
         return Outline(clause.head.relation, (), (clause.head.relation,), counts)
     atoms = [literal for literal in clause.body if isinstance(literal, Atom)]
     reads = dict.fromkeys(atom.relation for atom in all_atoms(clause))
-    return Outline(clause.head.relation, tuple((atom.relation, asked(atom)) for atom in atoms), tuple(reads), counts)
+    needs = tuple((atom.relation, asked(atom)) for atom in atoms)
+    splits = not (clause.plan or counts) and bool(unwanted(clause))
+    return Outline(clause.head.relation, needs, tuple(reads), counts, splits)
 
 
 def asked(atom: Atom) -> Asked:

@@ -7,13 +7,15 @@ count on their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
 from engine.language.checked_program import CheckedClause, CheckedProgram, Relation, Stratum
-from engine.language.syntax import Aggregate, Atom, Constant, Literal, Variable
-from engine.language.traverse import all_atoms, children, literal_terms
+from engine.language.clause_outline import outlines_of
+from engine.language.separate_parts import names_in, unwanted
+from engine.language.syntax import Atom, Literal
+from engine.language.traverse import all_atoms
 
 
 def split_existence(program: CheckedProgram) -> CheckedProgram:
@@ -42,8 +44,8 @@ class Splitter:
             self.program.is_ordered(name) or self.program.relations[name].aggregated for name in own
         )
         clauses, inner = [], []
-        for clause in stratum.clauses:
-            for part in () if clause.plan or clause.counters else unwanted(clause):
+        for clause, about in zip(stratum.clauses, outlines_of(stratum.clauses), strict=True):
+            for part in unwanted(clause) if about.splits else ():
                 moves = any(atom.relation in own for atom in atoms_of(part))
                 if moves and iterates:
                     continue
@@ -73,58 +75,6 @@ class Splitter:
         """Return a name for a part of a rule of the relation. A stratum of a split program may be split once more."""
         names = (f"{relation}&exists{number}" for number in count())
         return next(name for name in names if name not in self.made and name not in self.program.relations)
-
-
-def unwanted(clause: CheckedClause) -> list[tuple[Literal, ...]]:
-    """The connected parts of a body that read a relation, but nothing that the head or another part reads.
-
-    A part of ground literals is a test already. One part stays where the head reads none.
-    """
-    if len(clause.body) < 2:
-        return []
-    wanted = names_in(clause.head)
-    if not any(wanted.isdisjoint(names_in(literal)) for literal in clause.body):
-        return []
-    found = parts(clause.body)
-    apart = [(part, names) for part, names in found if names.isdisjoint(wanted)]
-    asked = [part for part, names in apart if any(map(is_open, part))]
-    return asked[1:] if len(asked) == len(found) else asked
-
-
-def parts(body: Sequence[Literal]) -> list[tuple[tuple[Literal, ...], set[str]]]:
-    """The literals of a body that share variables, directly or by way of others, each part with its variables."""
-    found: list[tuple[tuple[Literal, ...], set[str]]] = []
-    for literal in body:
-        part: tuple[Literal, ...] = (literal,)
-        names = names_in(literal)
-        apart = []
-        for other, known in found:
-            if names.isdisjoint(known):
-                apart.append((other, known))
-            else:
-                part, names = (*other, *part), names | known
-        found = [*apart, (part, names)]
-    return found
-
-
-def names_in(literal: Literal) -> set[str]:
-    """The variables of a literal, those inside aggregates included."""
-    found, left = set(), [*literal_terms(literal)]
-    while left:
-        term = left.pop()
-        if isinstance(term, Variable):
-            found.add(term.name)
-        elif isinstance(term, Aggregate):
-            left += () if term.target is None else (term.target,)
-            left += (inside for inner in term.body for inside in literal_terms(inner))
-        else:
-            left += children(term)
-    return found
-
-
-def is_open(literal: Literal) -> bool:
-    """Return True if a literal is an atom that may have more than one row."""
-    return isinstance(literal, Atom) and not all(isinstance(term, Constant) for term in literal.arguments)
 
 
 def atoms_of(part: Iterable[Literal]) -> list[Atom]:

@@ -41,10 +41,12 @@ class ClauseOutline(NamedTuple):
     reads: tuple[int, ...]
     is_fact: bool
     counts: bool
+    splits: bool
 
     def named(self, names: Sequence[str]) -> Outline:
         needs = tuple([(names[relation], asked) for relation, asked in self.needs])
-        return Outline(names[self.head], needs, tuple([names[each] for each in self.reads]), self.counts)
+        reads = tuple([names[each] for each in self.reads])
+        return Outline(names[self.head], needs, reads, self.counts, self.splits)
 
 
 class Table(NamedTuple):
@@ -388,7 +390,7 @@ class OutlinedProgramCodec:
 def numbered(outline: Outline, at: int, names: Mapping[str, int], source: int, is_fact: bool) -> ClauseOutline:
     needs = tuple((names[relation], asked) for relation, asked in outline.needs)
     reads = tuple(names[name] for name in outline.reads)
-    return ClauseOutline(at, source, names[outline.head], needs, reads, is_fact, outline.counts)
+    return ClauseOutline(at, source, names[outline.head], needs, reads, is_fact, outline.counts, outline.splits)
 
 
 class Facts:

@@ -1,9 +1,9 @@
 """The order in which strata are evaluated, and what may be evaluated aside by another process meanwhile.
 
 Large recursions take most of the time, one after the other. What leads to the next one comes first, then what leads to
-the one behind it, and so on; what neither leads to the next nor waits for it can be evaluated aside (the critical path
-of Kelley and Walker, 1959, with large recursions for its length). Without large recursions strata come in the order of
-the program.
+the one behind it, and so on (the critical path of Kelley and Walker, 1959, with large recursions for its length). Of
+what leads to the next one a half of what is ready can be evaluated aside, and all that neither leads to it nor waits
+for it. Without large recursions strata come in the order of the program.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from heapq import heappop, heappush
+from itertools import chain
 
 from engine.language.checked_program import Stratum
 
@@ -38,7 +39,8 @@ class StrataOrder:
         self.n_waited_for = [len(needed) for needed in needs]
         self.n_left = len(needs)
         self.goals = self.first_goals()
-        self.ready: list[tuple[int, int]] = []
+        self.ready: list[list[int]] = [[] for _ in range(len(self.large) + 1)]
+        """Of each goal the strata that wait for nothing, as a heap; some may have begun since."""
         self.set_goal()
         for at, n in enumerate(self.n_waited_for):
             if not n:
@@ -61,21 +63,22 @@ class StrataOrder:
 
     def set_goal(self) -> None:
         """Find the next large recursion that is left, and what does not wait for it."""
-        self.goal = next((goal for goal, at in enumerate(self.large) if self.states[at] is State.LEFT), None)
+        left = (goal for goal, at in enumerate(self.large) if self.states[at] is State.LEFT)
+        self.goal = next(left, len(self.large))
         self.movable: dict[int, None] = {}
         self.movable_size = 0
-        for _, at in self.ready:
+        for at in chain.from_iterable(self.ready):
             self.offer(at)
 
     def enter(self, at: int) -> None:
         """A stratum waits for nothing any more."""
         if self.states[at] is State.LEFT:
-            heappush(self.ready, (self.goals[at], at))
+            heappush(self.ready[self.goals[at]], at)
             self.offer(at)
 
     def offer(self, at: int) -> None:
         """Take a stratum for movable, and what waits for such ones only, where another process is of use."""
-        path = [] if self.goal is None else [at]
+        path = [at] if self.large else []
         while path:
             at = path.pop()
             if at in self.movable or not self.may_move[at] or self.states[at] is not State.LEFT:
@@ -89,15 +92,20 @@ class StrataOrder:
 
     def next(self) -> int | None:
         """Return the stratum to begin now, or None if all that is left waits for what is aside."""
-        while self.ready:
-            _, at = heappop(self.ready)
-            if self.states[at] is State.LEFT:
-                self.states[at] = State.BEGUN
-                if at in self.movable:
-                    del self.movable[at]
-                    self.movable_size -= self.sizes[at]
-                return at
+        for waiting in self.ready:
+            while waiting:
+                at = heappop(waiting)
+                if self.states[at] is State.LEFT:
+                    self.states[at] = State.BEGUN
+                    self.hold(at)
+                    return at
         return None
+
+    def hold(self, at: int) -> None:
+        """A stratum is not to be given away any more."""
+        if at in self.movable:
+            del self.movable[at]
+            self.movable_size -= self.sizes[at]
 
     def finish(self, at: int) -> None:
         """A stratum is done, here or aside."""
@@ -109,23 +117,49 @@ class StrataOrder:
                 self.offer(other)
             else:
                 self.enter(other)
-        if self.goal is not None and at == self.large[self.goal]:
+        if at in self.large[self.goal : self.goal + 1]:
             self.set_goal()
 
-    def give(self) -> list[int]:
-        """Return, in order, what can be evaluated aside from now on: it needs what is done, or each other."""
-        strata = sorted(self.movable, key=lambda at: (self.goals[at], at))
+    def to_give(self, most: int) -> list[int]:
+        """Return, in order, what can be evaluated aside from now on: it needs what is done, or each other.
+
+        There is no more once that has so many clauses.
+        """
+        found, size = [], 0
+        for at in chain(self.shared(), sorted(self.movable, key=lambda at: (self.goals[at], at))):
+            if size >= most:
+                break
+            found.append(at)
+            size += self.sizes[at]
+        return found
+
+    def size(self, strata: Iterable[int]) -> int:
+        return sum(self.sizes[at] for at in strata)
+
+    def shared(self) -> list[int]:
+        """Every second one of the strata that are ready and lead to the goal."""
+        ready = {at for at in self.ready[self.goal] if self.states[at] is State.LEFT and self.may_move[at]}
+        return sorted(ready.difference(self.large))[1::2]
+
+    def give(self, strata: Iterable[int]) -> None:
+        """Strata are evaluated aside from now on."""
         for at in strata:
             self.states[at] = State.ASIDE
-        self.movable, self.movable_size = {}, 0
-        return strata
+            self.hold(at)
 
     def take_back(self, strata: Iterable[int]) -> None:
         """Strata that were aside are left again, and stay."""
         for at in strata:
-            self.states[at], self.may_move[at] = State.LEFT, False
+            self.states[at] = State.LEFT
             if not self.n_waited_for[at]:
                 self.enter(at)
+        self.bar(strata)
+
+    def bar(self, strata: Iterable[int]) -> None:
+        """Strata stay."""
+        for at in strata:
+            self.may_move[at] = False
+        self.set_goal()
 
     @property
     def not_done(self) -> list[int]:

@@ -1,13 +1,15 @@
 """Strata that a copy of the process evaluates: what it hands over, and what becomes of what it does not."""
 
 import os
-from dataclasses import replace
+import signal
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import engine
 from engine import tables
+from engine.evaluation import evaluator
 from engine.evaluation.evaluator import Evaluation
 from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import ForkedStrata
@@ -36,36 +38,48 @@ last(cat(a, b)) :- named(a, b), a < b.
 ARCS = [(i, i + 1) for i in range(8)] + [(8, 0)]
 
 
+@dataclass
+class Seen:
+    """The strata that a copy was given, in one list each time, and those that it did not hand over."""
+
+    given: list[list[int]]
+    left: list[int] | None = None
+
+
 @pytest.fixture
 def copies(monkeypatch):
-    """The strata that each copy began with, and those that it did not hand over."""
     made = []
-    init, close = ForkedStrata.__init__, ForkedStrata.close
+    init, go_on, close = ForkedStrata.__init__, ForkedStrata.go_on, ForkedStrata.close
 
     def begin(self, strata, *rest):
-        made.append([list(strata), None])
+        made.append(Seen([list(strata)]))
         init(self, strata, *rest)
+
+    def give(self, task):
+        made[-1].given.append(list(task.strata))
+        go_on(self, task)
 
     def end(self):
         if self.is_running:
-            made[-1][1] = list(self.strata)
+            made[-1].left = list(self.strata)
         close(self)
 
     monkeypatch.setattr(ForkedStrata, "__init__", begin)
+    monkeypatch.setattr(ForkedStrata, "go_on", give)
     monkeypatch.setattr(ForkedStrata, "close", end)
     return made
 
 
-def evaluated(threads=2, **options):
-    program = engine.compile([TEXT])
-    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=threads, options=EAGER, **options)
+def evaluated(threads=2, text=TEXT, options=EAGER, **others):
+    program = engine.compile([text])
+    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=threads, options=options, **others)
     return tables.decode(program, result, program.relations), result
 
 
 def test_symbols_made_in_a_copy_and_here_are_the_same(copies):
     """Names are made aside, and compared and put together here. 9 nodes on a cycle reach all 9."""
     found, result = evaluated()
-    assert copies and copies[0][1] == [], "a copy has handed over all of its strata"
+    assert [copy.left for copy in copies] == [[]], "a copy has handed over all of its strata"
     assert len(found["named"]) == 81 and ("node 3!", "node 4") in found["named"]
     assert found == evaluated(threads=1)[0]
     assert [s.relations for s in result.statistics] == [s.relations for s in evaluated(threads=1)[1].statistics]
@@ -88,13 +102,16 @@ both(x, text) :- name(x, text), step(x).
 """
 
 
-def test_a_copy_begins_between_two_iterations(copies, monkeypatch):
-    """What waits for the first copy, and for what leads to a recursion, goes to the next copy during the recursion."""
-    within, n_before, tend, stratum = [], [], Evaluation.tend, StratumEvaluation.stratum
+def positions(program):
+    return {name: at for at, stratum in enumerate(program.strata) for name in stratum.relations}
+
+
+def test_a_copy_goes_on_between_two_iterations(copies, monkeypatch):
+    """It is given what waits for its first task, and for what leads to a recursion, during the recursion."""
+    within, during, stratum, go_on = [], [], StratumEvaluation.stratum, ForkedStrata.go_on
 
     def evaluate(state, each):
         within.append(each.relations)
-        n_before.append(len(copies))
         done = stratum(state, each)
         within.pop()
         return done
@@ -105,32 +122,96 @@ def test_a_copy_begins_between_two_iterations(copies, monkeypatch):
         if within or not copies:
             tend(evaluation)
 
+    def give(self, task):
+        during.append(within[-1:])
+        go_on(self, task)
+
+    tend = Evaluation.tend
     monkeypatch.setattr(StratumEvaluation, "stratum", evaluate)
     monkeypatch.setattr(Evaluation, "tend", tend_within)
+    monkeypatch.setattr(ForkedStrata, "go_on", give)
     program = engine.compile([IN_TURN])
     result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=EAGER)
-    positions = {relations: at for at, relations in enumerate(each.relations for each in program.strata)}
-    assert [given for given, _ in copies] == [[positions["name",]], [positions["both",]]]
-    assert 1 in n_before and 2 not in n_before, "the second copy began while the recursion was evaluated, the last one"
+    at = positions(program)
+    assert [copy.given for copy in copies] == [[[at["name"]], [at["both"]]]]
+    assert [set(names) for [names] in during] == [{"reach", "back"}]
     found = tables.decode(program, result, ["reach", "both"])
     assert len(found["reach"]) == 81
     assert found["both"] == {(y, f"node {y}") for _, y in ARCS}
 
 
+TEND = Evaluation.tend
+
+
+def tend_when_it_is_idle(evaluation):
+    while evaluation.receive(wait=True):
+        pass
+    TEND(evaluation)
+
+
+READ_LATER = """
+.type Pair = [node: symbol, next: Pair]
+.decl arc(x: number, y: number)
+.decl first(x: number)
+first(x) :- arc(x, _).
+.decl reach(x: number, y: number)
+reach(x, y) :- arc(x, y).
+reach(x, z) :- reach(x, y), arc(y, z).
+.decl far(x: number, most: number)
+far(x, max<y>) :- reach(x, y).
+.decl pair(p: Pair)
+pair([cat("node ", to_string(x)), [cat("to ", to_string(y)), nil]]) :- reach(x, y), x = y.
+.decl large(x: number, y: number)
+large(x, y) :- far(x, y).
+large(x, z) :- large(x, y), far(y, z).
+.decl told(text: symbol, most: number)
+told(t, y) :- pair([t, [_, nil]]), far(x, y), t = cat("node ", to_string(x)).
+"""
+
+
+@pytest.mark.parametrize("most_bytes", [1 << 25, 0])
+def test_a_copy_is_given_what_was_derived_here_meanwhile(copies, monkeypatch, most_bytes):
+    """Extrema, symbols and records made behind the fork; where they are too many, another copy begins with all."""
+    monkeypatch.setattr(evaluator, "MOST_GIVEN_BYTES", most_bytes)
+    monkeypatch.setattr(Evaluation, "tend", tend_when_it_is_idle)
+    program = engine.compile([READ_LATER])
+    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=EAGER)
+    found = tables.decode(program, result, program.relations)
+    assert found["told"] == {(f"node {x}", 8) for x in range(9)}
+    assert found["pair"] == {((f"node {x}", (f"to {x}", None)),) for x in range(9)}
+    last = copies[-1].given[-1]
+    assert last == [positions(program)["told"]] and (len(copies) == 1) == bool(most_bytes)
+
+
+def test_a_copy_that_is_killed_while_it_waits_is_not_waited_for(copies, monkeypatch):
+    go_on = ForkedStrata.go_on
+
+    def kill(self, task):
+        os.kill(self._process, signal.SIGKILL)
+        os.waitid(os.P_PID, self._process, os.WEXITED | os.WNOWAIT)
+        go_on(self, task)
+
+    monkeypatch.setattr(ForkedStrata, "go_on", kill)
+    monkeypatch.setattr(Evaluation, "tend", tend_when_it_is_idle)
+    found, _ = evaluated(text=READ_LATER)
+    assert copies[0].given[1:] and copies[0].left, "it was given more"
+    assert found == evaluated(threads=1, text=READ_LATER)[0]
+
+
 @pytest.mark.parametrize("reason", ["ends", "raises", "memory"])
 def test_what_a_copy_does_not_hand_over_is_evaluated_here(copies, monkeypatch, reason):
-    complete = Evaluation.evaluate_in_copy
+    here, complete = os.getpid(), StratumEvaluation.evaluated
 
-    def evaluate_some(self, at):
-        if "longer" in self.strata[at].relations:
+    def evaluate_some(self, stratum):
+        if "longer" in stratum.relations and os.getpid() != here:
             if reason == "ends":
                 os._exit(3)
             raise MemoryLimitReached(1, 1) if reason == "memory" else ValueError
-        return complete(self, at)
+        return complete(self, stratum)
 
-    monkeypatch.setattr(Evaluation, "evaluate_in_copy", evaluate_some)
-    found, _ = evaluated()
-    assert copies[0][1], "something was left"
+    monkeypatch.setattr(StratumEvaluation, "evaluated", evaluate_some)
+    found, _ = evaluated(options=replace(EAGER, aside_clauses=2))
+    assert copies[0].left, "something was left"
     assert found == evaluated(threads=1)[0]
 
 
@@ -198,7 +279,7 @@ def test_records_made_in_a_copy_and_here_are_the_same(copies, longest):
     program = engine.compile([NESTED.replace("LONG", str(longest))])
     facts = engine.facts(program, {"item": [(1,), (2,), (3,)]})
     result = engine.evaluate(program, facts, threads=2, options=EAGER)
-    assert copies[0][1] == [], "a copy has handed over all of its strata"
+    assert copies[0].left == [], "a copy has handed over all of its strata"
     found = tables.decode(program, result, program.relations)
     assert len(found["list"]) == sum(3**n for n in range(1, longest + 1))
     names = [(f"item {x}", x) for x in (1, 2, 3)]
@@ -210,7 +291,7 @@ def test_records_nested_too_deep_to_hand_over_are_made_here(copies):
     program = engine.compile([NESTED.replace("LONG", str(longest))])
     facts = engine.facts(program, {"item": [(1,)]})
     result = engine.evaluate(program, facts, threads=2, options=EAGER)
-    assert copies[0][1], "something was left"
+    assert copies[0].left, "something was left"
     found = tables.decode(program, result, program.relations)
     assert len(found["list"]) == longest and len(found["same"]) == 1
 
