@@ -193,9 +193,11 @@ class _Values:
         return self._unit.facts.entity(self.body.entity, tail(" ".join(label.split())), start, end)
 
     def read(self, name: str, span: Span) -> int:
-        """Return the value of a name: bound by a tag, or an attribute that the page is given."""
+        """Return the value of a name: bound by a tag, a class that the page imports, or an attribute that it is given."""
         if name in self.names:
             return self.names[name]
+        if name in self._unit.names.types:
+            return self._unit.names.types[name][0]
         return self.body.load_once(("attribute", name), name, "load_name", MODULE, name)
 
     def value(self, span: Span) -> int:
