@@ -193,7 +193,7 @@ class _Values:
         return self._unit.facts.entity(self.body.entity, tail(" ".join(label.split())), start, end)
 
     def read(self, name: str, span: Span) -> int:
-        """Return the value of a name: bound by a tag, a class that the page imports, or an attribute that it is given."""
+        """Return the value of a name: bound by a tag, an imported class, or an attribute that the page is given."""
         if name in self.names:
             return self.names[name]
         if name in self._unit.names.types:
