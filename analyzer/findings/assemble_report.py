@@ -56,7 +56,7 @@ def assemble(
     abandoned = {place for each in searched for place in each.abandoned}
     findings = everything
     if "audit" not in config.tier:
-        findings = with_short_paths(everything, book.checks, abandoned, (file.path for file in collected.files))
+        findings = with_short_paths(everything, book.checks, abandoned, collected.files)
     comments = [comment for comment in directive_comments(collected.mounted) if concerns(comment[0])]
     suppressions = suppressions_of(comments, config, book, texts)
     presented = present(findings, suppressions, texts, Statements(collected.mounted))

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from posixpath import dirname
 
+import facts
 from analyzer.findings.from_relations import GUESS, WAYS
-from analyzer.report import Check, Finding, Place
+from analyzer.report import Check, Finding, Place, SourceFile
 
 PASSING = {WAYS["enter"], WAYS["leave"]}
 MAX_FILES = 4
@@ -30,14 +31,14 @@ here had seen, two were true."""
 
 
 def with_short_paths(
-    findings: Iterable[Finding], checks: Sequence[Check], abandoned: Container[Place], files: Iterable[str]
+    findings: Iterable[Finding], checks: Sequence[Check], abandoned: Container[Place], files: Iterable[SourceFile]
 ) -> list[Finding]:
     """Return the findings whose paths enter and leave no more calls than their checks allow, and stay in one layer.
 
     Checks of other tiers allow any. The paths of those at the `abandoned` places were not found. `files` are those of
     the program.
     """
-    sizes = Counter(map(dirname, files))
+    sizes = Counter(dirname(file.path) for file in files if not facts.LANGUAGES[file.language].module)
     most = {check.id: check.max_calls for check in checks if check.tier == "default" and check.max_calls is not None}
 
     def proves(finding: Finding) -> bool:
@@ -67,8 +68,9 @@ def n_files_of_several_directories(finding: Finding) -> int:
 def winds_through_layers(finding: Finding, sizes: Mapping[str, int]) -> bool:
     """Return True if the path leads through layers of the program down to another one, or by more calls than it may.
 
-    A layer is a directory of LAYER files; `sizes` are numbers of files in directories. A path goes down if it enters
-    more calls than it leaves, and ends in another directory than it begins in.
+    A layer is a directory of LAYER files of code; templates of pages and of queries check nothing. `sizes` are numbers
+    of such files in directories. A path goes down if it enters more calls than it leaves, and ends in another directory
+    than it begins in.
     """
     layers = {folder for step in finding.path if sizes[folder := dirname(step.place.file)] >= LAYER}
     if len(layers) < 2:

@@ -105,6 +105,21 @@ def test_paths_through_several_layers_are_for_the_audit_tier(sink, n_files, view
     assert across(sink, n_files, view, "audit") == ["sql-injection"]
 
 
+@pytest.mark.parametrize("n_files", [1, LAYER])
+def test_templates_are_no_layer(n_files):
+    files = {f"web/m{at}.py": "" for at in range(n_files)}
+    files |= {f"web/templates/t{at}.html": "<p></p>" for at in range(n_files)}
+    files["web/view.py"] = (
+        "from flask import Flask, render_template, request\n\napp = Flask(__name__)\n\n\n@app.route('/')\n"
+        "def view():\n    return render_template('asked.html', name=request.args['q'])\n"
+    )
+    files["web/templates/asked.html"] = "<p>{{ name|safe }}</p>"
+    tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
+    flags = {"rules": ("cross-site-scripting",)}
+    report = scan_tree(tree, ScanRequest(Path("."), None, flags)).report
+    assert [finding.check for finding in report.findings] == ["cross-site-scripting"]
+
+
 @pytest.mark.parametrize(
     ("passing", "known"),
     [
