@@ -38,15 +38,19 @@ def with_short_paths(
     Checks of other tiers allow any. The paths of those at the `abandoned` places were not found. `files` are those of
     the program.
     """
-    sizes = Counter(dirname(file.path) for file in files if not facts.LANGUAGES[file.language].module)
-    most = {check.id: check.max_calls for check in checks if check.tier == "default" and check.max_calls is not None}
+    files = list(files)
+    sizes = Counter(dirname(file.path) for file in files)
+    templates = {file.path for file in files if facts.LANGUAGES[file.language].is_template}
+    bounded = {check.id: check for check in checks if check.tier == "default" and check.max_calls is not None}
 
     def proves(finding: Finding) -> bool:
+        check = bounded[finding.check]
         found = bool(finding.path) or finding.place not in abandoned
-        is_short = n_calls(finding) <= most[finding.check] and n_files_of_several_directories(finding) <= MAX_FILES
-        return found and is_short and not is_guessed(finding) and not winds_through_layers(finding, sizes)
+        is_short = n_calls(finding) <= (check.max_calls or 0) and n_files_of_several_directories(finding) <= MAX_FILES
+        winds = winds_through_layers(finding, sizes, check.calls_down, templates)
+        return found and is_short and not is_guessed(finding) and not winds
 
-    return [finding for finding in findings if finding.check not in most or proves(finding)]
+    return [finding for finding in findings if finding.check not in bounded or proves(finding)]
 
 
 def is_guessed(finding: Finding) -> bool:
@@ -65,16 +69,20 @@ def n_files_of_several_directories(finding: Finding) -> int:
     return len(files) if len(set(map(dirname, files))) > 1 else 0
 
 
-def winds_through_layers(finding: Finding, sizes: Mapping[str, int]) -> bool:
+def winds_through_layers(
+    finding: Finding, sizes: Mapping[str, int], calls_down: int, templates: Container[str]
+) -> bool:
     """Return True if the path leads through layers of the program down to another one, or by more calls than it may.
 
-    A layer is a directory of LAYER files of code; templates of pages and of queries check nothing. `sizes` are numbers
-    of such files in directories. A path goes down if it enters more calls than it leaves, and ends in another directory
-    than it begins in.
+    A layer is a directory of LAYER files; `sizes` are numbers of files in directories. A path goes down if it enters
+    more calls than it leaves, and ends in another directory than it begins in, but for `templates`: they check nothing.
+    By `calls_down` calls it may: no other layer quotes what becomes part of a query or a command.
     """
     layers = {folder for step in finding.path if sizes[folder := dirname(step.place.file)] >= LAYER}
     if len(layers) < 2:
         return False
     depth = sum((step.message == WAYS["enter"]) - (step.message == WAYS["leave"]) for step in finding.path)
     first, last = dirname(finding.path[0].place.file), dirname(finding.path[-1].place.file)
-    return n_calls(finding) > MAX_CALLS_OF_LAYERS or (depth > 0 and first != last and {first, last} <= layers)
+    in_other_layer = first != last and {first, last} <= layers and finding.path[-1].place.file not in templates
+    goes_down = depth > 0 and in_other_layer
+    return n_calls(finding) > (calls_down if goes_down else MAX_CALLS_OF_LAYERS)

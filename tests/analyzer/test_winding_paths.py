@@ -70,15 +70,16 @@ def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
     files = {f"{folder}/m{at}.py": "" for folder in ("web", "store") for at in range(1, n_files)}
     files["web/view.py"] = f"{HEADER}import {sink.replace('/', '.')[:-3]} as other\n\ndef view():\n    {view}\n"
     files[sink] = (
-        f"{HEADER}def run(x):\n    {QUERY}\n\ndef asked():\n    return request.args['q']\n\n"
-        "def same(x):\n    return x\n"
+        f"{HEADER}def run(x):\n    {QUERY}\n\ndef hand_on(x):\n    run(x)\n\n"
+        "def asked():\n    return request.args['q']\n\ndef same(x):\n    return x\n"
     )
     tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
     flags = {"rules": ("sql-injection",), "tier": tiers}
     return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
 
 
-DOWN = "other.run(request.args['q'])"
+DIRECT = "other.run(request.args['q'])"
+DOWN = "other.hand_on(request.args['q'])"
 UP = QUERY.replace("+ x", "+ other.asked()")
 
 
@@ -90,6 +91,7 @@ def and_back(times: int) -> str:
 @pytest.mark.parametrize(
     ("sink", "n_files", "view", "is_default"),
     [
+        ("store/run.py", LAYER, DIRECT, True),
         ("store/run.py", LAYER, DOWN, False),
         ("store/run.py", LAYER - 1, DOWN, True),
         ("web/run.py", LAYER, DOWN, True),
