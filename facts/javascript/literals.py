@@ -65,7 +65,18 @@ def string_value(unit: Unit, text: str, node: Node) -> int:
     """Return a string constant that stands where `node` stands."""
     value = unit.entity(repr(head(text)), node)
     unit.emit("constant", value, "string", text)
+    _tell_of_pattern(unit, value, text, _LINE_ENDS)
     return value
+
+
+def _tell_of_pattern(unit: Unit, value: int, pattern: str, line_ends: str) -> None:
+    """Tell of a pattern that takes exponential time; `line_ends` are what `.` does not match in it."""
+    if (
+        len(pattern) <= _LONGEST_PATTERN
+        and _REPEATED_GROUP.search(pattern)
+        and exponential(pattern, line_ends=line_ends)
+    ):
+        unit.emit("exponential_regex", value)
 
 
 @EXPRESSIONS("regex")
@@ -75,8 +86,7 @@ def _regex(unit: Unit, node: Node) -> int:
     unit.emit("constant", value, "regex", text)
     flags = field(node, "flags")
     ends = "" if flags is not None and "s" in unit.text(flags) else _LINE_ENDS
-    if len(pattern) <= _LONGEST_PATTERN and _REPEATED_GROUP.search(pattern) and exponential(pattern, line_ends=ends):
-        unit.emit("exponential_regex", value)
+    _tell_of_pattern(unit, value, pattern, ends)
     if len(pattern) <= _LONGEST_PATTERN and _REPEATED.search(pattern) and polynomial(pattern, ends):
         unit.emit("polynomial_regex", value)
     return value
