@@ -1,6 +1,6 @@
 """Templates of Mako: `${value | h}`, lines `% for x in xs:`, `<%include file="…"/>`, `<%def name="f(x)">`.
 
-What stands in `<% %>` is Python, and is passed over. Source: the documentation of Mako, Syntax and Filtering.
+Of Python in `<% %>` the names are read that it binds. Source: the documentation of Mako, Syntax and Filtering.
 """
 
 import re
@@ -8,6 +8,7 @@ import re
 from facts.file_facts import FileFacts
 from facts.source_text import SourceText
 from facts.template.expressions import VALUE_END, Expressions
+from facts.template.mako_python import bound_names
 from facts.template.page import DEFAULT, ESCAPED, RAW, Page, Span
 
 _OPENING = re.compile(
@@ -40,8 +41,7 @@ class Mako(Page):
                 at = self.source.find(end, mark.end())
                 return at + len(end) if at >= 0 else -1
         if text in (b"<%", b"<%!"):
-            at = self.source.find(b"%>", mark.end())
-            return at + 2 if at >= 0 else -1
+            return self._python(mark.end())
         self.tag_end = mark.end()
         if mark[1]:
             self._tag(mark[1].decode(), mark)
@@ -50,6 +50,20 @@ class Mako(Page):
         elif mark[4]:
             self._line(mark[4].decode(), Span(*mark.span(5)))
         return mark.end()
+
+    def _python(self, start: int) -> int:
+        """`<%! from a import b %>`"""
+        end = self.source.find(b"%>", start)
+        if end < 0:
+            return -1
+        for bound in bound_names(self.source, start, end):
+            value = self.body.running(self.entity(bound.name, Span(bound.start, bound.end)))
+            if bound.member:
+                self.emit("import_member", value, 0, 0, bound.module, bound.member)
+            elif bound.module:
+                self.emit("import_module", value, 0, 0, bound.module)
+            self.bind_value(bound.name, value, "import" if bound.module else "variable")
+        return end + 2
 
     def _print(self, mark: re.Match[bytes]) -> int:
         end = VALUE_END.match(self.source, mark.end())

@@ -281,6 +281,28 @@ lookup = TemplateLookup(directories=["templates"])
 def show():
     return lookup.get_template("shop.mako").render(name=request.args["name"])
 """
+MAKO_NAMES = """from flask import Flask, request
+from mako.lookup import TemplateLookup
+
+app = Flask(__name__)
+lookup = TemplateLookup(directories=["templates"])
+
+
+@app.route("/shop")
+def shop():
+    return lookup.get_template("shop.mako").render(title="Shop", **request.args)
+"""
+OWN_NAMES = """<%!
+    from shops.pages import link, site as shop
+    import shops.texts as texts
+    currency = "EUR"
+%>
+<% import json %>
+${title} ${link("orders")} ${shop} ${currency}
+${texts.greeting} ${json.dumps(3)} ${amount(3)}
+${name} <!-- found -->
+${name.title()} <!-- found -->
+"""
 MAPPER = """package shop;
 
 import java.util.List;
@@ -494,6 +516,7 @@ PROGRAMS = {
         "templates/shops/shop.vm": "$name <!-- found -->\n$esc.html($name) $other\n#set($x = $name)$x <!-- found -->",
         "templates/shops/other.vm": "",
     },
+    "names of Mako's templates": {"app.py": MAKO_NAMES, "templates/shop.mako": OWN_NAMES},
     "Mako": {"app.py": MAKO, "templates/shop.mako": "${name} <!-- found -->\n${name | h}\n${name | n} <!-- found -->"},
     "what a handler of aiohttp returns": {
         "app.py": AIOHTTP,
