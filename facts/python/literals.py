@@ -15,6 +15,8 @@ _ESCAPE = re.compile(r"\\(\r?\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _REPEATED_CLASS = re.compile(r"(\\[sSdDwW]|[\])]|\.)[*+{]")
 _LONGEST_PATTERN = 2000
+# `{value:08.3f}`, `{value:#x}`: any other value than a number raises. A date has formats of its own: `%Y-%m-%d`.
+_NUMBER_FORMAT = re.compile(r":?(.?[<>=^])?[-+ ]?z?#?0?\d*[,_]?(\.\d+)?[bdeEfFgGnoxX%]")
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _KINDS = {
     "true": ("boolean", "true"),
@@ -118,7 +120,11 @@ def _interpolation(unit: Unit, node: Node, parts: list) -> None:
         parts.append(start + _between(unit, node.children[0].end_byte, equals.next_sibling.start_byte))
     shown = node.child_by_field_id(tree.CONVERSION) or (equals if specifier is None else None)
     shows_representation = shown is not None and unit.text(shown) in ("!r", "!a", "=")
-    parts.append(_format(unit, "repr", [value], shown) if shows_representation else value)
+    if shows_representation:
+        value = _format(unit, "repr", [value], shown)
+    elif specifier is not None and _NUMBER_FORMAT.fullmatch(unit.text(specifier)):
+        value = _format(unit, "number", [value], specifier)
+    parts.append(value)
     if specifier is not None and any(child.is_named for child in specifier.children):
         nested: list = []
         _parts_of(unit, specifier, True, nested)
@@ -126,7 +132,7 @@ def _interpolation(unit: Unit, node: Node, parts: list) -> None:
 
 
 def _format(unit: Unit, operator: str, parts: list, node: Node) -> int:
-    """Return the string, or template, that is built from `parts`, or what `repr` says of the one part."""
+    """Return the string, or template, that is built from `parts`, or what `repr` or `number` shows of one."""
     operands = [
         string_value(unit, "string", part, node) if isinstance(part, str) else part for part in parts if part != ""
     ]
