@@ -39,6 +39,15 @@ PROGRAMS = {
         {"main.py": "from p import *\nf()\n", "p/__init__.py": "from .m import f\n", "p/m.py": "def f(): pass\n"},
         {"main": ["p.m.f"]},
     ),
+    "a package imports its own modules": (
+        {
+            "main.py": "from p import m, n\nimport p\nm.f()\nn.f()\np.m.g()\n",
+            "p/__init__.py": "from . import m\nfrom p import n\n",
+            "p/m.py": "def f(): pass\ndef g(): pass\n",
+            "p/n.py": "from p import m\ndef f(): m.g()\n",
+        },
+        {"main": ["p.m.f", "p.m.g", "p.n.f"], "p.n.f": ["p.m.g"]},
+    ),
     "a branch that is never taken calls nothing": (
         {"main.py": "def f(): pass\ndef g(): pass\nif 1 + 1 == 3:\n    f()\nelse:\n    g()\n"},
         {"main": ["main.g"]},
