@@ -37,6 +37,16 @@ export function helper(path: string) {
   exec("rm " + path);
 }
 """,
+    "texts.js": """
+import express from "express";
+
+const app = express();
+app.use(express.text());
+app.post("/echo", (req, res) => {
+  res.send(req.body); // found
+  res.send(req.query);
+});
+""",
     "page.jsx": """
 import { useLocation, useParams, useSearchParams } from "react-router-dom";
 
