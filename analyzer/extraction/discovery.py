@@ -45,8 +45,16 @@ BUNDLED = re.compile(
     rb"|\(function(\(\)\{function)? ?\w\(\w,\w,\w\)\{function \w\(\w,\w\)\{if\(!\w\[\w\]\)\{if\(!\w\[\w\]\)"
     rb"|typeof exports === 'object' && typeof module !== 'undefined' \? (module\.exports = )?factory\("
     rb"|\bvar Module ?= ?typeof Module ?!==? ?['\"]undefined['\"]"
+    rb"|(window|self|this|globalThis|global)(\.|\[['\"])(webpackJsonp|webpackChunk|TURBOPACK\b|parcelRequire)"
+    rb"|\bvar __commonJS(Min)? = \(cb, mod\) =>|\bconst __vite__mapDeps ?="
 )
-"""Matches what webpack, Browserify, Rollup or Emscripten writes in front of a program that it made of its modules."""
+"""Matches what bundlers (webpack, Browserify, Rollup, Emscripten, Turbopack, Parcel, esbuild, Vite) write in front of a
+program, or a part of one, that they made of its modules.
+"""
+HASHED_NAME = re.compile(
+    r"[.-](?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?=[0-9a-f]{8,32}\.)[0-9a-f]+(\.(chunk|bundle|entry))?\.m?js$"
+)
+"""Matches names that bundlers give to what they made, by a digest of it: `main.3f2a9c1d.js`."""
 BUNDLED_BYTES = 4 * 1024
 DISTRIBUTIONS = frozenset(
     {"bs4", "certifi", "chardet", "charset_normalizer", "cherrypy", "click", "dateutil", "idna", "jinja2", "mako"}
@@ -183,6 +191,8 @@ def is_released(path: str, data: bytes) -> bool:
 
 def is_bundled(path: str, data: bytes) -> bool:
     """Return True if a tool made a script of the modules of a program: the modules themselves are the source."""
+    if HASHED_NAME.search(path):
+        return True
     return path.endswith(MINIFIED_SUFFIXES) and BUNDLED.search(data[:BUNDLED_BYTES]) is not None
 
 
