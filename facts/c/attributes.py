@@ -104,9 +104,9 @@ _BESIDE_STAR = re.compile(
 _BEHIND_PARAMETER = re.compile(
     rb"(?:\b" + _BASIC + rb"|(?<![\w.>])" + _NAME + rb")" + _STARS + _NAME + rb"\s+(" + _CAPITALS + rb")(?=\s*[,)])"
 )
-# static HEAD(name, item) list;   HEAD(, item) list[2];
+# static HEAD(name, item) list;   HEAD(, item) list[2];   but not FOR(i, 16) list[i] = 0;
 _LIST_TYPE = re.compile(
-    rb"(?:\A|(?<=[;{}]))(?:\s|static\b|extern\b)*"
+    rb"(?:\A|(?<=[;{}]))(?:\s|static\b|extern\b)*(?!(?:\w*_)?(?:FOR|ITER)(?:_\w*)?\b|\w*FOR_?EACH)"
     + _CAPITALS
     + rb"(\s*\([^(),]*,[^()]*\))(?=[ \t]+\*?"
     + _NAME
@@ -185,7 +185,7 @@ _WRAPPED = re.compile(
     + rb")"
     + _STARS
     + _NAME
-    + rb"\s*(?:=[^;{}]*|\[[^;{}]*\])?(\))(?=\s*;)"
+    + rb"\s*(?:=(?!=)[^;{}]*|\[[^;{}]*\])?(\))(?=\s*;)"
 )
 # type *__attribute__((malloc)) f(): a star ends no type to which the grammar would let an attribute belong
 _BEHIND_STAR = re.compile(rb"\*\s*(__attribute__\s*" + _PARENTHESES + rb")(?=\s*" + _NAME + rb"\s*\()")
@@ -518,11 +518,15 @@ def declaring(mask: bytes):
             yield match.span()
 
 
-def end_of_call(mask: bytes, position: int) -> int | None:
-    """Return where `name(…)`, a statement on lines of its own, ends before a position; None if there is none."""
+def end_of_call(mask: bytes, position: int, beside: bool = False) -> int | None:
+    """Return where `name(…)`, a statement on lines of its own, ends before a position; None if there is none.
+
+    Beside what begins at the position, it may be on the same line: `TIMES(i, 8) to[i] = from[i];`.
+    """
     before = mask[max(0, position - _NEAR) : position]
     call = before.rstrip()
-    if b"\n" not in before[len(call) :] or not _CALL_END.search(call):
+    apart = beside and call != before and _FIRST_NAME.match(mask, position)
+    if not (apart or b"\n" in before[len(call) :]) or not _CALL_END.search(call):
         return None
     return position - len(before) + len(call)
 

@@ -178,7 +178,7 @@ def _punctuated(parsed: Parsed) -> Parsed:
             _put_semicolon(source, node.start_byte)
         elif node.is_error or node.type == "identifier":
             starts.append(node.start_byte)
-            end = attributes.end_of_call(mask, node.start_byte)
+            end = attributes.end_of_call(mask, node.start_byte, beside=node.is_error)
             if end is not None:
                 _put_semicolon(source, end)
     starts.sort()

@@ -76,6 +76,8 @@ def test_files_with_next_to_nothing(source):
         'enum e { OPTION(A, LONG, 1), OPTION(B, LONG, 2), C DEPRECATED(1, "") = 3 };\nvoid h(void) { g(); }',
         "void f(void) {\n  STEP(a)\n  STEP(b)\n  g();\n}",
         "void f(void) {\n  STEP(a)\n  if (b) g();\n}",
+        "void f(int *to) {\n  int i;\n  FOR(i, 16) to[i] = g(i);\n  FOR(i, 16) FOR(j, 4) to[i] += j;\n}",
+        "void f(struct s *p) {\n  UNLESS(p) p->a.b = g(p);\n}",
         'void f(void) {\n  TEST("x") { g(); }\n}',
         "void f(va_list a) {\n  int x = va_arg(a, int);\n  char *y = va_arg(a, char *);\n  g(); }",
         "void f(void) { struct s *x = ALLOC(struct s, 1); char *y = TAKE(char *); g(); }",
@@ -114,6 +116,11 @@ def test_what_follows_a_macro_that_is_a_statement_is_kept():
     assert ("def f/h()", "0", "def f/x#1") in rows(source, "argument")
 
 
+def test_a_product_that_is_compared_is_no_declaration():
+    source = "void f(int a, int b) {\n  ONLY(int x = a);\n  CHECK(a * b == SIZE);\n  broken broken broken;\n}\n"
+    assert ("def f/CHECK()", "0", "def f/a * b == SIZE") in rows(source, "argument")
+
+
 @pytest.mark.parametrize(
     ("source", "declares"),
     [
@@ -139,6 +146,8 @@ def test_a_macro_declares_where_it_is_all_of_a_line(source, declares):
         ("EACH (x)", "\n  {\n    if (x) break; }"),
         ("EACH(x)", "{\n    if (x) break; }"),
         ("EACH(x, &all, link)", "{ if (x) break; }"),
+        ("FOR(x, all)", " all[0] = x;"),
+        ("FOR(x, 16)", " all[*x] = (2 * all[1]) << 8;"),
     ],
 )
 def test_a_macro_before_a_block_is_a_loop(macro, statement):
