@@ -1,6 +1,6 @@
 """Templates of Mako: `${value | h}`, lines `% for x in xs:`, `<%include file="…"/>`, `<%def name="f(x)">`.
 
-Of Python in `<% %>` the names are read that it binds. Source: the documentation of Mako, Syntax and Filtering.
+Of Python in `<% %>`, the names that it binds are read. Source: the documentation of Mako, Syntax and Filtering.
 """
 
 import re

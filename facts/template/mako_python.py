@@ -1,8 +1,8 @@
 """Names that Python in a Mako template binds: `<%! from a import b %>`, `<% c = 1 %>`.
 
-Mako does not look for these in what the template is rendered with. Of the Python it is read what stands at the
-indentation of the first line. Source: the documentation of Mako, Syntax (Module-level Blocks) and The Mako Runtime
-Environment (Context Variables).
+Mako does not look for these in what the template is rendered with. Only statements at the indentation of the first line
+are read. Source: the documentation of Mako, Syntax (Module-level Blocks) and The Mako Runtime Environment (Context
+Variables).
 """
 
 import re
