@@ -24,3 +24,19 @@ def test_each_class_of_kinds_has_a_bit():
 def test_a_class_is_named_by_one_of_its_kinds():
     same = dict(facts("same_harm"))
     assert not same.keys() & set(same.values())
+
+
+def test_own_kinds_beyond_the_bits_share_the_last_one(rows):
+    kinds = [f"own {n:02}" for n in range(BITS + 4)]
+    rules = f"""
+    .use applied_models
+    .decl own(kind: symbol)
+    {" ".join(f'own("{kind}").' for kind in kinds)}
+    kind(k) :- own(k).
+    sink(k, c, c) :- own(k), call(c, _, _).
+    .decl shares(kind: symbol, other: symbol)
+    shares(k, o) :- own(k), own(o), kind_bit(k, b), kind_bit(o, b), b != 0.
+    """
+    last = kinds[BITS - 1 :]
+    alone = {(kind, kind) for kind in kinds[: BITS - 1]}
+    assert {*rows("shares", {"app.py": "f()\n"}, rules=rules)} == alone | {(k, o) for k in last for o in last}
