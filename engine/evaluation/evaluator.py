@@ -248,7 +248,7 @@ class Evaluation:
         relations = {name: self.state.relations[name] for name in lacking & self.state.relations.keys()}
         is_plain = all(type(relation) is Relation for relation in relations.values())
         if is_plain and sum(relation.n_bytes for relation in relations.values()) <= MOST_GIVEN_BYTES:
-            rows = {name: relation.columns() for name, relation in relations.items() if relation.n}
+            rows = {name: relation.columns() for name, relation in relations.items()}
             self.order.give(strata)
             copy.go_on(Task(strata, rows, self.made()))
             self.unknown -= lacking
