@@ -20,6 +20,10 @@ class State(Enum):
     LEFT, BEGUN, ASIDE, DONE = range(4)
 
 
+THERE = frozenset({State.ASIDE, State.DONE})
+"""What a copy has, or will have evaluated before it comes to more."""
+
+
 class StrataOrder:
     """Which strata are left, begun, aside and done, by their positions.
 
@@ -125,13 +129,16 @@ class StrataOrder:
 
         There is no more once that has so many clauses.
         """
-        found, size = [], 0
+        found: dict[int, None] = {}
+        size = 0
         for at in chain(self.shared(), sorted(self.movable, key=lambda at: (self.goals[at], at))):
             if size >= most:
                 break
-            found.append(at)
-            size += self.sizes[at]
-        return found
+            # One that it needs may have begun here since it was offered.
+            if all(self.states[other] in THERE or other in found for other in self.needs[at]):
+                found[at] = None
+                size += self.sizes[at]
+        return list(found)
 
     def size(self, strata: Iterable[int]) -> int:
         return sum(self.sizes[at] for at in strata)

@@ -75,6 +75,17 @@ def test_no_more_is_given_than_was_asked_for():
     assert given(order, 3) == []
 
 
+def test_what_waits_for_a_stratum_that_has_begun_here_is_not_given():
+    """0 and 1 lead to the first large recursion, 2; 3 and then 4 to the second, 5."""
+    order = StrataOrder([1] * 6, [set(), set(), {0, 1}, set(), {3}, {4}], [2, 5], [True] * 6)
+    assert given(order, 1) == [1]
+    order.finish(order.next())
+    assert order.next() == 3, "2 waits for what is aside"
+    assert given(order) == []
+    order.finish(3)
+    assert given(order) == [4, 5]
+
+
 def test_behind_the_last_recursion_a_half_of_what_is_ready_can_go_aside():
     order = StrataOrder([1] * 5, [set(), {0}, {0}, {0}, {0}], [0], [True] * 5)
     order.finish(order.next())
@@ -121,16 +132,20 @@ def test_each_stratum_is_evaluated_once_when_all_that_it_needs_is_done(graph, ra
     needs, large, may_move = graph
     order = StrataOrder([1] * len(needs), needs, large, may_move)
     done, aside = set(), []
+
+    def give():
+        more = given(order, random.randint(1, 4)) if random.random() < 0.5 else []
+        assert not {*aside} & {*more}
+        aside.extend(more)
+        for i, at in enumerate(aside):
+            assert may_move[at] and needs[at] <= done | {*aside[:i]}
+
     while order.n_left:
-        if random.random() < 0.5:
-            more = given(order, random.randint(1, 4))
-            assert not {*aside} & {*more}
-            aside += more
-            for i, at in enumerate(aside):
-                assert may_move[at] and needs[at] <= done | {*aside[:i]}
+        give()
         at = order.next()
         if at is not None:
             assert at not in done and at not in aside and needs[at] <= done
+            give()  # Between two iterations of the stratum.
             done.add(at)
             order.finish(at)
         if aside and (at is None or random.random() < 0.5):
