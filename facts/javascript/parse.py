@@ -30,6 +30,8 @@ _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
 # Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`.
 _MODULE = rb"import\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*\)"
 _MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+<)")
+# Types that a tag is given, behind `await`: await query<User[]>`SELECT 1`.
+_TAG_TYPES = re.compile(rb"(?<=[\w$])<[^<>`()]+(?:<[^<>`()]*>[^<>`()]*)*>(?=[ \t]*`)")
 # A line that begins a call signature, `<T>(a: T): B`.
 _SIGNATURE = re.compile(rb"\n[ \t]*[ \t](?=<[\s\w])")
 _REMARKS = (b"//", b"/*", b"*")
@@ -79,7 +81,7 @@ def parse(language: str, text: bytes) -> Node:
         mended = _ATTRIBUTE.sub(_name, mended)
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
-        mended = _MODULE_TYPE.sub(_name, mended)
+        mended = _TAG_TYPES.sub(_blank, _MODULE_TYPE.sub(_name, mended))
         mended = _MEMBER.sub(lambda match: match[1] + b"x" * len(match[2]), mended)
     if language == "typescript":
         mended = _with_ends(mended)
