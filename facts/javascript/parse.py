@@ -24,12 +24,12 @@ _TEXTS = frozenset({"jsx_text", "string_fragment", "string"})
 _BOUND_METHOD = re.compile(rb"(?<=[=(\[{,:?&|\s])::(?=[A-Za-z_$])")
 _AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
-# Words that the grammar wants elsewhere, as names of optional members: `in?: string`.
-_MEMBER = re.compile(rb"(?m)(?<=^[ \t])([ \t]*)(in|abstract)(?=\?:)")
+# Words that the grammar wants elsewhere, as names of members: `in?: string`, `in: "header" | "query"`.
+_MEMBER = re.compile(rb"(?m)(?<=^[ \t])([ \t]*)(in|abstract)(?=\??:)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
 # Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`.
 _MODULE = rb"import\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*\)"
-_MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+<)")
+_MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+[<>])")
 # Types that a tag is given, behind `await`: await query<User[]>`SELECT 1`.
 _TAG_TYPES = re.compile(rb"(?<=[\w$])<[^<>`()]+(?:<[^<>`()]*>[^<>`()]*)*>(?=[ \t]*`)")
 # A line that begins a call signature, `<T>(a: T): B`.

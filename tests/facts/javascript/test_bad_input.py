@@ -58,6 +58,8 @@ def test_sound_parts_of_a_broken_file_give_facts(source, called):
         ("typescript", "export type * as b from 'a'", ("exports_as", ("module", "b", "export a"))),
         ("typescript", "let b = await a<typeof import('c')>()", ("assign", ("b", "await a()"))),
         ("tsx", "let a: import('c').A<D> = b", ("assign", ("a", "b"))),
+        ("typescript", "let b = a<import('c').D>()", ("assign", ("b", "a()"))),
+        ("typescript", "interface A {\n  c: string\n  in: 'd' | 'e'\n}\nlet a = b", ("assign", ("a", "b"))),
         ("typescript", "let b = await a.q<C[]>`d ${e}`", ("load_attribute", ("a.q", "a", "q"))),
         ("tsx", "let b = await q<{\n  c: D<E>;\n  f: 'g'\n}>`h`; let i = j", ("assign", ("i", "j"))),
         (
