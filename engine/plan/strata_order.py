@@ -21,7 +21,7 @@ class State(Enum):
 
 
 THERE = frozenset({State.ASIDE, State.DONE})
-"""What a copy has, or will have evaluated before it comes to more."""
+"""The states of strata that a copy has, or evaluates before it comes to more."""
 
 
 class StrataOrder:

@@ -11,7 +11,7 @@ MOVES = [True] * 6
 
 
 def given(order, most=99):
-    """What goes aside."""
+    """Give away all that may be evaluated aside, or so many clauses of it; return it."""
     strata = order.to_give(most)
     order.give(strata)
     return strata
