@@ -24,11 +24,7 @@ SMALL = 64
 
 @dataclass
 class Statistics:
-    """Sizes of relations as they are now.
-
-    `signatures` counts the atoms of the program by their constant columns; samples begin with at least `min_sampled`
-    rows.
-    """
+    """Sizes of relations as they are now. `signatures` counts the atoms of the program by their constant columns."""
 
     relations: Mapping[str, Relation]
     signatures: Mapping[tuple[str, tuple[int, ...]], int]
@@ -66,9 +62,9 @@ class Statistics:
         return self.values[key]
 
     def sample(self, first: Match, is_delta: bool) -> Sample | None:
-        """A sample of the bindings of a first atom, if it has enough rows for the order of the others to matter."""
+        """A sample of the bindings of a first atom; none where nothing can be sampled."""
         stored = self.relations[first.relation]
-        if (stored.n_delta if is_delta else stored.n) < self.min_sampled or isinstance(stored, Equivalence):
+        if not (stored.n_delta if is_delta else stored.n) or isinstance(stored, Equivalence):
             return None
         return Sample(self.relations, first, stored.delta if is_delta else stored.blocks())
 

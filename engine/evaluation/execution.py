@@ -36,7 +36,7 @@ class Options:
     update run side by side. `wave_tasks`: full tasks between two looks at the sizes of partitions.
     `large_rows`: an evaluation that has derived more lets go of relations when they have been read. `exchange_bits`: an
     exchange begins with 2**exchange_bits partitions, but four for each worker at least; `queue_batches`: a queue's
-    room. `min_sampled`: a first atom with fewer rows is not sampled to find a join order. `matched_reads`: a rule's
+    room. `min_sampled`: orders expected to cost fewer rows are found without samples. `matched_reads`: a rule's
     matches are cached when it has read every group so many times: what keeping them costs is spent by then.
     `large_clauses`: a recursion of so many is what other strata make way for, and those of `aside_clauses` together are
     evaluated by another process meanwhile, where a database has `aside_facts`; it is given more at its `last_clauses`.
@@ -56,7 +56,7 @@ class Options:
     beside_rows: int = 1 << 15
     wave_tasks: int = 64
     large_rows: int = 1 << 20
-    min_sampled: int = 1 << 10
+    min_sampled: int = 1 << 20
     matched_reads: int = 2
     large_clauses: int = 60
     aside_clauses: int = 150

@@ -143,6 +143,8 @@ def combinations(variables: Iterable[str], values: Mapping[str, float]) -> float
 class UniformSizes:
     """Sizes in which all values of a column have equally many rows, in the form that `join_order` asks for."""
 
+    min_sampled = inf
+
     def __init__(self, sizes: Domains, assumed: Assumed) -> None:
         self.sizes, self.assumed = sizes, dict(assumed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, Protocol
@@ -43,7 +43,13 @@ class Sample(Protocol):
 
 
 class Sizes(Protocol):
-    """The planner's statistics of the data."""
+    """The planner's statistics of the data.
+
+    Orders that are expected to cost fewer rows than `min_sampled` are chosen without samples, which take longer.
+    """
+
+    @property
+    def min_sampled(self) -> float: ...
 
     def rows(self, relation: str) -> float:
         """The number of rows of a relation."""
@@ -52,7 +58,7 @@ class Sizes(Protocol):
         """The expected number of rows with given values in the columns."""
 
     def sample(self, first: Match, is_delta: bool) -> Sample | None:
-        """A sample of the bindings of a first atom, if there are enough to need one."""
+        """A sample of the bindings of a first atom, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +110,33 @@ def order(
     starts = [first] if first is not None or not matches else [x for x in matches if x.terms] or matches
     if len(matches) <= 1:
         starts = [first]
-    sampled = len(matches) > 2 or first is None
+    best, cost = cheapest(starts, lambda start: Search(body, set(bound), set(wanted), sizes, None), sizes)
+    if cost < sizes.min_sampled or (len(matches) <= 2 and first is not None):
+        return best
+
+    def sampled(start: Match | None) -> Search:
+        sample = None if start is None else sizes.sample(start, first is not None)
+        return Search(body, set(bound), set(wanted), sizes, sample)
+
+    return cheapest(starts, sampled, sizes)[0]
+
+
+def cheapest(
+    starts: Sequence[Match | None], search: Callable[[Match | None], Search], sizes: Sizes
+) -> tuple[list[Step], float]:
+    """Return the cheapest order that begins with one of the atoms, and its cost. Of equal ones the first counts."""
     sizes_of = [0.0 if start is None else sizes.rows(start.relation) for start in starts]
     best: list[Step] = []
     least, best_at = inf, len(starts)
-    # Begun with the smallest relation, most others cost more before they end. Of equal plans the first one is taken.
+    # Begun with the smallest relation, most others cost more before they end.
     for at in sorted(range(len(starts)), key=sizes_of.__getitem__):
-        sample = sizes.sample(start, first is not None) if sampled and (start := starts[at]) is not None else None
-        search = Search(body, set(bound), set(wanted), sizes, sample)
-        steps = search.run(starts[at], least)
-        if steps is not None and (search.cost, at) < (least, best_at):
-            best, least, best_at = steps, search.cost, at
+        found = search(starts[at])
+        steps = found.run(starts[at], least)
+        if steps is not None and (found.cost, at) < (least, best_at):
+            best, least, best_at = steps, found.cost, at
         if least <= CHEAP:
             break
-    return best
+    return best, least
 
 
 class Search:

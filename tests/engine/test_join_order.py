@@ -4,6 +4,7 @@ from math import inf
 from unittest.mock import patch
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from engine.plan import join_order
@@ -17,6 +18,8 @@ MATCHES = st.builds(Match, st.sampled_from(RELATIONS), st.tuples(TERMS, TERMS))
 
 class Guessed:
     """Sizes without samples: a bound column leaves so large a part of a relation."""
+
+    min_sampled = inf
 
     def __init__(self, n_rows, part):
         self.n_rows, self.part = n_rows, part
@@ -72,3 +75,22 @@ def test_the_order_is_cheap_or_the_cheapest(body, sizes, wanted):
     found = order(body, None, (), wanted, sizes)
     cost = sum(step.rows for step in found if isinstance(step.literal, Match | Some))
     assert cost <= max(join_order.CHEAP, min(cost for _, cost in every_order(body, sizes, wanted)))
+
+
+class Sampling(Guessed):
+    """Sizes that count how often they are asked for a sample."""
+
+    def __init__(self, n_rows, min_sampled):
+        super().__init__(dict.fromkeys(RELATIONS, n_rows), 0.5)
+        self.min_sampled, self.asked = min_sampled, 0
+
+    def sample(self, first, is_delta):
+        self.asked += 1
+
+
+@pytest.mark.parametrize(("n_rows", "asked"), [(10, 0), (2000, 3)])
+def test_samples_are_taken_where_the_cheapest_order_without_them_is_dear(n_rows, asked):
+    body = [Match("a", ("x", "y")), Match("b", ("y", "z")), Match("c", ("z", "x"))]
+    sizes = Sampling(n_rows, min_sampled=1 << 20)
+    order(body, None, (), {"x"}, sizes)
+    assert sizes.asked == asked
