@@ -104,12 +104,12 @@ def write(path: Path, token: bytes, blocks: Iterable[tuple[str, Block]]) -> dict
     places = {}
     try:
         with path.open("xb") as file:
-            file.write(bytes(HEADER.size))
+            at = file.write(bytes(HEADER.size))
             for name, block in blocks:
                 checksum = xxh3_64(block.data).intdigest()
-                places[name] = Place(file.tell(), len(block.data), block.dtype, block.shape, checksum)
-                file.write(block.data)
-            header = HEADER.pack(MAGIC, token, file.tell() + HEADER.size)
+                places[name] = Place(at, len(block.data), block.dtype, block.shape, checksum)
+                at += file.write(block.data)
+            header = HEADER.pack(MAGIC, token, at + HEADER.size)
             file.write(header)
             file.seek(0)
             file.write(header)

@@ -48,6 +48,8 @@ FEW_ROWS = 1 << 16
 KEPT_BYTES = 256 << 20
 """Memory that a bootstrap frees is kept for what it makes next; it goes back whenever so much has come to the process.
 """
+LOOKED_AT_ROWS = 1 << 20
+"""Strata of so many rows may have taken much memory: whether they have is asked then, which takes a system call."""
 NO_FACTS: Mapping[str, Columns] = {}
 
 
@@ -182,13 +184,18 @@ class MaintainedProgram:
             return
         reading = Counter(relation for node in chosen for relation in self.strata[node].inputs)
         lock = Lock()
-        released_at = resident_bytes()
+        released_at, n_rows = resident_bytes(), 0
 
         def forget(node: int) -> None:
-            nonlocal released_at
+            nonlocal released_at, n_rows
+            stratum = self.strata[node]
             with lock:
-                reading.subtract(self.strata[node].inputs)
+                reading.subtract(stratum.inputs)
                 self.forget_arrangements(node, reading)
+                n_rows += sum(relation.n for relation in (*stratum.inputs, *stratum.relations))
+                if n_rows < LOOKED_AT_ROWS:
+                    return
+                n_rows = 0
                 if resident_bytes() > released_at + KEPT_BYTES:
                     release_free_memory()
                     released_at = resident_bytes()

@@ -52,9 +52,10 @@ Batch = Mapping[MaintainedRelation, np.ndarray]
 class MaintainedStratum:
     """Mutually recursive relations, or a single one, with the rules that derive them from themselves and `inputs`.
 
-    `rules` and `own`, the facts that stand in the program, are asked for when they are needed. `permanent` are the ids
-    of these facts, `repeated` those among them that have been given, too. `watch` is called between two pieces of work;
-    it may raise to give an update up. `meter` is charged with what is done.
+    `rules` and `own`, the facts that stand in the program, are asked for when they are needed. Rules derive something
+    only where all of one of the `needs` have tuples. `permanent` are the ids of these facts, `repeated` those among
+    them that have been given, too. `watch` is called between two pieces of work; it may raise to give an update up.
+    `meter` is charged with what is done.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class MaintainedStratum:
         inputs: Sequence[MaintainedRelation],
         rules: Callable[[], Sequence[Rule]],
         own: Callable[[], Mapping[str, Sequence[tuple[int, ...]]]],
+        needs: Sequence[Sequence[MaintainedRelation]],
         bindings: Bindings,
         pool: SharedWorkerPool,
         exact: bool,
@@ -70,7 +72,7 @@ class MaintainedStratum:
         meter: Meter,
     ) -> None:
         self.relations, self.inputs, self.pool, self.meter = relations, inputs, pool, meter
-        self._rules, self._own = rules, own
+        self._rules, self._own, self.needs = rules, own, needs
         self.names = frozenset(relation.name for relation in relations)
         self.context, self.agenda = Context(bindings, Epoch(self.names, exact=exact)), Agenda(watch)
         self.permanent: dict[MaintainedRelation, np.ndarray] = dict.fromkeys(relations, NONE)
@@ -157,7 +159,8 @@ class MaintainedStratum:
         for relation in self.relations:
             self.insert(relation, facts)
             relation.arrange()
-        rules = dict(zip(self.rules, self.statistics, strict=True))
+        derives = any(all([relation.n for relation in needed]) for needed in self.needs)
+        rules = dict(zip(self.rules, self.statistics, strict=True)) if derives else {}
         rounds = CountingBootstrap(self.relations, rules, self.context.bindings, self.pool, self.agenda.watch)
         self.iterations, is_enough = rounds.run(enough)
         if is_enough:

@@ -94,7 +94,8 @@ class StrataMaker:
     def maintained(self, component: Component) -> MaintainedStratum | BoundedRecursion:
         """Return what keeps a component up to date, within its bound if it has one."""
         stored = (partial(component.rules, self.view.symbols), partial(component.facts, self.view.symbols))
-        kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored)
+        needs = [self.held(names) for names in component.needs]
+        kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored, needs)
         bound = next((bound for bound in self.view.bounds if bound.relation in kept.names), None)
         return kept if bound is None else self.bounded(kept, bound)
 
@@ -116,10 +117,11 @@ class StrataMaker:
         inputs: list[MaintainedRelation],
         rules: Callable[[], Sequence[Rule]],
         own: Callable[[], Facts] = dict,
+        needs: Sequence[Sequence[MaintainedRelation]] = ((),),
     ) -> MaintainedStratum:
         """Return what maintains relations by rules that read inputs, and by facts of their own."""
         bindings, pool, watch, meter = self.surroundings()
-        return MaintainedStratum(relations, inputs, rules, own, bindings, pool, self.view.exact, watch, meter)
+        return MaintainedStratum(relations, inputs, rules, own, needs, bindings, pool, self.view.exact, watch, meter)
 
     def surroundings(self) -> Surroundings:
         """Return what a stratum shares with others, and a meter of its own."""

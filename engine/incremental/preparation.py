@@ -204,7 +204,11 @@ def kept_by(
     own = {*relations, *map(given_name, relations)}
     read = dict.fromkeys(name for rule in rules for name in rule.relations() if name not in own)
     stored = RULES.pack([*rules], packed), FACTS.pack(facts, packed) if facts else b"", program
-    return Component(relations, tuple(read), kind, "", *stored, declared)
+    needs = dict.fromkeys(
+        tuple(dict.fromkeys(x.relation for x in rule.body if isinstance(x, Match) and x.relation not in own))
+        for rule in rules
+    )
+    return Component(relations, tuple(read), kind, "", *stored, declared, tuple(needs))
 
 
 def given_rules(declared: Relation) -> list[Rule]:

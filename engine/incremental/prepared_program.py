@@ -36,6 +36,7 @@ class Component:
     With a `reason` they are evaluated anew, by the program that is stored. Others are kept up to date by rules: `kind`
     says whether these count derivations, give groups their aggregates, in heads or in a body, or let the least or
     greatest values recur, as the program that is stored does. If heads aggregate, the relations are `declared`.
+    `needs` are for each rule the other relations that must have tuples for it to derive any.
     `digest` is that of all that their tuples follow from but facts that are given: their declarations and rules, and
     those of the components that they read.
     """
@@ -48,6 +49,7 @@ class Component:
     stored_facts: bytes = b""
     stored_program: bytes = b""
     declared: tuple[Relation, ...] = ()
+    needs: tuple[tuple[str, ...], ...] = ()
     digest: str = ""
 
     def program(self) -> CheckedProgram:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from functools import cache
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ Named = tuple[str, Block]
 Description = dict[str, Any]
 
 TEXTS, LENGTHS = "symbol texts", "symbol lengths"
+LARGE_ROWS = 1 << 12
+"""A relation of fewer tuples is encoded in less time than a thread takes to be asked for it."""
 
 
 def held_by(view: MaintainedProgram) -> Iterator[MaintainedRelation]:
@@ -169,9 +172,11 @@ def whole(view: MaintainedProgram, description: Description) -> Iterator[Named]:
     """Give the blocks of a base. The ids in the description become those that tuples have there."""
     yield from symbols_from(view.symbols, 0)
     yield from ((records_of(name), encode(table.columns)) for name, table in view.records.items())
-    relations = [*held_by(view)]
+    large = [relation for relation in held_by(view) if n_held(relation) >= LARGE_ROWS]
+    small = [relation for relation in held_by(view) if n_held(relation) < LARGE_ROWS]
     with ThreadPoolExecutor(view.threads) as pool:
-        for relation, (block, places) in zip(relations, pool.map(sorted_block, relations), strict=True):
+        blocks = chain(map(sorted_block, small), pool.map(sorted_block, large))
+        for relation, (block, places) in zip(small + large, blocks, strict=True):
             for kind in ("permanent", "repeated") if places is not None else ():
                 if ids := description[kind].get(relation.name):
                     description[kind][relation.name] = places[ids].tolist()
@@ -183,12 +188,25 @@ def sorted_block(relation: MaintainedRelation) -> tuple[Block, np.ndarray | None
     stored = relation.stored
     if relation.sleeps and isinstance(stored, StoredRelation) and not stored.logged():
         return stored.base.block(tuples_of(relation.name)), None
+    if not n_held(relation):
+        return empty_block(relation.width, relation.dtype), None
     there, rows = relation.present(), relation.partitions[0].rows[: relation.width]
     ids = there[order_of([row[there] for row in rows], len(there))]
     places = np.zeros(relation.n_ids, np.int32)
     places[ids] = np.arange(len(ids))
     sorted_rows = (row[ids] for row in (*rows, relation.later, relation.count))
     return encode_rows(sorted_rows, rows.dtype, (relation.width + 2, len(ids))), places
+
+
+def n_held(relation: MaintainedRelation) -> int:
+    """Return the number of tuples that a relation holds, those that have gone included."""
+    return relation.n if relation.sleeps else relation.n_ids
+
+
+@cache
+def empty_block(width: int, dtype: np.dtype) -> Block:
+    """Return the tuples of a relation without any."""
+    return encode_rows(np.empty((width + 2, 0), dtype), dtype, (width + 2, 0))
 
 
 def order_of(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
