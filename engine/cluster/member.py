@@ -25,7 +25,7 @@ from engine.evaluation.execution import Execution, Options
 from engine.evaluation.insert_facts import fitting_columns
 from engine.evaluation.semi_naive import LimitReached
 from engine.evaluation.stratum_evaluation import StratumEvaluation
-from engine.evaluation.translated_ids import NewValues
+from engine.evaluation.translated_ids import NewValues, n_values, new_values
 from engine.language.checked_program import CheckedProgram, Stratum
 from engine.language.traverse import all_atoms
 from engine.plan.linearise import linearise
@@ -91,10 +91,10 @@ class Member(StratumEvaluation):
         saved = self.checkpoints.load(name)
         if saved is not None:
             return self.restore(stratum, saved)
-        n_symbols, n_records = self.n_values()
+        before = n_values(self.symbols, self.records)
         done = self.evaluated_by_all(stratum)
         rows = {n: (self.relations[n].columns(), self.n_rows[n], n in self.replicated) for n in stratum.relations}
-        self.checkpoints.save(name, (rows, self.new_values(n_symbols, n_records), done))
+        self.checkpoints.save(name, (rows, new_values(self.symbols, self.records, before), done))
         return done
 
     def evaluated_by_all(self, stratum: Stratum) -> StratumStatistics:
@@ -103,8 +103,8 @@ class Member(StratumEvaluation):
         return done
 
     def restore(self, stratum: Stratum, saved: Saved) -> StratumStatistics:
-        rows, new_values, done = saved
-        self.intern_values(*new_values)
+        rows, values, done = saved
+        self.intern_values(*values)
         for name, (columns, n, is_replicated) in rows.items():
             held = self.of_distinct_rows(self.relations[name], [columns])
             self.relations[name] = self.bindings.relations[name] = held.finish()
@@ -192,21 +192,22 @@ class Member(StratumEvaluation):
         found = broadcast(self.group, self.within_budget(stratum, members) if self.group.rank == 0 else None)
         if isinstance(found, Failure):
             raise found.error  # By all members alike.
-        new_values, rows, done = found
-        self.intern_values(*new_values)
+        values, rows, done = found
+        self.intern_values(*values)
         self.finish([self.of_distinct_rows(self.relations[name], [rows[name]]) for name in rows], replicated=True)
         return done
 
     def within_budget(self, stratum: Stratum, members: Sequence[Relation]) -> Found | Failure:
         """Evaluate a stratum here; return what is new, or that it takes more than its budget."""
-        before = self.n_values()
+        before = n_values(self.symbols, self.records)
         try:
             with self.meter.over(members):
                 done, widened = self.within_limits(stratum, members)
         except BudgetExceeded as exceeded:
             return Failure.of(exceeded)
         names = (*stratum.relations, *widened)
-        return self.new_values(*before), {name: self.relations[name].columns() for name in names}, done
+        values = new_values(self.symbols, self.records, before)
+        return values, {name: self.relations[name].columns() for name in names}, done
 
     def within_limits(self, stratum: Stratum, members: Sequence[Relation]) -> tuple[StratumStatistics, set[str]]:
         """Evaluate a stratum here, from the start again whenever it is widened; return by which relations it was."""

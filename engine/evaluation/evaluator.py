@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from time import perf_counter
+from math import inf
 from typing import TYPE_CHECKING, TypedDict
 
 from engine.budget import Budget, Meter
 from engine.database import Columns, Database, Widening
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
-from engine.evaluation.forked_strata import Finished, ForkedStrata, Task
+from engine.evaluation.split_evaluation import SplitEvaluation
 from engine.evaluation.stratum_evaluation import StratumEvaluation
-from engine.evaluation.translated_ids import NewValues, TranslatedIds
+from engine.evaluation.translated_ids import TranslatedIds
 from engine.language.checked_program import CheckedProgram
 from engine.operating_system import can_fork, n_cores, release_free_memory
 from engine.plan.push_extrema import push_extrema
@@ -30,12 +30,6 @@ from engine.tables import facts
 
 if TYPE_CHECKING:
     from engine.tables import Table
-
-
-HANDED_OVER_S = 0.004
-"""The time that a copy of the process evaluates for before it hands over, which takes longer than most strata do."""
-MOST_GIVEN_BYTES = 1 << 25
-"""A copy that lacks more for what there is to do ends, and another begins with all that there is."""
 
 
 class SharedOptions(TypedDict, total=False):
@@ -103,12 +97,10 @@ def evaluate(
         execution.pool.close()
 
 
-class Evaluation:
-    """The strata of a program, in an order, some in a copy of the process, and what is let go meanwhile.
+class Evaluation(SplitEvaluation[StratumStatistics]):
+    """The strata of a program, and what is let go meanwhile.
 
-    `names` are the relations that are asked for; the others are tests of existence. `unknown` are those that have been
-    written here since the copy began, or was told of them; `n_told` counts the symbols and records that the other side,
-    here or there, has been told of.
+    `names` are the relations that are asked for; the others are tests of existence.
     """
 
     def __init__(self, state: StratumEvaluation, names: Iterable[str]) -> None:
@@ -117,24 +109,11 @@ class Evaluation:
         self.statistics: dict[int, StratumStatistics] = {}
         self.n_rows = 0
         self.readers: Counter[str] | None = None
-        self.copy: ForkedStrata | None = None
-        self.unknown: set[str] = set()
-        self.n_told = state.n_values()
+        super().__init__(state.symbols, state.records, state.program.records, state.execution.options)
 
     def run(self) -> Result:
-        self.execution.tend = self.tend
-        try:
-            while self.order.n_left:
-                self.tend()
-                at = self.order.next()
-                if at is None:
-                    self.receive(wait=True)
-                else:
-                    self.finished(at, self.state.stratum(self.state.finishable(self.strata[at])))
-                    self.unknown |= self.written(at)
-        finally:
-            if self.copy is not None:
-                self.copy.close()
+        self.execution.tend, self.execution.is_accompanied = self.tend, self.is_accompanied
+        self.evaluate_all()
         return self.result()
 
     def result(self) -> Result:
@@ -145,36 +124,7 @@ class Evaluation:
         statistics = [self.statistics[at] for at in range(len(self.strata))]
         return Result(state.symbols, records, RelationColumns(asked), statistics, plan, tuple(state.left_out))
 
-    def tend(self) -> None:
-        """Enter what a copy of the process has derived, and let one begin or go on when there is enough for it to do.
-
-        Called between two strata, and between two iterations of one.
-        """
-        while self.receive(wait=False):
-            pass
-        options = self.execution.options
-        if self.state.unfinished:
-            return
-        if self.copy is None and self.order.movable_size >= options.aside_clauses:
-            self.begin_copy(self.order.to_give(options.aside_clauses))
-        elif self.copy is not None and self.order.size(self.copy.strata) <= options.last_clauses:
-            if strata := self.order.to_give(options.aside_clauses):
-                self.go_on(self.copy, strata)
-
-    def receive(self, wait: bool) -> bool:
-        """Enter the next strata that the copy has evaluated; return whether there were any."""
-        copy = self.copy
-        if copy is None:
-            return False
-        received = copy.receive(wait)
-        if received is not None:
-            for at, statistics in received.strata.items():
-                self.state.adopt(self.strata[at], received.relations, copy.ids)
-                self.finished(at, statistics)
-        elif not copy.is_running:
-            self.order.take_back(copy.strata)
-            self.copy = None
-        return received is not None
+    # ---- the order
 
     @cached_property
     def order(self) -> StrataOrder:
@@ -183,20 +133,56 @@ class Evaluation:
         large = list(self.large_recursions()) if self.has_processors else []
         if not large:
             return StrataOrder(sizes, [()] * len(sizes), [], [False] * len(sizes))
-        needs = needs_of(self.strata, self.reads, self.state.grown_by)
+        needs = needs_of(self.strata, self.every_read, self.state.grown_by)
         return StrataOrder(sizes, needs, large, map(self.state.may_move, self.strata))
 
+    @property
+    def has_processors(self) -> bool:
+        """True if a copy of the process may be made, has a processor of its own, and enough to do."""
+        pool = self.execution.pool
+        if len(pool.workers) < 2 or not (can_fork() and pool.has_process) or LEDGER.is_given or self.state.tells_all:
+            return False
+        return self.state.n_facts >= self.options.aside_facts
+
+    def large_recursions(self) -> Iterator[int]:
+        for at, stratum in enumerate(self.strata):
+            if stratum.recursive and len(stratum.clauses) >= self.options.large_clauses:
+                yield at
+
+    @property
+    def may_give(self) -> bool:
+        return not self.state.unfinished
+
     @cached_property
-    def reads(self) -> list[set[str]]:
+    def every_read(self) -> list[set[str]]:
         """The relations that each stratum reads."""
         return [{name for each in outlines for name in each.reads} for outlines in self.state.outlines]
 
-    def finished(self, at: int, statistics: StratumStatistics) -> None:
+    def reads(self, at: int) -> set[str]:
+        return self.every_read[at]
+
+    def written(self, at: int) -> set[str]:
+        own, widenings = self.strata[at].relations, self.state.widenings
+        return {*own, *(widenings[name].into for name in own if name in widenings)}
+
+    # ---- strata
+
+    def evaluate(self, at: int) -> StratumStatistics:
+        return self.state.stratum(self.state.finishable(self.strata[at]))
+
+    def evaluate_there(self, at: int) -> StratumStatistics:
+        state = self.state
+        if len(state.execution.pool.workers) > 1:
+            state.execution = state.execution.alone()
+        with state.meter.over([state.relations[name] for name in self.strata[at].relations]):
+            return state.evaluated(self.strata[at])
+
+    def finished(self, at: int, done: StratumStatistics) -> None:
         """A stratum is done: once many rows have been derived, let go of what none that is left reads."""
         self.order.finish(at)
-        self.statistics[at] = statistics
-        self.n_rows += statistics.rows
-        if self.n_rows <= self.execution.options.large_rows:
+        self.statistics[at] = done
+        self.n_rows += done.rows
+        if self.n_rows <= self.options.large_rows:
             return
         if self.readers is None:
             self.readers = Counter(chain(self.names, *(self.touched(each) for each in self.order.not_done)))
@@ -209,85 +195,24 @@ class Evaluation:
 
     def touched(self, at: int) -> set[str]:
         """The relations that a stratum reads or writes."""
-        return self.written(at) | self.reads[at]
+        return self.written(at) | self.reads(at)
 
-    def written(self, at: int) -> set[str]:
-        own, widenings = self.strata[at].relations, self.state.widenings
-        return {*own, *(widenings[name].into for name in own if name in widenings)}
+    # ---- what is handed over
 
-    @property
-    def has_processors(self) -> bool:
-        """True if a copy of the process may be made, has a processor of its own, and enough to do."""
-        pool = self.execution.pool
-        if len(pool.workers) < 2 or not (can_fork() and pool.has_process) or LEDGER.is_given or self.state.tells_all:
-            return False
-        return self.state.n_facts >= self.execution.options.aside_facts
+    def held(self, names: Iterable[str]) -> dict[str, Columns]:
+        relations = [self.state.relations[name] for name in names if name in self.state.relations]
+        return {relation.name: relation.columns() for relation in relations if relation.n}
 
-    def large_recursions(self) -> Iterator[int]:
-        for at, stratum in enumerate(self.strata):
-            if stratum.recursive and len(stratum.clauses) >= self.execution.options.large_clauses:
-                yield at
+    def n_bytes(self, names: Iterable[str]) -> float:
+        relations = [self.state.relations[name] for name in names if name in self.state.relations]
+        is_plain = all(type(relation) is Relation for relation in relations)
+        return sum(relation.n_bytes for relation in relations) if is_plain else inf
 
-    def begin_copy(self, strata: Sequence[int]) -> None:
-        """Let a copy begin with what can be evaluated aside, unless the system has no room for a process."""
-        state = self.state
-        self.unknown, self.n_told = set(), state.n_values()
-        ids = TranslatedIds(state.symbols, state.records, state.program.records)
-        try:
-            self.copy = ForkedStrata(strata, self.evaluate_in_copy, ids)
-        except OSError:
-            self.copy = None
-            self.order.bar(strata)
-        else:
-            self.order.give(strata)
-            self.execution.is_accompanied = self.copy.is_at_work
+    def adopt(self, at: int, done: StratumStatistics, held: Mapping[str, Columns], ids: TranslatedIds) -> None:
+        self.state.adopt(self.strata[at], held, ids)
 
-    def go_on(self, copy: ForkedStrata, strata: Sequence[int]) -> None:
-        """Give the copy more, with what it lacks for that; where that is too much let another begin in its place."""
-        lacking = self.unknown & set().union(*(self.reads[at] for at in strata))
-        relations = {name: self.state.relations[name] for name in lacking & self.state.relations.keys()}
-        is_plain = all(type(relation) is Relation for relation in relations.values())
-        if is_plain and sum(relation.n_bytes for relation in relations.values()) <= MOST_GIVEN_BYTES:
-            rows = {name: relation.columns() for name, relation in relations.items()}
-            self.order.give(strata)
-            copy.go_on(Task(strata, rows, self.made()))
-            self.unknown -= lacking
-        elif copy.is_idle:
-            copy.close()
-            self.begin_copy(strata)
-
-    def made(self) -> NewValues:
-        """The symbols and records that this side has made, or learned of, since the other was told the last time."""
-        values = self.state.new_values(*self.n_told)
-        self.n_told = self.state.n_values()
-        return values
-
-    def evaluate_in_copy(self, copy: ForkedStrata) -> Iterator[Finished]:
-        """Evaluate what the copy is given, and yield it; on one thread, as a fork has no others."""
-        state = self.state
-        if len(state.execution.pool.workers) > 1:
-            state.execution = state.execution.alone()
-        yield from self.evaluate_aside(copy.strata)
-        for task in copy.tasks():
-            state.take_over(task.relations, copy.ids)
-            yield from self.evaluate_aside(task.strata)
-
-    def evaluate_aside(self, strata: Sequence[int]) -> Iterator[Finished]:
-        """Evaluate strata in the copy, and yield them some at a time."""
-        state = self.state
-        while strata:
-            begin = perf_counter()
-            done: dict[int, StratumStatistics] = {}
-            rows: dict[str, Columns] = {}
-            for at in strata:
-                names = self.strata[at].relations
-                with state.meter.over([state.relations[name] for name in names]):
-                    done[at] = state.evaluated(self.strata[at])
-                rows |= {name: state.relations[name].columns() for name in names if state.relations[name].n}
-                if perf_counter() - begin > HANDED_OVER_S:
-                    break
-            yield Finished(done, rows, self.made())
-            strata = strata[len(done) :]
+    def take_over(self, held: Mapping[str, Columns], ids: TranslatedIds) -> None:
+        self.state.take_over(held, ids)
 
 
 class RelationColumns(Mapping[str, Columns]):

@@ -11,29 +11,27 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from engine.database import Columns
 from engine.evaluation.translated_ids import NestedTooDeep, NewValues, TranslatedIds
 from engine.evaluation.value_channel import ValueChannel
 from engine.operating_system import end_child, end_with, fork, has_exited
-from engine.result import StratumStatistics
 from engine.storage.memory import LEDGER
 
 
 class Task(NamedTuple):
-    """Strata to evaluate, the columns of relations that the copy lacks for them, and the symbols and records made."""
+    """Strata to evaluate, the tuples of relations that the copy lacks for them, and the symbols and records made."""
 
     strata: Sequence[int]
-    relations: Mapping[str, Columns]
+    held: Mapping[str, Any]
     values: NewValues
 
 
 class Finished(NamedTuple):
-    """Strata with their costs, the columns of their relations that have rows, and the symbols and records made."""
+    """Strata with what there is to say of each, the tuples of their relations, and the symbols and records made."""
 
-    strata: Mapping[int, StratumStatistics]
-    relations: Mapping[str, Columns]
+    strata: Mapping[int, Any]
+    held: Mapping[str, Any]
     values: NewValues
 
 

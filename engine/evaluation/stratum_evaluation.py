@@ -22,7 +22,7 @@ from engine.evaluation.held_constants import HeldConstants
 from engine.evaluation.insert_facts import adopt_facts, checked_columns, fitting_columns, insert_columns, store_facts
 from engine.evaluation.insert_stages import Admission, Stage, Staging
 from engine.evaluation.semi_naive import LimitReached, SemiNaiveComponent
-from engine.evaluation.translated_ids import NewValues, TranslatedIds
+from engine.evaluation.translated_ids import TranslatedIds, table_of
 from engine.evaluation.value_order import Ranking
 from engine.evaluation.vectorized_functors import Functors
 from engine.language.checked_program import CheckedClause, CheckedProgram, Stratum
@@ -157,7 +157,7 @@ class StratumEvaluation:
         for relation in relations:
             found = columns[relation.name]
             rows = empty(found.shape, relation.dtype)
-            rows[...] = ids.translated(self.program.relations[relation.name].columns, found)
+            rows[...] = ids.translated(map(table_of, self.program.relations[relation.name].columns), found)
             relation.partitions[0].adopt(rows)
         if relations:
             self.execution.advance(relations)
@@ -351,15 +351,6 @@ class StratumEvaluation:
             name: np.array(found, self.relations[name].dtype).reshape(len(found), -1).T for name, found in rows.items()
         }
         return facts, rules, stages
-
-    def n_values(self) -> tuple[int, dict[str, int]]:
-        """Return the number of symbols, and of records by type."""
-        return len(self.symbols), {name: table.columns.shape[1] for name, table in self.records.items()}
-
-    def new_values(self, n_symbols: int, n_records: Mapping[str, int]) -> NewValues:
-        """The symbols and records that have come since there were so many."""
-        texts = self.symbols.texts(range(n_symbols, len(self.symbols)))
-        return texts, {name: table.columns[:, n_records[name] :] for name, table in self.records.items()}
 
     def encode(self, constant: Constant) -> int:
         return encode(constant, self.symbols)

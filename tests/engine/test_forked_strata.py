@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine import tables
-from engine.evaluation import evaluator
+from engine.evaluation import split_evaluation
 from engine.evaluation.evaluator import Evaluation
 from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import ForkedStrata
@@ -172,7 +172,7 @@ told(t, y) :- pair([t, [_, nil]]), far(x, y), t = cat("node ", to_string(x)).
 @pytest.mark.parametrize("most_bytes", [1 << 25, 0])
 def test_a_copy_is_given_what_was_derived_here_meanwhile(copies, monkeypatch, most_bytes):
     """Extrema, symbols and records made behind the fork; where they are too many, another copy begins with all."""
-    monkeypatch.setattr(evaluator, "MOST_GIVEN_BYTES", most_bytes)
+    monkeypatch.setattr(split_evaluation, "MOST_GIVEN_BYTES", most_bytes)
     monkeypatch.setattr(Evaluation, "tend", tend_when_it_is_idle)
     program = engine.compile([READ_LATER])
     result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=EAGER)
