@@ -50,7 +50,7 @@ class NestedTooDeep(Exception):
 
 
 class TranslatedIds:
-    """By table, of symbols or a record type: the number of values that both sides know, and the ids of the copy's own."""
+    """By table: the number of values that both sides know, and the ids here of the copy's own."""
 
     def __init__(self, symbols: Symbols, records: Mapping[str, RecordTable], declared: Mapping[str, Record]) -> None:
         self.symbols, self.records = symbols, records

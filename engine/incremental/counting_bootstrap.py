@@ -169,6 +169,7 @@ class CountingBootstrap:
             if not sum([relation.next_round(iteration + 1) for relation in self.relations]):
                 break
             iteration += 1
+            self.pool.tend()
             is_enough, ready = enough(), self.with_delta()
         for relation in self.relations:
             relation.end_rounds()

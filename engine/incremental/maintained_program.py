@@ -29,6 +29,7 @@ from engine.incremental.make_strata import StrataMaker, Stratum, empty, held_in
 from engine.incremental.prepared_program import PreparedProgram, prepare_program
 from engine.incremental.recomputed_stratum import RecomputedStratum
 from engine.incremental.shared_worker_pool import SharedWorkerPool
+from engine.incremental.split_bootstrap import SplitBootstrap
 from engine.incremental.update_plans import Feed
 from engine.kernels.iterations import ABSENT
 from engine.language.checked_program import CheckedProgram
@@ -200,7 +201,11 @@ class MaintainedProgram:
                     release_free_memory()
                     released_at = resident_bytes()
 
-        self.bootstrap_nodes(chosen, facts, forget)
+        split = SplitBootstrap(self, facts, forget)
+        if nodes is None and split.has_processors:
+            split.run()
+        else:
+            self.bootstrap_nodes(chosen, facts, forget)
         release_free_memory()
 
     def bootstrap_nodes(

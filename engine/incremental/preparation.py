@@ -10,6 +10,7 @@ from itertools import count
 import numpy as np
 
 from engine.evaluation.stratum_evaluation import constant_signatures, is_constant
+from engine.evaluation.translated_ids import table_of
 from engine.incremental.prepared_program import (
     BODY,
     COUNTED,
@@ -52,6 +53,12 @@ class Preparation:
         }
         tests = self.program.relations.keys() - program.relations.keys()
         self.projections: dict[str, Shape] = {name: (0, dtype_of((), bits).str) for name in sorted(tests)}
+        has_branches = any(record.branches for record in program.records.values())
+        self.tables: dict[str, list[str]] = {
+            name: list(map(table_of, declared.columns))
+            for name, declared in self.program.relations.items()
+            if not has_branches
+        }
         self.digests: dict[str, str] = {}
         self.named: set[str] = set()
         self.equivalences = frozenset(n for n, declared in program.relations.items() if "eqrel" in declared.qualifiers)
@@ -71,6 +78,7 @@ class Preparation:
             self.equivalences,
             {name: digest_of([column.type for column in held.columns]) for name, held in program.relations.items()},
             {name: digest_of(record) for name, record in program.records.items()},
+            {name: ",".join(tables) for name, tables in self.tables.items()},
             components,
             PROGRAM_CODEC.pack(program),
         )
@@ -185,6 +193,8 @@ class Preparation:
         """Return what holds some columns of a relation."""
         width, dtype = self.shapes[relation]
         self.projections[name] = len(columns), dtype
+        if relation in self.tables:
+            self.tables[name] = [self.tables[relation][column] for column in columns]
         terms = tuple(f"x{c}" if c in columns else None for c in range(width))
         wide = {f"x{c}": np.dtype(dtype) == np.int64 for c in columns}
         rule = Rule(name, tuple(f"x{c}" for c in columns), (Match(relation, terms),), wide, name)
@@ -204,11 +214,11 @@ def kept_by(
     own = {*relations, *map(given_name, relations)}
     read = dict.fromkeys(name for rule in rules for name in rule.relations() if name not in own)
     stored = RULES.pack([*rules], packed), FACTS.pack(facts, packed) if facts else b"", program
-    needs = dict.fromkeys(
+    needs = tuple(
         tuple(dict.fromkeys(x.relation for x in rule.body if isinstance(x, Match) and x.relation not in own))
         for rule in rules
     )
-    return Component(relations, tuple(read), kind, "", *stored, declared, tuple(needs))
+    return Component(relations, tuple(read), kind, "", *stored, declared, needs)
 
 
 def given_rules(declared: Relation) -> list[Rule]:

@@ -70,7 +70,8 @@ class PreparedProgram:
     `shapes` are those of its relations, `projections` those of the relations that stand for negated atoms with
     wildcards and for tests of existence. Of `equivalences` classes are kept, and rules read these.
     `digest` is that of what it derives; `column_types` and `record_types` are digests of what the columns of
-    relations, and the fields of records, hold.
+    relations, and the fields of records, hold. `tables` have what gives the values of each column their ids (see
+    `engine.evaluation.translated_ids`), joined by commas; there are none of relations in whose columns that differs.
     """
 
     digest: str
@@ -82,12 +83,20 @@ class PreparedProgram:
     equivalences: frozenset[str]
     column_types: Mapping[str, str]
     record_types: Mapping[str, str]
+    tables: Mapping[str, str]
     components: tuple[Component, ...]
     stored: bytes
 
     @cached_property
     def program(self) -> CheckedProgram:
         return PROGRAM_CODEC.unpack(self.stored)
+
+    def tables_of(self, relation: str) -> list[str]:
+        """Return the tables of a relation's columns."""
+        return self.tables[relation].split(",") if self.shape(relation)[0] else []
+
+    def shape(self, relation: str) -> Shape:
+        return self.shapes[relation] if relation in self.shapes else self.projections[relation]
 
 
 def prepare_program(program: CheckedProgram | PreparedProgram) -> PreparedProgram:

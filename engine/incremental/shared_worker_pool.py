@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 
 from engine.evaluation.execution import Execution, Job, Options
@@ -12,7 +12,8 @@ class SharedWorkerPool:
     """Runs jobs for several callers at a time, each on an execution of its own.
 
     Who is alone has all threads, of several each has an equal part; it is looked at again before each wave of tasks.
-    `planned_s` are the seconds of processor time that went into plans of jobs.
+    `planned_s` are the seconds of processor time that went into plans of jobs. `tend` is called between two iterations
+    of a bootstrap; where another process is at work, too, as `is_accompanied` tells, that keeps a processor busy.
     """
 
     def __init__(self, threads: int, options: Options) -> None:
@@ -20,6 +21,14 @@ class SharedWorkerPool:
         self._idle: list[Execution] = []
         self._lock = Lock()
         self.planned_s = 0.0
+        self.tend: Callable[[], object] = bool
+        self.is_accompanied: Callable[[], bool] = bool
+
+    def stay_alone(self) -> None:
+        """Go on with the calling thread, in a copy of the process, which has no others."""
+        if self.threads > 1:
+            self.threads, self.tend, self.is_accompanied = 1, bool, bool
+            self._idle.clear()
 
     def charge_plans(self, seconds: float) -> None:
         """Add to the time that went into plans."""
@@ -51,4 +60,4 @@ class PoolShare(Execution):
         self.shared = shared
 
     def n_workers(self) -> int:
-        return max(1, self.shared.threads // self.shared.n_callers)
+        return max(1, self.shared.threads // self.shared.n_callers - self.shared.is_accompanied())
