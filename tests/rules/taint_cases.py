@@ -718,4 +718,75 @@ CASES = {
         one("a", y=source())
         other(source(), "b", source(), a="a", b=source())
     """,
+    "what is added to a list has a position, until something moves it": """
+        def run():
+            x = []
+            x.append("a")
+            x.append(source())
+            x.append("c")
+            sink(x[0])
+            sink(x[1])  # found
+            sink(x[-2])  # found
+            del x[0]
+            sink(x[0])  # found
+            sink(x[1])
+            sink(x.pop(0))  # found
+            sink(x[0])
+            y = list()
+            y.append(source())
+            y.append("b")
+            y.insert(0, "a")
+            sink(y[1])  # found
+            z = []
+            if y:
+                z.append("a")
+            z.append(source())
+            sink(z[0])  # found
+            sink(z.pop())  # found
+            w = []
+            for part in y:
+                w.append("a")
+            w.append(source())
+            w.reverse()
+            sink(w[0])  # found
+            sink([source(), "b"][-1])  # found
+
+        run()
+    """,
+    "options are kept apart by section and name": """
+        from configparser import RawConfigParser
+
+        x = RawConfigParser()
+        x.add_section("mail")
+        x.set("mail", "host", "a")
+        x.set("mail", "user", source())
+        sink(x.get("mail", "host"))
+        sink(x.get("mail", "user"))  # found
+        sink(x.get("other", "user"))
+        sink(x["mail"]["user"])  # found
+        x["web"] = {"root": source(), "name": "a"}
+        sink(x.get("web", "root"))  # found
+        sink(x.get("web", "name"))
+        sink(x.get("web", "root", fallback="a"))  # found
+        x.set("mail", source(), "a")
+        sink(x.get("mail", "host"))
+    """,
+    "a character of a constant text decides": """
+        kinds = "PLS"
+        x = source()
+        sink(x if kinds[1] == "P" else "a")
+        sink(x if kinds[-1] == "S" else "a")  # found
+        match kinds[2]:
+            case "P" | "L":
+                y = x
+            case _:
+                y = "a"
+        sink(y)
+    """,
+    "what is encoded and decoded again is what it was": """
+        import base64
+
+        x = base64.urlsafe_b64encode(source().encode())
+        sink(base64.urlsafe_b64decode(x.strip()).decode())  # found
+    """,
 }

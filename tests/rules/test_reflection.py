@@ -84,6 +84,18 @@ PROGRAMS = {
             "main.five": ["q.sub.go"],
         },
     ),
+    "python: any class of a module that has few": (
+        {
+            "main.py": "import shapes, many\ndef one(n): getattr(shapes, n)().draw()\n"
+            "def two(n): getattr(many, n)().draw()\ndef three(): getattr(shapes, 'Ring')().draw()\n",
+            "shapes.py": "class Ring:\n    def draw(self): pass\nclass Disc:\n    def draw(self): pass\n",
+            "many.py": "".join(f"class C{i}:\n    def draw(self): pass\n" for i in range(9)),
+        },
+        {
+            "main.one": ["shapes.Disc.draw", "shapes.Ring.draw"],
+            "main.three": ["shapes.Ring.draw"],
+        },
+    ),
     "python: any module of a package": (
         {
             "main.py": "from importlib import import_module\nimport app.views\n"
