@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import facts
 from analyzer.configuration.advice import unheeded_settings
 from analyzer.configuration.config import Config
+from analyzer.extraction.own_packages import own_packages
 from analyzer.report import Problem
 from analyzer.sources.ignore import IgnoreRules
 from analyzer.sources.trees import Tree
@@ -89,9 +90,10 @@ def discover(tree: Tree, config: Config) -> Discovery:
     entries = tree.entries()
     found.problems += tree.problems()
     ignore = _ignore_rules(tree, config, [entry.path for entry in entries], found.problems)
-    own = (entry.path for entry in entries if entry.kind not in ("submodule", *KIND_REASONS))
+    regular = [entry.path for entry in entries if entry.kind not in ("submodule", *KIND_REASONS)]
     copies = _copied_libraries(entry.path for entry in entries)
-    settings = (path for path in own if not (ignore.ignores(path) or _is_vendored(path, copies)))
+    own = own_packages(tree, set(regular))
+    settings = (path for path in regular if not (ignore.ignores(path) or _is_vendored(path, copies, own)))
     found.problems += unheeded_settings(tree, settings, (*config.models, *config.rules_dir))
     for entry in entries:
         if entry.kind == "submodule":
@@ -102,7 +104,7 @@ def discover(tree: Tree, config: Config) -> Discovery:
             continue
         if ignore.ignores(entry.path):
             found.skip("ignored", entry.path)
-        elif not config.include_vendored and _is_vendored(entry.path, copies):
+        elif not config.include_vendored and _is_vendored(entry.path, copies, own):
             found.skip("vendored", entry.path)
         elif entry.kind in KIND_REASONS:
             found.skip(KIND_REASONS[entry.kind], entry.path)
@@ -138,8 +140,10 @@ def _copied_libraries(paths: Iterable[str]) -> frozenset[str]:
     )
 
 
-def _is_vendored(path: str, copies: Collection[str]) -> bool:
+def _is_vendored(path: str, copies: Collection[str], own: Collection[str]) -> bool:
     *folders, name = path.split("/")
+    if own:
+        folders = next((folders[at:] for at in range(1, len(folders) + 1) if "/".join(folders[:at]) in own), folders)
     if not VENDORED.isdisjoint(folders):
         return True
     if copies and any("/".join(folders[: at + 1]) in copies for at in range(len(folders))):

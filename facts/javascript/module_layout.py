@@ -5,12 +5,13 @@ written or with a suffix, else the `index` file of the directory; `./a.js` may m
 `@/a` and `~/a`, which no package is named, are by convention (`paths` of a tsconfig.json, aliases of bundlers) below a
 directory around the importer, or its `src`; `src/a` stands in such a directory. The outermost that has the file is
 taken. `@shop/prices/a` is below `packages/prices`, or another directory of workspaces, if the scope is the repository's
-own: at least two, and most, of the names that files import under it are such directories. Other imports name packages,
-which are not looked for.
+own: at least two, and most, of the names that files import under it are such directories. What a directory
+`node_modules` around the importer has is that package, the innermost first. Other imports name packages, which are not
+looked for.
 """
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from facts.module_layout import Layout
 
@@ -34,9 +35,12 @@ def layout(imports: dict[str, list[tuple[int, str]]]) -> Layout:
     for path in sorted(imports):
         result.names.append((path, _name(path), posixpath.dirname(path)))
     packages = _own_packages(imports)
+    installed = _installed(imports)
     for importer, wanted in imports.items():
         for level, name in wanted:
             target = _resolve(importer, name, imports) or _in_package(name, packages, imports)
+            if target is None and installed:
+                target = _in_installed(importer, name, installed, imports)
             if target is not None:
                 result.resolved.append((importer, level, name, target))
     return result
@@ -95,11 +99,40 @@ def _workspaces(paths: Iterable[str]) -> dict[str, str]:
     return result
 
 
+def _installed(paths: Iterable[str]) -> frozenset[str]:
+    """Return the directories of packages that stand below `node_modules`."""
+    result = set()
+    for directory in {posixpath.dirname(path) for path in paths if "node_modules/" in path}:
+        parts = directory.split("/")
+        for at, part in enumerate(parts):
+            if part == "node_modules":
+                scoped = parts[at + 1 : at + 2] and parts[at + 1].startswith("@")
+                result.add("/".join(parts[: at + (3 if scoped else 2)]))
+    return frozenset(result)
+
+
+def _in_installed(importer: str, name: str, installed: Collection[str], paths: dict) -> str | None:
+    parts = name.split("/")
+    count = 2 if name.startswith("@") else 1
+    package, inner = "/".join(parts[:count]), "/".join(parts[count:])
+    above = importer.split("/")[:-1]
+    for depth in range(len(above), -1, -1):
+        directory = "/".join([*above[:depth], "node_modules", package])
+        if directory in installed:
+            return _below(directory, inner, paths)
+    return None
+
+
 def _in_package(name: str, packages: dict[str, str], paths: dict) -> str | None:
     scope, _, rest = name.partition("/")
     package, _, inner = rest.partition("/")
     directory = packages.get(f"{scope}/{package}")
-    if directory is None or ".." in inner.split("/"):
+    return None if directory is None else _below(directory, inner, paths)
+
+
+def _below(directory: str, inner: str, paths: dict) -> str | None:
+    """Return the file that a path inside of a package means, or the package itself without one."""
+    if ".." in inner.split("/"):
         return None
     candidates = (posixpath.normpath(posixpath.join(directory, root, inner)) for root in _PACKAGE_ROOTS)
     return next(filter(None, (_find(path, paths) for path in candidates)), None)

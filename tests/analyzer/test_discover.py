@@ -1,5 +1,6 @@
 """Minified and bundled JavaScript and copies of known libraries are left out, and said to be."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,48 @@ def test_libraries_that_a_folder_libs_holds_with_their_licences_are_vendored(tmp
     report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["vendored"]) == sorted(vendored)
     assert report.coverage.parsed == len(own)
+
+
+def skipped_as_vendored(files: dict[str, bytes]) -> set[str]:
+    report = scan_tree(MemoryTree(files, "memory"), ScanRequest(Path(), None, {"rules": ("unused-import",)})).report
+    return set(report.coverage.skipped.get("vendored", ()))
+
+
+@pytest.mark.parametrize(
+    ("root", "package", "own"),
+    [
+        (
+            {"repository": {"url": "git+https://host.example/a/shop.git"}},
+            {"repository": "https://host.example/a/shop"},
+            True,
+        ),
+        ({"repository": "github:a/shop"}, {"repository": {"url": "git@github.com:a/shop.git"}}, True),
+        ({"workspaces": ["packages/node_modules/@shop/*"]}, {}, True),
+        ({"workspaces": {"packages": ["packages/node_modules/*/mail"]}}, {}, True),
+        ({"repository": "github:a/shop"}, {"repository": "github:b/mail"}, False),
+        ({"repository": "github:a/shop", "workspaces": ["packages/*", 1]}, {}, False),
+        ({}, {}, False),
+        ([], {"repository": "a/shop"}, False),
+    ],
+)
+def test_packages_of_the_repository_itself_are_not_vendored(root, package, own):
+    folder = "packages/node_modules/@shop/mail"
+    files = {
+        "package.json": json.dumps(root).encode(),
+        f"{folder}/package.json": json.dumps(package).encode(),
+        f"{folder}/lib/a.js": b"f()\n",
+        f"{folder}/vendor/b.js": b"f()\n",
+        f"{folder}/node_modules/zip/package.json": json.dumps(package).encode(),
+        f"{folder}/node_modules/zip/c.js": b"f()\n",
+        "packages/node_modules/d.js": b"f()\n",
+    }
+    always = {f"{folder}/vendor/b.js", f"{folder}/node_modules/zip/c.js", "packages/node_modules/d.js"}
+    assert skipped_as_vendored(files) == always | ({f"{folder}/lib/a.js"} if not own else set())
+
+
+def test_manifests_that_are_no_json_are_no_evidence():
+    files = {"package.json": b"{" * 5000, "node_modules/zip/package.json": b"[" * 9999, "node_modules/zip/a.js": b"f()"}
+    assert skipped_as_vendored(files) == {"node_modules/zip/a.js"}
 
 
 @pytest.mark.parametrize(

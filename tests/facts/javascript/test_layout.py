@@ -38,6 +38,21 @@ from facts.javascript.module_layout import layout
         ("src/a.ts", "@", ["src/index.ts"], None),
         ("src/a.ts", "@scope/lib", ["src/lib.ts"], None),
         ("src/a.ts", "lib/db", ["src/lib/db.ts"], None),
+        # packages below node_modules, the innermost first
+        (
+            "p/node_modules/@shop/cart/a.js",
+            "@shop/mail",
+            ["p/node_modules/@shop/mail/lib/index.js"],
+            "p/node_modules/@shop/mail/lib/index.js",
+        ),
+        (
+            "p/node_modules/cart/lib/a.js",
+            "mail/send",
+            ["p/node_modules/mail/send.js", "node_modules/mail/send.js"],
+            "p/node_modules/mail/send.js",
+        ),
+        ("src/a.js", "mail/../send", ["node_modules/mail/a.js", "node_modules/send.js"], None),
+        ("src/a.js", "mail", ["p/node_modules/mail/index.js"], None),
     ],
 )
 def test_imports_mean(importer, name, others, target):
