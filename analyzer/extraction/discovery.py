@@ -38,6 +38,7 @@ MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
 BLANK_BYTES = 12
 """In English texts every sixth character is a blank; regular expressions and tables, minified, have hardly any."""
 BANNER = re.compile(rb"\s*/\*(\*?!|\*)?(.*?)\*/", re.DOTALL)
+LINE_BANNER = re.compile(rb"\s*((//[^\n]*\n)+)")
 RELEASE = re.compile(rb"(?<![\d.])\d+\.\d+\.\d+\b")
 TERMS = re.compile(rb"licen[cs]e|copyright", re.IGNORECASE)
 BANNER_BYTES = 2 * 1024
@@ -179,18 +180,25 @@ def _is_code(line: bytes) -> bool:
 def is_released(path: str, data: bytes) -> bool:
     """Return True if a script begins with the banner of a library's release, which names a version and its terms.
 
-    It is a comment that minifiers keep (`/*!`), or the script stands in a folder of libraries. Others may precede it.
+    It is a comment that minifiers keep (`/*!`), or the script stands in a folder of libraries, where it may consist of
+    lines of comments. Others may precede it.
     """
     if not path.endswith(MINIFIED_SUFFIXES):
         return False
     in_library = not LIBRARY_FOLDERS.isdisjoint(path.split("/")[:-1])
+    if in_library and (lines := LINE_BANNER.match(data, 0, BANNER_BYTES)) and _names_release(lines[1]):
+        return True
     at = 0
     while banner := BANNER.match(data, at, BANNER_BYTES):
         sign, text = banner.groups()
-        if sign and (in_library or sign.endswith(b"!")) and RELEASE.search(text) and TERMS.search(text):
+        if sign and (in_library or sign.endswith(b"!")) and _names_release(text):
             return True
         at = banner.end()
     return False
+
+
+def _names_release(text: bytes) -> bool:
+    return RELEASE.search(text) is not None and TERMS.search(text) is not None
 
 
 def is_bundled(path: str, data: bytes) -> bool:

@@ -170,6 +170,9 @@ def test_manifests_that_are_no_json_are_no_evidence():
         ("src/a.js", "/*!\n * shop\n * Copyright (c) 2019-2021 The shop\n * MPL 2.0 License\n */\nf();\n", False),
         ("src/a.js", "/*! Sprinkle v2.1.0 */\nf();\n", False),
         ("src/a.js", "f();\n/*! Sprinkle v2.1.0, MIT License */\n", False),
+        ("public/lib/a.js", "// Sprinkle, v2.1.0\n// Copyright (c) 2015 Sprinkle\n// MIT\nf();\n", True),
+        ("public/lib/a.js", "// Of the shop, v2.1.0\nf();\n// MIT License\n", False),
+        ("src/a.js", "// Sprinkle, v2.1.0\n// MIT License\nf();\n", False),
         ("src/a.ts", "/*! Sprinkle v2.1.0, MIT License */\nf();\n", False),
     ],
 )
