@@ -12,7 +12,7 @@ _MASKED = re.compile(
     rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?:^|(?<=:;))[ \t]*#(?:\\\r?\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
 )
-_BASIC = (
+BASIC = (
     rb"(?:int|char|void|float|double|long|short|unsigned|signed|bool|_Bool|size_t|ssize_t|u?int(?:8|16|32|64|ptr)_t)\b"
 )
 _STARTING = frozenset(
@@ -26,36 +26,36 @@ _KEYWORDS = _STARTING | frozenset(
     b"if else for while do switch case default return goto break continue sizeof const volatile restrict auto _Noreturn"
     b" _Atomic __inline__ __restrict __extension__ __attribute__ __asm__ asm __asm NULL defined".split()
 )
-_NAME = rb"(?!(?:" + b"|".join(sorted(_KEYWORDS)) + rb")\b)[A-Za-z_]\w*"
-_CAPITALS = rb"[A-Z_][A-Z0-9_]*[A-Z0-9]\b"
-_PARENTHESES = rb"\((?:[^()]++|\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\))*+\)"
+NAME = rb"(?!(?:" + b"|".join(sorted(_KEYWORDS)) + rb")\b)[A-Za-z_]\w*"
+CAPITALS = rb"[A-Z_][A-Z0-9_]*[A-Z0-9]\b"
+PARENTHESES = rb"\((?:[^()]++|\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\))*+\)"
 
 _STARS = rb"(?:\s*\*[\s*]*|\s+)"
 
 # API const char *f();
 _BEFORE_CONST = re.compile(
-    rb"(?<![\w.>])(" + _CAPITALS + rb")(?=\s+const\s+(?:" + _START + rb"|" + _NAME + _STARS + rb"[\w(]))"
+    rb"(?<![\w.>])(" + CAPITALS + rb")(?=\s+const\s+(?:" + _START + rb"|" + NAME + _STARS + rb"[\w(]))"
 )
 # api const int f();   api const type *f();
 _WORD_BEFORE_CONST = re.compile(
-    rb"(?<![\w.>])(" + _NAME + rb")(?=\s+const\s+(?:" + _START + rb"|" + _NAME + _STARS + _NAME + rb"\s*[(=;,)\[]))"
+    rb"(?<![\w.>])(" + NAME + rb")(?=\s+const\s+(?:" + _START + rb"|" + NAME + _STARS + NAME + rb"\s*[(=;,)\[]))"
 )
 # struct name FAR *p;   type const FAR *p;   struct { … } FAR name;
 _BEFORE_STAR = re.compile(
     rb"(?:\bstruct\s+"
-    + _NAME
+    + NAME
     + rb"|(?<![\w.>])(?=[a-z])"
-    + _NAME
+    + NAME
     + rb"\s+const)\s+("
-    + _CAPITALS
+    + CAPITALS
     + rb")(?=\s*\*)|\}\s*("
-    + _CAPITALS
+    + CAPITALS
     + rb")(?=\s+"
-    + _NAME
+    + NAME
     + rb"\s*;)"
 )
 # How far back the end of the statement before is looked for.
-_NEAR = 400
+NEAR = 400
 # Two words side by side, with what may make them three: API type f();   API type *f();   API type (*f)();
 _WORDS = re.compile(
     rb"(?<![\w.>])([A-Za-z_]\w*+)\s++(?=([A-Za-z_]\w*+)(" + _STARS + rb"(?:\(\s*\*\s*)?([A-Za-z_]\w*+)|\s*\(\s*\*)?)"
@@ -63,53 +63,53 @@ _WORDS = re.compile(
 # int API f();   char *API f();   void API (*f)();   int api f();
 _AFTER_TYPE = re.compile(
     rb"\b"
-    + _BASIC
+    + BASIC
     + rb"(?:\s+"
-    + _NAME
+    + NAME
     + rb"(?=\s*\*))?[\s*]+("
-    + _CAPITALS
+    + CAPITALS
     + rb"(?=[\s*]+"
-    + _NAME
+    + NAME
     + rb"\s*[(=;,)\[]|\s*\(\s*\*\s*"
-    + _NAME
+    + NAME
     + rb"\s*\)\s*\()|"
-    + _NAME
+    + NAME
     + rb"(?=\s+(?!"
-    + _CAPITALS
+    + CAPITALS
     + rb")"
-    + _NAME
+    + NAME
     + rb"\s*\())"
 )
 # type *API f;   type (API *f)();   f(type *may_alias p)   type *api f();
 _BESIDE_STAR = re.compile(
     rb"(?<=\w)\s*\*\s*("
-    + _CAPITALS
+    + CAPITALS
     + rb")(?=\s+"
-    + _NAME
+    + NAME
     + rb"\s*[(=;,)\[])|\(\s*("
-    + _CAPITALS
+    + CAPITALS
     + rb")(?=\s*\*\s*"
-    + _NAME
+    + NAME
     + rb"\s*\)\s*\()|(?<=\w)\s*\*\s*("
-    + _NAME
+    + NAME
     + rb")(?=[ \t]+"
-    + _NAME
+    + NAME
     + rb"\s*[,);]|\s+(?!"
-    + _CAPITALS
+    + CAPITALS
     + rb")"
-    + _NAME
+    + NAME
     + rb"\s*\()"
 )
 # f(int n API, char *text API)
 _BEHIND_PARAMETER = re.compile(
-    rb"(?:\b" + _BASIC + rb"|(?<![\w.>])" + _NAME + rb")" + _STARS + _NAME + rb"\s+(" + _CAPITALS + rb")(?=\s*[,)])"
+    rb"(?:\b" + BASIC + rb"|(?<![\w.>])" + NAME + rb")" + _STARS + NAME + rb"\s+(" + CAPITALS + rb")(?=\s*[,)])"
 )
 # static HEAD(name, item) list;   HEAD(, item) list[2];   but not FOR(i, 16) list[i] = 0;
 _LIST_TYPE = re.compile(
     rb"(?:\A|(?<=[;{}]))(?:\s|static\b|extern\b)*(?!(?:\w*_)?(?:FOR|ITER)(?:_\w*)?\b|\w*FOR_?EACH)"
-    + _CAPITALS
+    + CAPITALS
     + rb"(\s*\([^(),]*,[^()]*\))(?=[ \t]+\*?"
-    + _NAME
+    + NAME
     + rb"\s*[;=,\[])"
 )
 # What GNU's compilers know themselves of the names with two lines on both sides: it is no macro.
@@ -120,21 +120,21 @@ _LOWER_CALL = re.compile(
     rb"(?<![\w.>])((?:_[a-z]\w*_|"
     + _GNU_MACRO
     + rb")\s*"
-    + _PARENTHESES
+    + PARENTHESES
     + rb")(?=\s*(?:const\b|"
     + _START
     + rb"|"
-    + _NAME
+    + NAME
     + rb"))"
 )
 # __attribute_pure__ name *f();   f(__attribute_unused__ int n)
-_GNU_NAME = re.compile(rb"(?<![\w.>])(" + _GNU_MACRO + rb")(?=\s+(?:const\b|" + _START + rb"|" + _NAME + rb"))")
+_GNU_NAME = re.compile(rb"(?<![\w.>])(" + _GNU_MACRO + rb")(?=\s+(?:const\b|" + _START + rb"|" + NAME + rb"))")
 # int f() __attribute_pure__;
 _GNU_BEHIND = re.compile(
     rb"(?:(?<=\))\s*|(?<=\w)(?<!\breturn)(?<!\bgoto)\s+)("
     + _GNU_MACRO
     + rb"(?:\s*"
-    + _PARENTHESES
+    + PARENTHESES
     + rb")?+)(?=\s*(?:[;,){]|"
     + _GNU_MACRO
     + rb"))"
@@ -144,150 +144,119 @@ _GNU_STATEMENT = re.compile(rb"(?<=[;{}])\s*(" + _GNU_MACRO + rb")(?=\s*(?:\}|ca
 _LOWER_NAME = re.compile(rb"(?<![\w.>])(_[a-z]\w*[a-z0-9]_)(?=\s+(?:const\b|" + _START + rb"))")
 # int API(1) f();   API API(1) void *f();
 _CALL_BEFORE_NAME = re.compile(
-    rb"(?<=[\w*])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=[\s*]*" + _NAME + rb"\s*\()"
+    rb"(?<=[\w*])\s+(" + CAPITALS + rb"\s*" + PARENTHESES + rb")(?=[\s*]*" + NAME + rb"\s*\()"
 )
-_CALL_BEFORE_TYPE = re.compile(rb"(?<=[A-Z])\s+(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s+" + _START + rb")")
+_CALL_BEFORE_TYPE = re.compile(rb"(?<=[A-Z])\s+(" + CAPITALS + rb"\s*" + PARENTHESES + rb")(?=\s+" + _START + rb")")
 # void like_printf(1, 2) f();   void f(char *, ...) like_printf(1, 2);
 _NUMBERS = rb"[a-z_]\w*\s*\(\s*\d+\s*(?:,\s*\d+\s*)*+\)"
 _NUMBERED = re.compile(
-    rb"(?<=[\w*])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+(" + _NUMBERS + rb")(?=[\s*]+" + _NAME + rb"\s*\()"
+    rb"(?<=[\w*])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+(" + _NUMBERS + rb")(?=[\s*]+" + NAME + rb"\s*\()"
 )
 _NUMBERED_BEHIND = re.compile(rb"\.\.\.\s*\)\s*(" + _NUMBERS + rb")(?=\s*[;{])")
 # int f() API;   int f() API(1, 2);   int f() API(1, 2) API;   A = 1 API(1),
 _BEHIND = re.compile(
     rb"\)\s*("
-    + _CAPITALS
+    + CAPITALS
     + rb"(?:\s*"
-    + _PARENTHESES
+    + PARENTHESES
     + rb")?(?:\s*+"
-    + _CAPITALS
+    + CAPITALS
     + rb"(?:\s*"
-    + _PARENTHESES
+    + PARENTHESES
     + rb")?+(?=\s*;))?+)(?=\s*(?:;|\{|"
-    + _CAPITALS
+    + CAPITALS
     + rb"))"
 )
 _BEHIND_NAME = re.compile(
     rb"(?<=[\w\]])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+("
-    + _CAPITALS
+    + CAPITALS
     + rb"\s*"
-    + _PARENTHESES
+    + PARENTHESES
     + rb")(?=\s*[,=};])"
 )
 # ONLY_SOMETIMES(int x = 1);
 _WRAPPED = re.compile(
     rb"(?<![\w.>])("
-    + _CAPITALS
+    + CAPITALS
     + rb"\s*\()\s*(?:const\s+)?(?:(?:struct|unsigned)\s+)?(?:"
-    + _BASIC
+    + BASIC
     + rb"|"
-    + _NAME
+    + NAME
     + rb")"
     + _STARS
-    + _NAME
+    + NAME
     + rb"\s*(?:=(?!=)[^;{}]*|\[[^;{}]*\])?(\))(?=\s*;)"
 )
-# type *__attribute__((malloc)) f(): a star ends no type to which the grammar would let an attribute belong
-_BEHIND_STAR = re.compile(rb"\*\s*(__attribute__\s*" + _PARENTHESES + rb")(?=\s*" + _NAME + rb"\s*\()")
-# = (caddr_t) &x: without the type's declaration, the grammar takes it for the operand of a binary operator
-_CAST_OF_ADDRESS = re.compile(
-    rb"(?<=[=(,?:])\s*(\(\s*(?!" + _BASIC + rb")(?:\w+_t|LP[A-Z]+|PVOID)\s*\))(?=\s*&\s*[A-Za-z_(])"
-)
-# = (gpointer) &x   = (Name) *x: whoever puts a blank before the operator and none behind it means one operand
-_CAST_BEFORE_BLANK = re.compile(rb"(?<=[=(,?:])\s*(\(\s*" + _NAME + rb"\s*\))(?=[ \t]+[&*][A-Za-z_(])")
-# = (Handle)-1: what a name of a type in parentheses is before is no difference
-_CAST_OF_NUMBER = re.compile(rb"(?<=[=(,?:])\s*(\(\s*(?:[A-Z]\w*[a-z]\w*|\w+_t)\s*\))(?=-\d)")
 # (local char *)p   (const char FAR *)p: two words, one of which is a macro
 _QUALIFIED_CAST = re.compile(rb"\(\s*(?:(?:const|volatile|unsigned|signed)\s+)*(\w+)\s+(\w+)\s*\*[\s*]*\)")
 # f(type FAR * FAR *p)
 _TWICE = re.compile(
-    rb"(?<=\w)(?<!\breturn)(?<!\bcase)(?<!\belse)\s+("
-    + _CAPITALS
-    + rb")\s*\*\s*(\1)(?=\s*\*+\s*"
-    + _NAME
-    + rb"\s*[,)])"
+    rb"(?<=\w)(?<!\breturn)(?<!\bcase)(?<!\belse)\s+(" + CAPITALS + rb")\s*\*\s*(\1)(?=\s*\*+\s*" + NAME + rb"\s*[,)])"
 )
-# offsetof(type, member.of[0].member)
-_INNER_MEMBER = re.compile(rb"\boffsetof\s*\([^(),]+,\s*(\w+(?:\s*\.\s*\w+|\s*\[\s*\w+\s*\])+)(?=\s*\))")
 # if(__builtin_available(macOS 10.12, *))
 _AVAILABLE = re.compile(rb"\b__builtin_available\s*\(([^()]*)\)")
 # MACRO(x) as a whole line, before a statement
 _UNFINISHED = re.compile(
-    rb"^[ \t]+" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"(?:[ \t]*\r?\n)+(?=([ \t])[ \t]*[A-Za-z_])", re.MULTILINE
+    rb"^[ \t]+" + CAPITALS + rb"\s*" + PARENTHESES + rb"(?:[ \t]*\r?\n)+(?=([ \t])[ \t]*[A-Za-z_])", re.MULTILINE
 )
 # MACRO as a whole line, behind a statement; among declarations one that begins or ends them, or the last of a file
 _ALONE = re.compile(
     rb"^(?:[ \t]+("
-    + _CAPITALS
+    + CAPITALS
     + rb"|__[a-z_]+__)[ \t]*\r?$|([A-Z0-9_]*(?<![A-Z0-9])(?:BEGIN|END)(?![A-Z0-9])[A-Z0-9_]*)[ \t]*\r?$|("
-    + _CAPITALS
+    + CAPITALS
     + rb")\s*\Z)",
     re.MULTILINE,
 )
 # MACRO(x) as a whole line at the top level, which is no type of a function and no head of a block
 _DECLARING = re.compile(
-    rb"^" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*(?:;|\r?$)(?!\s*(?:\{|[a-z_]\w*\s*\())", re.MULTILINE
+    rb"^" + CAPITALS + rb"\s*" + PARENTHESES + rb"[ \t]*(?:;|\r?$)(?!\s*(?:\{|[a-z_]\w*\s*\())", re.MULTILINE
 )
 # f(MACRO(x) "text")   f("text" MACRO(x) "text")
-_BEFORE_TEXT = re.compile(rb"(?<=[(,\"])\s*(" + _CAPITALS + rb"\s*" + _PARENTHESES + rb")(?=\s*\")")
+_BEFORE_TEXT = re.compile(rb"(?<=[(,\"])\s*(" + CAPITALS + rb"\s*" + PARENTHESES + rb")(?=\s*\")")
 # f(ONE OTHER "text")   f("text" ONE OTHER "text")   f(ONE OTHER)
 _NAMES_OF_TEXTS = re.compile(
     rb"(?:(?<=[(,=?:\"])\s*"
-    + _CAPITALS
+    + CAPITALS
     + rb"((?:\s+"
-    + _CAPITALS
+    + CAPITALS
     + rb")+)(?=\s*\"))|(?:(?<=[(,=?\"])\s*"
-    + _CAPITALS
+    + CAPITALS
     + rb"((?:\s+"
-    + _CAPITALS
+    + CAPITALS
     + rb")+)(?=\s*[,);}]))"
 )
 # EACH(a, b, <)   CHECK(p, return -1);   CHECK(p, return -1;);
 _CODE = rb"(?:[<>!=]=?\s*\)|(?:return|goto|break|continue)\b)"
 _CODE_AS_ARGUMENT = re.compile(
-    rb"(?<![\w.])\w+\s*\((?:[^(),;{}]++|" + _PARENTHESES + rb"|,(?!\s*" + _CODE + rb"))*+"
-    rb"(,(?=\s*" + _CODE + rb")(?:[^(){},]++|" + _PARENTHESES + rb")*+)\)"
-)
-# MACRO(x) as a whole line, before *p = 1: no product is assigned to
-_BEFORE_TARGET = re.compile(
-    rb"^[ \t]+"
-    + _CAPITALS
-    + rb"\s*"
-    + _PARENTHESES
-    + rb"(?:[ \t]*\r?\n)+([ \t])(?=[ \t]*\*+\s*"
-    + _NAME
-    + rb"\s*=[^=])",
-    re.MULTILINE,
-)
-# MACRO as a whole line, before *p = 1 or n = 1: no declaration is broken behind its type
-_ALONE_BEFORE_TARGET = re.compile(
-    rb"(?<=[;{}\n])[ \t]+" + _CAPITALS + rb"[ \t]*\r?\n(?:[ \t]*\r?\n)*([ \t])(?=[ \t]*\**\s*" + _NAME + rb"\s*=[^=])"
+    rb"(?<![\w.])\w+\s*\((?:[^(),;{}]++|" + PARENTHESES + rb"|,(?!\s*" + _CODE + rb"))*+"
+    rb"(,(?=\s*" + _CODE + rb")(?:[^(){},]++|" + PARENTHESES + rb")*+)\)"
 )
 # { {1, 2}, ENTRIES {3, 4} }: a macro that ends with a comma
-_ENTRY_AND_COMMA = re.compile(rb"(?:,|=\s*\{)\s*" + _CAPITALS + rb"(?=\s*\{)")
+_ENTRY_AND_COMMA = re.compile(rb"(?:,|=\s*\{)\s*" + CAPITALS + rb"(?=\s*\{)")
 # { HEAD(a) 0, 1 }
-_CALL_AND_COMMA = re.compile(rb"(?:,|=\s*\{)\s*[A-Z]\w*[A-Z0-9]\s*" + _PARENTHESES + rb"(\s)(?=\s*[\d{])")
+_CALL_AND_COMMA = re.compile(rb"(?:,|=\s*\{)\s*[A-Z]\w*[A-Z0-9]\s*" + PARENTHESES + rb"(\s)(?=\s*[\d{])")
 # check(a, ==, b)
 _OPERATOR = re.compile(rb"(?<=,)\s*([<>]=?|[!=]=)(?=\s*,)")
 # MAKE(.a = 1, .b = 2)
 _NAMED_MEMBERS = re.compile(rb"(?<![\w.>])[A-Za-z_]\w++(?<=\w\w\w)(?=\(\s*\.\w+\s*=[^=])")
-_ARGUMENTS = re.compile(_PARENTHESES)
+_ARGUMENTS = re.compile(PARENTHESES)
 # int f OF((int n));   as compilers before C89 needed it
 _PROTOTYPE = re.compile(
     rb"(?<=\w)(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bdo)\s+("
-    + _CAPITALS
+    + CAPITALS
     + rb"\s*\()\s*"
-    + _PARENTHESES
+    + PARENTHESES
     + rb"\s*(\))(?=\s*[;,])"
 )
 # unsigned int member:1; in a file that is included within a structure
 _WIDTH = re.compile(rb"^[ \t]*(?:[A-Za-z_]\w*+[ \t]+){1,3}[A-Za-z_]\w*+[ \t]*(:[ \t]*\d+)(?=[ \t]*;)", re.MULTILINE)
 _STATEMENT_ENDS = (b";", b"{", b"}", b":")
-_CALL_END = re.compile(rb"[;{}:)]\s*" + _NAME + rb"\s*" + _PARENTHESES + rb"\Z")
+_CALL_END = re.compile(rb"[;{}:)]\s*" + NAME + rb"\s*" + PARENTHESES + rb"\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}()]*\{[^{}]*\}")
-_ENTRY = re.compile(rb"(?<=[{,])(\s*" + _NAME + rb"\s*\(\s*)(" + _NAME + rb")(\s*(?:,(?:[^()]++|\([^()]*+\))*+)?\))")
+_ENTRY = re.compile(rb"(?<=[{,])(\s*" + NAME + rb"\s*\(\s*)(" + NAME + rb")(\s*(?:,(?:[^()]++|\([^()]*+\))*+)?\))")
 _EMPTY_ARGUMENT = re.compile(rb"(?<=[^{]),(?=\s*[,)])")
-_VARIABLE_ARGUMENT = re.compile(rb"\bva_arg\s*\((?:[^,()]++|" + _PARENTHESES + rb")*+,\s*([^()]+?)\s*\)")
+_VARIABLE_ARGUMENT = re.compile(rb"\bva_arg\s*\((?:[^,()]++|" + PARENTHESES + rb")*+,\s*([^()]+?)\s*\)")
 
 
 # What the first group matches gives no facts.
@@ -321,122 +290,7 @@ def _mask(match: re.Match) -> bytes:
     return b'"' * len(found) if found[:1] in (b'"', b"'") else re.sub(rb"[^\n]", b" ", found)
 
 
-# cleanup_free char *text = f();   __do_close int fd = f();   __attribute__((cleanup(g))) int fd = f();
-_CLEANED_UP = re.compile(
-    rb"(?<=[;{}\s])(?:(\w+)(?:[ \t]*\([ \t]*\w+[ \t]*\))?"
-    rb"|__attribute__\s*\(\(\s*_*cleanup_*\s*\(\s*\w+\s*\)\s*\)\))"
-    rb"(?=\s+(?:(?:const|struct|unsigned)\s+)*\w+[\s*]+\w+\s*(?:[=;,]|\[))"
-)
-_CLEANING_NAME = re.compile(rb"\w*(?:free|close|clean|unref|destroy|release)\w*|\w*_auto(?:_\w*)?|auto_\w*")
-_CLEANING_TEXT = re.compile(rb"__attribute__\s*\(\([^()]*\b_*cleanup_*\s*\(")
-# #define NAME text   #define NAME(parameters) text
-_DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^()\n]*\))?((?:\\\r?\n|[^\n])*)", re.MULTILINE)
-# f(NAME_ type name)   f(NAME_ value): a macro with a comma at its end, by its name
-_FIRST_AND_COMMA = re.compile(rb"\w\s*\(\s*([a-z]?[A-Z][A-Z0-9_]*_)(?=\s+[A-Za-z_])")
-# f(type name, NAME_ type name): an attribute
-_BEHIND_COMMA = re.compile(rb",\s*([a-z]?[A-Z][A-Z0-9_]*_)(?=\s+[A-Za-z_])")
-# _name_ variable = value;   a macro without a text, or one of an attribute
-_BEFORE_ASSIGNMENT = re.compile(rb"(?m)(?<=^[ \t])[ \t]*(\w+)(?=[ \t]+\w+[ \t]*=[^=])")
-_ATTRIBUTE_NAME = re.compile(rb"_[a-z]\w*[a-z0-9]_")
-_ATTRIBUTE_TEXT = re.compile(rb"(?:\s|\\|__attribute__\s*" + _PARENTHESES + rb"|_Pragma\s*\([^()\n]*\))*")
-_POINTER_CLEANED_UP = re.compile(rb"(?<=[;{}\s])g_autoptr\s*\(\s*(\w+)\s*\)(?=\s*\w+\s*[=;,])")
-# auto name = value: the type is that of the value (C23)
-_INFERRED = re.compile(rb"\bauto(?=\s+(?:const\s+)?" + _NAME + rb"\s*=[^=])")
-# In a function, THREAD_LOCAL int n;   STATIC char name[8];
-_LASTING = re.compile(
-    rb"(?m)(?<=^[ \t])([ \t]*)(\w*(?:THREAD_?LOCAL|thread_?local)\w*|STATIC)"
-    rb"(?=\s+(?:(?:const|struct|unsigned)\s+)*\w+[\s*]+\w+\s*(?:[=;,]|\[))"
-)
-# for each_item(item, list) {
-_FOR_MACRO = re.compile(
-    rb"(?<=[;{}\s])for(?=[ \t]+" + _NAME + rb"[ \t]*\((?:[^();{}]++|" + _PARENTHESES + rb")*+\)\s*\{)"
-)
-
-
-class _Macros:
-    """What the names and, where the file has them, the texts of macros tell of those that break the grammar."""
-
-    def __init__(self, text: bytes) -> None:
-        self._texts: dict[bytes, list[bytes]] = {}
-        self._with_comma: set[bytes] = set()
-        for match in _DEFINED.finditer(text):
-            name, parameters, written = match[1], match[2], _REMARKS.sub(b" ", match[3]).strip()
-            self._texts.setdefault(name, []).append(written)
-            if written.endswith(b",") and written.count(b",") == 1 and parameters is None and len(name) > 1:
-                self._with_comma.add(name)
-
-    def cleans_up(self, match: re.Match) -> bool:
-        """Return True if what stands before a declaration is a `cleanup` attribute."""
-        name = match[1]
-        if name is None or self._has_cleanup(name):
-            return True
-        return bool(_CLEANING_NAME.fullmatch(name)) and not (name in self._texts and self._is_idle(name))
-
-    def _has_cleanup(self, name: bytes, depth: int = 4) -> bool:
-        """Return True if a text of the macro is the attribute, or begins with the name of a macro that is."""
-        for text in self._texts.get(name, ()):
-            first = _FIRST_NAME.match(text)
-            if _CLEANING_TEXT.search(text) or (first and depth and self._has_cleanup(first[0], depth - 1)):
-                return True
-        return False
-
-    def without_idle(self, text: bytes) -> bytes:
-        """Return the text without macros that stand for nothing, or for attributes, before an assignment."""
-        return _BEFORE_ASSIGNMENT.sub(lambda match: b" " * len(match[0]) if self._is_idle(match[1]) else match[0], text)
-
-    def _is_idle(self, name: bytes) -> bool:
-        texts = self._texts.get(name)
-        return bool(_ATTRIBUTE_NAME.fullmatch(name)) if texts is None else all(map(_ATTRIBUTE_TEXT.fullmatch, texts))
-
-    def with_commas(self, text: bytes) -> bytes:
-        """Return the text with a comma as the last letter of macros that stand for an argument and one."""
-        named = {match[1] for match in _FIRST_AND_COMMA.finditer(text)} - self._texts.keys()
-        names = self._with_comma | (named and named - {match[1] for match in _BEHIND_COMMA.finditer(text)})
-        if not names:
-            return text
-        pattern = rb"(?<=[(,])\s*\b(?:" + b"|".join(map(re.escape, sorted(names))) + rb")(?=\s*[^\s\w,()]|\s+[\w(])"
-        return re.sub(pattern, lambda match: match[0][:-1] + b",", text)
-
-
-_FIRST_NAME = re.compile(rb"[A-Za-z_]\w*")
-_REMARKS = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
-
-
-def without_misread(text: bytes) -> bytes:
-    """Return the text without attributes behind stars and casts of addresses, which are read as something else.
-
-    What is cleaned up as its scope ends is as little the function's to release as what a static variable holds; what
-    each thread has of its own lasts as long as that.
-    """
-    macros = _Macros(text)
-    text = macros.with_commas(macros.without_idle(text))
-    text = _LASTING.sub(lambda match: match[1] + b"static".ljust(len(match[2])), text)
-    text = _FOR_MACRO.sub(b"   ", text)
-    text = _INFERRED.sub(b"Auto", text)
-    text = _with_static(text, macros)
-    text = _POINTER_CLEANED_UP.sub(lambda match: (b"static " + match[1] + b"*").ljust(len(match[0])), text)
-    result = bytearray(text)
-    for match in _INNER_MEMBER.finditer(text):
-        result[slice(*match.span(1))] = re.sub(rb"\W", b"_", match[1])
-    for pattern in (_BEHIND_STAR, _CAST_OF_ADDRESS, _CAST_BEFORE_BLANK, _CAST_OF_NUMBER):
-        for match in pattern.finditer(text):
-            blank(result, *match.span(1))
-    for match in _BEFORE_TARGET.finditer(text):
-        result[match.start(1)] = ord(";")
-    for match in _ALONE_BEFORE_TARGET.finditer(text):
-        if text[max(0, match.start() - _NEAR) : match.start()].rstrip()[-1:] in b";{}":
-            result[match.start(1)] = ord(";")
-    return bytes(result)
-
-
-def _with_static(text: bytes, macros: _Macros) -> bytes:
-    """Return the text with `static` in place of what says that a variable is cleaned up, or `auto` in few letters."""
-    result = bytearray(text)
-    for match in _CLEANED_UP.finditer(masked(text)):
-        if len(match[0]) >= len(b"auto") and macros.cleans_up(match):
-            lasting = b"static" if len(match[0]) >= len(b"static") else b"auto"
-            result[slice(*match.span())] = lasting.ljust(len(match[0]))
-    return bytes(result)
+FIRST_NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
 def without_attributes(text: bytes) -> bytes:
@@ -451,7 +305,7 @@ def without_attributes(text: bytes) -> bytes:
         blank(result, start, end)
         blank(mask, start, end)
     for match in _UNFINISHED.finditer(mask):
-        if mask[max(0, match.start() - _NEAR) : match.start()].rstrip()[-1:] in b";{}:)":
+        if mask[max(0, match.start() - NEAR) : match.start()].rstrip()[-1:] in b";{}:)":
             result[match.start(1)] = ord(";")
     for _ in range(4):
         spans = [*_adjacent(bytes(mask))]
@@ -505,7 +359,7 @@ def names_alone(mask: bytes):
     """Yield the spans of macros without arguments that are all of a line, where no statement goes on."""
     last = -1
     for match in _ALONE.finditer(mask):
-        before = mask[max(0, last, match.start() - _NEAR) : match.start()].rstrip()
+        before = mask[max(0, last, match.start() - NEAR) : match.start()].rstrip()
         if before[-1:] in _STATEMENT_ENDS or not before:
             last = match.end()
             yield match.span(match.lastindex)
@@ -514,7 +368,7 @@ def names_alone(mask: bytes):
 def declaring(mask: bytes):
     """Yield the spans of macros with arguments that stand where a declaration does, at the top level."""
     for match in _DECLARING.finditer(mask):
-        if mask[max(0, match.start() - _NEAR) : match.start()].rstrip()[-1:] in b";})":
+        if mask[max(0, match.start() - NEAR) : match.start()].rstrip()[-1:] in b";})":
             yield match.span()
 
 
@@ -523,9 +377,9 @@ def end_of_call(mask: bytes, position: int, beside: bool = False) -> int | None:
 
     Beside what begins at the position, it may be on the same line: `TIMES(i, 8) to[i] = from[i];`.
     """
-    before = mask[max(0, position - _NEAR) : position]
+    before = mask[max(0, position - NEAR) : position]
     call = before.rstrip()
-    apart = beside and call != before and _FIRST_NAME.match(mask, position)
+    apart = beside and call != before and FIRST_NAME.match(mask, position)
     if not (apart or b"\n" in before[len(call) :]) or not _CALL_END.search(call):
         return None
     return position - len(before) + len(call)
@@ -570,7 +424,7 @@ def _macro_of_cast(match: re.Match) -> tuple[int, int] | None:
 
 _QUALIFIERS = frozenset((b"const", b"volatile", b"restrict", b"_Atomic"))
 # MACRO(x) as a whole line: a statement, behind which another one begins
-_LINE_OF_MACRO = re.compile(rb"[ \t]*" + _CAPITALS + rb"\s*" + _PARENTHESES + rb"[ \t]*\r?\n\s*")
+_LINE_OF_MACRO = re.compile(rb"[ \t]*" + CAPITALS + rb"\s*" + PARENTHESES + rb"[ \t]*\r?\n\s*")
 
 
 def _adjacent(mask: bytes):
