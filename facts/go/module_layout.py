@@ -8,7 +8,8 @@ Import paths start with the path of a module, which only `go.mod` says. It is in
 end like paths of directories, what stands before is the path of the module for most of them. Parts such as `v3`, which
 tell a major version, need no directory, but may have one. Packages that a directory `vendor` holds are found under
 their full path. A module may hold another: then no import leads into the inner directory by the path of the outer one,
-and their paths show that they belong together.
+and their paths show that they belong together. No package imports itself: what files of a directory import
+is another one, but for tests of a package of their own.
 """
 
 import posixpath
@@ -30,7 +31,7 @@ os path regexp runtime sync testing text time unicode
 def layout(imports: dict[str, list[tuple[int, str]]]) -> Layout:
     """Return names and targets for the files at the paths that `imports` has: their imports as (level, name)."""
     packages = _Packages(imports)
-    modules = _Modules(imports, packages.directories)
+    modules = _Modules(imports, packages)
     result = Layout(directories=[directory + "/" for directory in packages.directories])
     for directory in packages.directories:
         result.names.append((directory + "/", directory, directory))
@@ -79,20 +80,24 @@ def _package(wanted: list[tuple[int, str]]) -> str:
 class _Modules:
     """The paths of modules, by the directories that they start at."""
 
-    def __init__(self, imports: dict[str, list[tuple[int, str]]], directories: dict[str, str]) -> None:
-        self._every = directories.keys()
-        self._directories = {_plain(directory): directory for directory in reversed(list(directories))}
+    def __init__(self, imports: dict[str, list[tuple[int, str]]], packages: _Packages) -> None:
+        self._every = packages.directories.keys()
+        self._directories = {_plain(directory): directory for directory in reversed(list(packages.directories))}
         self._by_last: dict[str, list[str]] = defaultdict(list)
         for directory in self._directories:
             self._by_last[posixpath.basename(directory)].append(directory)
-        wanted = sorted({name for names in imports.values() for level, name in names if level != OWN_PACKAGE})
-        self._modules = self._infer(wanted)
+        self._importers: dict[str, set[str]] = {}
+        for importer, names in imports.items():
+            own = {_plain(posixpath.dirname(importer))} if packages.is_own(importer) else set()
+            for name in (name for level, name in names if level != OWN_PACKAGE):
+                self._importers.setdefault(name, set()).update(own)
+        self._modules = self._infer(sorted(self._importers))
 
     def _infer(self, wanted: list[str]) -> list[tuple[str, str]]:
         """Return (directory, path of the module in it), those that most imports speak for first."""
         votes: Counter[tuple[str, str]] = Counter()
         for name in wanted:
-            votes.update(self._splits(_plain(name)))
+            votes.update(self._splits(_plain(name), self._importers[name]))
         found: list[tuple[str, str]] = []
         for root, path in sorted(votes, key=lambda split: (-votes[split], not _named_after(*split), split)):
             if path and path.partition("/")[0] in _LIBRARY:
@@ -111,10 +116,13 @@ class _Modules:
         below = "/".join([outer[1], *inner[0].removeprefix(outer[0]).strip("/").split("/")])
         return not any(plain == below or plain.startswith(below + "/") for plain in map(_plain, wanted))
 
-    def _splits(self, name: str) -> list[tuple[str, str]]:
-        """Return how an import may be a directory below the root of a module: the longest common ends."""
-        parts, longest, found = name.split("/"), 0, []
+    def _splits(self, name: str, importers: set[str]) -> list[tuple[str, str]]:
+        """Return how an import may be another directory below the root of a module: the longest common ends."""
+        parts, longest = name.split("/"), 0
+        found: list[tuple[str, str]] = []
         for directory in self._by_last.get(parts[-1], ()):
+            if directory in importers:
+                continue
             ends = directory.split("/")
             count = 0
             while count < min(len(parts), len(ends)) and parts[-1 - count] == ends[-1 - count]:

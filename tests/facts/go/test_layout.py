@@ -151,3 +151,10 @@ def test_directories_called_like_those_of_a_library_are_no_module():
         tools__kit__gen=("main", "other.org/cloud/sdk/kit"),
     )
     assert targets(imports, "tools/kit/gen.go") == {}
+
+
+def test_no_package_imports_itself():
+    imports = tree(main=("main",), jwt__sign=("jwt", "other.org/kit/jwt/v5"), web__view=("web", "other.org/kit/jwt/v5"))
+    assert targets(imports, "jwt/sign.go") == targets(imports, "web/view.go") == {}
+    tested = tree(jwt__sign=("jwt",), jwt__sign_test=("jwt_test", "example.com/shop/jwt"))
+    assert targets(tested, "jwt/sign_test.go") == {"example.com/shop/jwt": "jwt/"}
