@@ -76,7 +76,8 @@ def winds_through_layers(
 
     A layer is a directory of LAYER files; `sizes` are numbers of files in directories. A path goes down if it enters
     more calls than it leaves, and ends in another directory than it begins in, but for `templates`: they check nothing.
-    By `calls_down` calls it may: no other layer quotes what becomes part of a query or a command.
+    By `calls_down` calls it may, beside accessors of what is passed: no other layer quotes what becomes part of a query
+    or a command.
     """
     layers = {folder for step in finding.path if sizes[folder := dirname(step.place.file)] >= LAYER}
     if len(layers) < 2:
@@ -84,5 +85,13 @@ def winds_through_layers(
     depth = sum((step.message == WAYS["enter"]) - (step.message == WAYS["leave"]) for step in finding.path)
     first, last = dirname(finding.path[0].place.file), dirname(finding.path[-1].place.file)
     in_other_layer = first != last and {first, last} <= layers and finding.path[-1].place.file not in templates
-    goes_down = depth > 0 and in_other_layer
-    return n_calls(finding) > (calls_down if goes_down else MAX_CALLS_OF_LAYERS)
+    if depth > 0 and in_other_layer:
+        return n_calls(finding) - 2 * n_accessors(finding) > calls_down
+    return n_calls(finding) > MAX_CALLS_OF_LAYERS
+
+
+def n_accessors(finding: Finding) -> int:
+    """Return how many calls the path leaves by the step after the next, or sooner: they hand out a field."""
+    passing = [step.message if step.message in PASSING else None for step in finding.path]
+    pairs = (passing[at : at + 4] for at, message in enumerate(passing) if message == WAYS["enter"])
+    return sum(next(filter(None, after[1:]), None) == WAYS["leave"] for after in pairs)

@@ -71,7 +71,8 @@ def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
     files["web/view.py"] = f"{HEADER}import {sink.replace('/', '.')[:-3]} as other\n\ndef view():\n    {view}\n"
     files[sink] = (
         f"{HEADER}def run(x):\n    {QUERY}\n\ndef hand_on(x):\n    run(x)\n\n"
-        "def asked():\n    return request.args['q']\n\ndef same(x):\n    return x\n"
+        "def asked():\n    return request.args['q']\n\ndef same(x):\n    return x\n\n"
+        f"def run_same(x):\n    x = same(x)\n    {QUERY}\n"
     )
     tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
     flags = {"rules": ("sql-injection",), "tier": tiers}
@@ -80,6 +81,7 @@ def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
 
 DIRECT = "other.run(request.args['q'])"
 DOWN = "other.hand_on(request.args['q'])"
+ACCESSED = "other.run_same(request.args['q'])"
 UP = QUERY.replace("+ x", "+ other.asked()")
 
 
@@ -93,6 +95,7 @@ def and_back(times: int) -> str:
     [
         ("store/run.py", LAYER, DIRECT, True),
         ("store/run.py", LAYER, DOWN, False),
+        ("store/run.py", LAYER, ACCESSED, True),
         ("store/run.py", LAYER - 1, DOWN, True),
         ("web/run.py", LAYER, DOWN, True),
         ("store/run.py", LAYER, UP, True),
