@@ -12,8 +12,9 @@ from facts.module_layout import Layout
 class Language:
     """A language: its name, the file suffixes that tell it, and the distribution that holds its parser, if it has one.
 
-    The package `facts.NAME`, or the `module` that is given, makes the facts: `extract(data)`. The package of the family
-    has `module_layout.layout(imports)`, which gives a `facts.module_layout.Layout`.
+    The module `facts.NAME.extract`, or the `module` that is given, makes the facts: `extract(data)`. The package of the
+    family has `module_layout.layout(imports)`, which gives a `facts.module_layout.Layout`: a scan whose files are known
+    needs no more of a language.
     `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
     by its package. `makes` says what a template makes: pages, queries, or nothing, where it only names code.
     """
@@ -28,6 +29,10 @@ class Language:
     @property
     def package(self) -> str:
         return self.module or f"facts.{self.name}"
+
+    @property
+    def extractor(self) -> str:
+        return self.module or f"facts.{self.name}.extract"
 
     @property
     def is_template(self) -> bool:
@@ -90,7 +95,7 @@ def extract(data: bytes, language: str) -> FileFacts:
 
     Raises KeyError for a language that has no extractor.
     """
-    return importlib.import_module(LANGUAGES[language].package).extract(data)
+    return importlib.import_module(LANGUAGES[language].extractor).extract(data)
 
 
 def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> Layout:

@@ -3,39 +3,3 @@
 `extract` parses, `scopes` finds out what every name means, then one walk over the tree makes the facts. The walk is
 split by concern; each module enters its handlers into the tables of `tree` by node kind. `unit` holds the walk's state.
 """
-
-from facts.file_facts import FileFacts
-from facts.python import (  # noqa: F401
-    assignments,
-    calls,
-    classes,
-    comprehensions,
-    control,
-    exceptions,
-    expressions,
-    functions,
-    imports,
-    literals,
-    operators,
-    patterns,
-)
-from facts.python.parse import parse
-from facts.python.unit import Unit
-from facts.source_text import SourceText
-from facts.tree_walk import deep_recursion
-
-
-def extract(data: bytes) -> FileFacts:
-    """Return the facts of a Python file."""
-    text = SourceText(data)
-    root = parse(text.utf8)
-    with deep_recursion():
-        unit = Unit(root, text)
-        imports.COMMENTS.state_directives(unit, root)
-        imports.type_comments(unit, root)
-        imports.exports(unit, root)
-        unit.statements(root)
-        unit.body.finish()
-        while unit.waiting:
-            functions.build_next(unit)
-    return unit.facts.finish()

@@ -13,7 +13,7 @@ from tree_sitter import Node
 from facts.file_facts import FileFacts
 from facts.function_body import MODULE, Body
 from facts.instructions import load_attribute
-from facts.java import build
+from facts.java.extract import build
 from facts.java.tree import children, parse
 from facts.java.unit import Unit
 from facts.row_builder import tail

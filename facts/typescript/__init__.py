@@ -1,10 +1,1 @@
 """TypeScript: the extractor of JavaScript with another grammar."""
-
-from facts.file_facts import FileFacts
-from facts.javascript import extract_with
-from facts.javascript.unit import TypeScript
-
-
-def extract(data: bytes) -> FileFacts:
-    """Return the facts of a TypeScript file."""
-    return extract_with(TypeScript, data)
