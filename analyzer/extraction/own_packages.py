@@ -19,6 +19,7 @@ MODULES = "node_modules"
 MANIFEST = "package.json"
 PACKAGE = re.compile(rf"((?:.*/)?{MODULES}/(?:@[^/]+/)?[^/@][^/]*)/{MANIFEST}")
 MANIFEST_BYTES = 256 * 1024
+ADDRESS_LENGTH = 300
 ADDRESS = re.compile(r"(?:git\+)?(?:[a-z]+://|git@|github:)?(?:[^/@]+@)?(?:github\.com[/:])?(.+?)(?:\.git)?/?(?:#.*)?")
 
 
@@ -82,5 +83,7 @@ def _repository(manifest: dict) -> str:
     """Return the repository that a manifest names, without what differs between the ways to write it."""
     named = manifest.get("repository")
     address = named.get("url") if isinstance(named, dict) else named
-    found = ADDRESS.fullmatch(address.strip().lower()) if isinstance(address, str) else None
+    if not isinstance(address, str) or len(address) > ADDRESS_LENGTH:
+        return ""
+    found = ADDRESS.fullmatch(address.strip().lower())
     return found[1] if found else ""

@@ -158,6 +158,13 @@ def test_manifests_that_are_no_json_are_no_evidence():
     assert skipped_as_vendored(files) == {"node_modules/zip/a.js"}
 
 
+def test_an_address_as_long_as_a_manifest_is_none():
+    """Matched as one, it would be gone through again for each of its signs."""
+    manifest = json.dumps({"repository": "#" * 200_000 + "\n#"}).encode()
+    files = {"package.json": manifest, "node_modules/zip/package.json": manifest, "node_modules/zip/a.js": b"f()"}
+    assert skipped_as_vendored(files) == {"node_modules/zip/a.js"}
+
+
 @pytest.mark.parametrize(
     ("path", "text", "released"),
     [
