@@ -22,6 +22,7 @@ from engine.kernels.demanded_keys import (
     marked_rows,
     size_of_buckets,
 )
+from engine.storage import memory
 from engine.storage.arrangement import Arrangement, Block
 from engine.storage.partition import Partition
 
@@ -64,8 +65,8 @@ class Index(NamedTuple):
 class DemandedArrangement(Arrangement):
     """The rows of a relation by key, for the keys that `locate` has been asked for. Key ids stay as they are.
 
-    Several threads may ask; keys are found by others once their rows are there. `idle` counts the rounds of
-    `forget_idle` since it was last asked.
+    Several threads may ask, and read while others do: keys are found once their rows are there, and rows that are there
+    do not move. `idle` counts the rounds of `forget_idle` since it was last asked.
     """
 
     def __init__(self, key: Sequence[int], relation: Stored) -> None:
@@ -114,6 +115,12 @@ class DemandedArrangement(Arrangement):
         new = np.ascontiguousarray(self.keys.columns[:, n_known : self.keys.n])
         found = self._positions(store.rows, store.end, new, n_known)
         super().add([Block(store.rows.take(found, axis=1), 0, len(found))])
+
+    def _grow(self, needed: int) -> None:
+        """Let the arena have room for what has been reserved. Runs stay where they are: other threads read them."""
+        larger = memory.for_result((len(self.payload), needed * 3 // 2 + 4), self.dtype, [self.arena])
+        larger[:, : self.top] = self.arena[:, : self.top]
+        self.arena = larger
 
     def _positions(self, rows: Columns, end: int, new: Columns, n_known: int) -> np.ndarray:
         """Return the positions of the rows with new keys: their ids begin with `n_known`."""

@@ -202,7 +202,7 @@ class MaintainedProgram:
                     released_at = resident_bytes()
 
         split = SplitBootstrap(self, facts, forget)
-        if nodes is None and split.has_processors:
+        if nodes is None and split.pays:
             split.run()
         else:
             self.bootstrap_nodes(chosen, facts, forget)

@@ -64,7 +64,7 @@ class MaintainedStratum:
         inputs: Sequence[MaintainedRelation],
         rules: Callable[[], Sequence[Rule]],
         own: Callable[[], Mapping[str, Sequence[tuple[int, ...]]]],
-        needs: Sequence[Sequence[MaintainedRelation]],
+        needs: Sequence[Sequence[str]],
         bindings: Bindings,
         pool: SharedWorkerPool,
         exact: bool,
@@ -159,7 +159,8 @@ class MaintainedStratum:
         for relation in self.relations:
             self.insert(relation, facts)
             relation.arrange()
-        derives = any(all([relation.n for relation in needed]) for needed in self.needs)
+        held = self.context.bindings.relations
+        derives = any(all([held[name].n for name in needed]) for needed in self.needs)
         rules = dict(zip(self.rules, self.statistics, strict=True)) if derives else {}
         rounds = CountingBootstrap(self.relations, rules, self.context.bindings, self.pool, self.agenda.watch)
         self.iterations, is_enough = rounds.run(enough)

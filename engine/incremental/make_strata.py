@@ -94,8 +94,7 @@ class StrataMaker:
     def maintained(self, component: Component) -> MaintainedStratum | BoundedRecursion:
         """Return what keeps a component up to date, within its bound if it has one."""
         stored = (partial(component.rules, self.view.symbols), partial(component.facts, self.view.symbols))
-        needs = [self.held(names) for names in component.needs]
-        kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored, needs)
+        kept = self.keeping(self.held(component.relations), self.held(component.reads), *stored, component.needs)
         bound = next((bound for bound in self.view.bounds if bound.relation in kept.names), None)
         return kept if bound is None else self.bounded(kept, bound)
 
@@ -117,7 +116,7 @@ class StrataMaker:
         inputs: list[MaintainedRelation],
         rules: Callable[[], Sequence[Rule]],
         own: Callable[[], Facts] = dict,
-        needs: Sequence[Sequence[MaintainedRelation]] = ((),),
+        needs: Sequence[Sequence[str]] = ((),),
     ) -> MaintainedStratum:
         """Return what maintains relations by rules that read inputs, and by facts of their own."""
         bindings, pool, watch, meter = self.surroundings()

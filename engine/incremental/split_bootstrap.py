@@ -83,20 +83,18 @@ class SplitBootstrap(SplitEvaluation[Bootstrapped | None]):
         strata = self.view.strata
         sizes = [n_rules(stratum) for stratum in strata]
         writer = {relation.name: at for at, stratum in enumerate(strata) for relation in stratum.relations}
-        needs = [
-            {writer[r.name] for r in stratum.inputs if r.name in writer} - {at} for at, stratum in enumerate(strata)
-        ]
-        return StrataOrder(
-            sizes, needs, self.large_recursions() if self.has_processors else [], map(self.may_move, strata)
-        )
+        needs = [{writer[name] for name in read if name in writer} - {at} for at, read in enumerate(self.every_read)]
+        return StrataOrder(sizes, needs, self.large_recursions, map(self.may_move, strata))
 
     @property
-    def has_processors(self) -> bool:
+    def pays(self) -> bool:
         """True if a copy of the process may be made, has a processor of its own, and enough to do."""
         if self.view.threads < 2 or not can_fork() or active_count() > 1 or LEDGER.is_given:
             return False
-        return sum(rows.shape[1] for rows in self.facts.values()) >= self.options.aside_facts
+        n_facts = sum(rows.shape[1] for rows in self.facts.values())
+        return n_facts >= self.options.aside_facts and bool(self.large_recursions)
 
+    @cached_property
     def large_recursions(self) -> list[int]:
         return [
             at
@@ -113,8 +111,13 @@ class SplitBootstrap(SplitEvaluation[Bootstrapped | None]):
             and not stratum.meter.charges(stratum.relations)
         )
 
-    def reads(self, at: int) -> Collection[str]:
-        return {relation.name for relation in self.view.strata[at].inputs}
+    @cached_property
+    def every_read(self) -> list[set[str]]:
+        """The relations that each stratum reads."""
+        return [{relation.name for relation in stratum.inputs} for stratum in self.view.strata]
+
+    def reads(self, at: int) -> set[str]:
+        return self.every_read[at]
 
     def written(self, at: int) -> Collection[str]:
         return [relation.name for relation in self.view.strata[at].relations]

@@ -178,10 +178,14 @@ class Arrangement(Readable):
         places = np.empty(n, np.int32)
         needed = reserve(self.runs, self.top, ids, n, places)
         if needed + 4 > self.arena.shape[1]:
-            shape = (len(self.payload), int(total_room(self.runs)) * 3 // 2 + 4)
-            larger = memory.for_result(shape, self.dtype, [self.arena])
-            self.top, self.arena = int(move_runs(self.arena, self.runs, larger)), larger
+            self._grow(needed)
         self.top = append(self.arena, self.runs, self.top, ids, places, block.rows, block.lo, n, self.payload)
+
+    def _grow(self, needed: int) -> None:
+        """Let the arena have room for what has been reserved. Runs move together."""
+        shape = (len(self.payload), int(total_room(self.runs)) * 3 // 2 + 4)
+        larger = memory.for_result(shape, self.dtype, [self.arena])
+        self.top, self.arena = int(move_runs(self.arena, self.runs, larger)), larger
 
     def rest(self) -> None:
         """Nothing is added for now: the payload may be spilled."""

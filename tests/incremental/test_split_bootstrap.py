@@ -1,20 +1,20 @@
 """A bootstrap of which a copy of the process evaluates strata: the same tuples, iterations and counts as without."""
 
 import os
-from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 import reference
 from hypothesis import given, settings
-from supports import TINY, check
+from supports import check
 from test_update import ANEW, DECLARED, RULES, applied, chosen_rules, columns, facts, state, update
 
 import engine
 from engine import tables
 from engine.database import Database
 from engine.evaluation import split_evaluation
+from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import ForkedStrata
 from engine.incremental import split_bootstrap
 from engine.incremental.maintained_program import MaintainedProgram
@@ -23,7 +23,7 @@ from engine.operating_system import can_fork
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="the system cannot copy processes")
 
-EAGER = replace(TINY, large_clauses=1, aside_clauses=1, aside_facts=0)
+EAGER = Options(large_clauses=1, aside_clauses=1, aside_facts=0)
 LARGE = "odd(x, y) :- edge(x, y).", "odd(x, z) :- even(x, y), edge(y, z).", "even(x, z) :- odd(x, y), edge(y, z)."
 """A recursion of two relations, which other strata make way for."""
 
