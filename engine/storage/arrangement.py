@@ -161,14 +161,18 @@ class Arrangement(Readable):
         self.batch = None
 
     def build_arena(self, blocks: Sequence[Block]) -> None:
-        """Store the payload, each run as long as it is; `blocks` are all rows added so far, the last batch last."""
+        """Store the payload, each run as long as it is; `blocks` are all rows added so far, the last batch last.
+
+        Plans of other threads that ask for no payload may read the lengths of runs meanwhile.
+        """
         if self.arena is not None:
             return
         runs = memory.empty((len(self.runs), ROOM + 1 if self.grows else START + 1), np.int32)
-        self.top, self.runs = int(lay_out(self.runs, runs)), runs
-        self.arena = memory.empty((len(self.payload), self.top + 4), self.dtype)
+        top = int(lay_out(self.runs, runs))
+        arena = memory.empty((len(self.payload), top + 4), self.dtype)
         for block in blocks:
-            self._append(block, self._assign(block))
+            fill(arena, runs, self._assign(block), block.rows, block.lo, block.hi - block.lo, self.payload)
+        self.top, self.arena, self.runs = top, arena, runs
 
     def _append(self, block: Block, ids: np.ndarray) -> None:
         n = block.hi - block.lo

@@ -138,9 +138,10 @@ class Relation:
         key = tuple(key)
         found = self.arrangements.get(key)
         if found is None:
-            found = self.arrangements[key] = Arrangement(key, self.arity, self.dtype, grows=not self.finished)
+            found = Arrangement(key, self.arity, self.dtype, grows=not self.finished)
             found.add(self.old_blocks())
             found.add(self.delta)
+            self.arrangements[key] = found
         if payload and found.arena is None:
             found.build_arena(self.old_blocks() + self.delta)
         if old:
