@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.kernels.csr_runs import LENGTH, OLD
+from engine.storage import arrangement
 from engine.storage.arrangement import FEW_VALUES, Arrangement, Block
 from engine.storage.key_tables import HashedKeys, ValueKeys
 
@@ -87,3 +88,20 @@ def test_an_index_of_few_rows_is_small_however_large_their_values_are():
     rows = np.array([[0, FEW_VALUES - 1], [0, 0]], np.int32)
     by.add([Block(rows, 0, 2)])
     assert by.n_bytes < 1 << 14
+
+
+def test_lengths_can_be_read_while_the_rows_are_laid_out(monkeypatch):
+    """Another thread may ask which keys there are, without their rows."""
+    (rows,) = batches(7, [(0, 50)])
+    by, block = Arrangement((0,), 2, np.dtype(np.int32)), Block(rows, 0, 300)
+    by.add([block])
+    lengths, seen, fill = by.runs[:, LENGTH].copy(), [], arrangement.fill
+
+    def watched(*given):
+        seen.append(by.runs[:, LENGTH].tolist())
+        fill(*given)
+
+    monkeypatch.setattr(arrangement, "fill", watched)
+    by.build_arena([block])
+    assert seen == [lengths.tolist()]
+    assert by.runs[:, LENGTH].tolist() == lengths.tolist()
