@@ -11,11 +11,12 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from tree_sitter import Node
 
 from facts.control_flow_graph import Block
+from facts.file_facts import FileFacts
 from facts.function_body import Body
 from facts.row_builder import LABEL_LENGTH, Builder, tail
 from facts.source_text import SourceText
@@ -121,6 +122,13 @@ class Walk:
         self.sound_parts(node)
         self.revive()
         return self.entity("unknown", node)
+
+    def finish(self, build_next: Callable[[Self], None]) -> FileFacts:
+        """End the module, build one after the other what waits, and return the facts of the file."""
+        self.body.finish()
+        while self.waiting:
+            build_next(self)
+        return self.facts.finish()
 
     def statements(self, block: Node | None) -> None:
         """Execute the statements of a block."""

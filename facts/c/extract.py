@@ -1,19 +1,6 @@
 """The facts of a C file, from its bytes."""
 
-from facts.c import (  # noqa: F401
-    calls,
-    classes,
-    control,
-    declarations,
-    functions,
-    includes,
-    literals,
-    macros,
-    operators,
-    places,
-    statements,
-    type_values,
-)
+from facts.c import handlers, includes, macros  # noqa: F401
 from facts.c.parse import parse
 from facts.c.unit import Unit
 from facts.file_facts import FileFacts
@@ -34,7 +21,4 @@ def extract(data: bytes) -> FileFacts:
         includes.COMMENTS.state_directives(unit, parsed.root)
         macros.define_all(unit, found)
         unit.statements(parsed.root)
-        unit.body.finish()
-        while unit.waiting:
-            unit.build_next()
-    return unit.facts.finish()
+        return unit.finish(Unit.build_next)

@@ -1,23 +1,7 @@
 """The facts of a Go file, from its bytes."""
 
 from facts.file_facts import FileFacts
-from facts.go import (  # noqa: F401
-    assignments,
-    calls,
-    channels,
-    classes,
-    composites,
-    control,
-    declarations,
-    expressions,
-    functions,
-    imports,
-    literals,
-    operators,
-    statements,
-    switches,
-    type_values,
-)
+from facts.go import functions, handlers, imports  # noqa: F401
 from facts.go.parse import parse
 from facts.go.unit import Unit
 from facts.source_text import SourceText
@@ -32,7 +16,4 @@ def extract(data: bytes) -> FileFacts:
         unit = Unit(root, text)
         imports.COMMENTS.state_directives(unit, root)
         unit.statements(root)
-        unit.body.finish()
-        while unit.waiting:
-            functions.build_next(unit)
-    return unit.facts.finish()
+        return unit.finish(functions.build_next)

@@ -3,23 +3,7 @@
 from tree_sitter import Node
 
 from facts.file_facts import FileFacts
-from facts.java import (  # noqa: F401
-    annotations,
-    assignments,
-    calls,
-    classes,
-    control,
-    exceptions,
-    expressions,
-    functions,
-    imports,
-    literals,
-    members,
-    operators,
-    patterns,
-    switches,
-    type_values,
-)
+from facts.java import classes, handlers, imports  # noqa: F401
 from facts.java.tree import children, parse
 from facts.java.unit import Unit
 from facts.source_text import SourceText

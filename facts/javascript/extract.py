@@ -3,24 +3,7 @@
 from tree_sitter import Node
 
 from facts.file_facts import FileFacts
-from facts.javascript import (  # noqa: F401
-    assignments,
-    bodies,
-    calls,
-    classes,
-    control,
-    declared_types,
-    exceptions,
-    expressions,
-    functions,
-    imports,
-    literals,
-    markup,
-    names,
-    namespaces,
-    operators,
-    type_values,
-)
+from facts.javascript import bodies, handlers, imports  # noqa: F401
 from facts.javascript.parse import parse, parse_annotated
 from facts.javascript.unit import Tsx, Unit
 from facts.source_text import SourceText
@@ -47,7 +30,4 @@ def _facts_of(dialect: type[Unit], root: Node, text: SourceText) -> FileFacts:
         imports.directives(unit, root)
         unit.statements(root)
         imports.state_exports(unit)
-        unit.body.finish()
-        while unit.waiting:
-            bodies.build_next(unit)
-    return unit.facts.finish()
+        return unit.finish(bodies.build_next)

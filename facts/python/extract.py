@@ -1,20 +1,7 @@
 """The facts of a Python file, from its bytes."""
 
 from facts.file_facts import FileFacts
-from facts.python import (  # noqa: F401
-    assignments,
-    calls,
-    classes,
-    comprehensions,
-    control,
-    exceptions,
-    expressions,
-    functions,
-    imports,
-    literals,
-    operators,
-    patterns,
-)
+from facts.python import functions, handlers, imports  # noqa: F401
 from facts.python.parse import parse
 from facts.python.unit import Unit
 from facts.source_text import SourceText
@@ -31,7 +18,4 @@ def extract(data: bytes) -> FileFacts:
         imports.type_comments(unit, root)
         imports.exports(unit, root)
         unit.statements(root)
-        unit.body.finish()
-        while unit.waiting:
-            functions.build_next(unit)
-    return unit.facts.finish()
+        return unit.finish(functions.build_next)

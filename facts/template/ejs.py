@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from facts.file_facts import FileFacts
 from facts.function_body import MODULE
-from facts.javascript import bodies, imports
+from facts.javascript import bodies, handlers, imports  # noqa: F401
 from facts.javascript.handler_tables import only_child
 from facts.javascript.parse import parse
 from facts.javascript.unit import Unit
@@ -36,10 +36,7 @@ def extract(data: bytes) -> FileFacts:
         unit = _Template(root, text, printed)
         imports.directives(unit, root)
         unit.statements(root)
-        unit.body.finish()
-        while unit.waiting:
-            bodies.build_next(unit)
-    return unit.facts.finish()
+        return unit.finish(bodies.build_next)
 
 
 def _code(page: bytes) -> tuple[bytes, dict[int, tuple[str, str]]]:

@@ -21,6 +21,7 @@ GRAMMARS = [name for name, language in facts.LANGUAGES.items() if not language.m
 
 
 def tree_of(language):
+    importlib.import_module(f"facts.{language}.extract")  # Its handlers fill the tables.
     return importlib.import_module(f"facts.{language}.tree")
 
 
