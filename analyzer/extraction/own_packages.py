@@ -80,7 +80,7 @@ def _matches(folder: str, pattern: str) -> bool:
 
 
 def _repository(manifest: dict) -> str:
-    """Return the repository that a manifest names, without what differs between the ways to write it."""
+    """Return the repository that a manifest names, without scheme, user and suffix; "" if it names none."""
     named = manifest.get("repository")
     address = named.get("url") if isinstance(named, dict) else named
     if not isinstance(address, str) or len(address) > ADDRESS_LENGTH:

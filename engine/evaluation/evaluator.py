@@ -133,7 +133,7 @@ class Evaluation(SplitEvaluation[StratumStatistics]):
         large = list(self.large_recursions()) if self.has_processors else []
         if not large:
             return StrataOrder(sizes, [()] * len(sizes), [], [False] * len(sizes))
-        needs = needs_of(self.strata, self.every_read, self.state.grown_by)
+        needs = needs_of(self.strata, self.reads, self.state.grown_by)
         return StrataOrder(sizes, needs, large, map(self.state.may_move, self.strata))
 
     @property
@@ -154,12 +154,8 @@ class Evaluation(SplitEvaluation[StratumStatistics]):
         return not self.state.unfinished
 
     @cached_property
-    def every_read(self) -> list[set[str]]:
-        """The relations that each stratum reads."""
+    def reads(self) -> list[set[str]]:
         return [{name for each in outlines for name in each.reads} for outlines in self.state.outlines]
-
-    def reads(self, at: int) -> set[str]:
-        return self.every_read[at]
 
     def written(self, at: int) -> set[str]:
         own, widenings = self.strata[at].relations, self.state.widenings
@@ -195,7 +191,7 @@ class Evaluation(SplitEvaluation[StratumStatistics]):
 
     def touched(self, at: int) -> set[str]:
         """The relations that a stratum reads or writes."""
-        return self.written(at) | self.reads(at)
+        return self.written(at) | self.reads[at]
 
     # ---- what is handed over
 

@@ -28,7 +28,7 @@ class Task(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """Strata with what there is to say of each, the tuples of their relations, and the symbols and records made."""
+    """Strata with their results, the tuples of their relations, and the symbols and records made."""
 
     strata: Mapping[int, Any]
     held: Mapping[str, Any]

@@ -20,7 +20,7 @@ HANDED_OVER_S = 0.004
 MOST_GIVEN_BYTES = 1 << 25
 """A copy that lacks more for what there is to do ends, and another begins with all that there is."""
 Done = TypeVar("Done")
-"""What there is to say of a stratum that has been evaluated, beside the tuples of its relations."""
+"""The result of a stratum, beside the tuples of its relations."""
 
 
 class SplitEvaluation(ABC, Generic[Done]):
@@ -54,9 +54,10 @@ class SplitEvaluation(ABC, Generic[Done]):
         """True if the copy may be given more."""
         return True
 
+    @property
     @abstractmethod
-    def reads(self, at: int) -> Collection[str]:
-        """Return the relations that a stratum reads."""
+    def reads(self) -> Sequence[set[str]]:
+        """The relations that each stratum reads."""
 
     @abstractmethod
     def written(self, at: int) -> Collection[str]:
@@ -113,9 +114,9 @@ class SplitEvaluation(ABC, Generic[Done]):
         """
         while self.receive(wait=False):
             pass
-        options = self.options
         if not self.may_give:
             return
+        options = self.options
         if self.copy is None and self.order.movable_size >= options.aside_clauses:
             self.begin_copy(self.order.to_give(options.aside_clauses))
         elif self.copy is not None and self.order.size(self.copy.strata) <= options.last_clauses:
@@ -151,7 +152,7 @@ class SplitEvaluation(ABC, Generic[Done]):
 
     def go_on(self, copy: ForkedStrata, strata: Sequence[int]) -> None:
         """Give the copy more, with what it lacks for that; where that is too much let another begin in its place."""
-        lacking = self.unknown.intersection(*[{name for at in strata for name in self.reads(at)}])
+        lacking = self.unknown & set().union(*(self.reads[at] for at in strata))
         if self.n_bytes(lacking) <= MOST_GIVEN_BYTES:
             self.order.give(strata)
             copy.go_on(Task(strata, self.held(lacking), self.made()))

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class HandedOver:
-    """The tuples of a relation by id, from the other process, until they are read."""
+    """The tuples of a relation by id, from the other process, until they are read: once."""
 
+    n: int
     rows: Columns
     later: np.ndarray
     count: np.ndarray
@@ -42,19 +43,16 @@ class HandedOver:
     @classmethod
     def of(cls, relation: MaintainedRelation) -> HandedOver:
         n = relation.n_ids
-        return cls(relation.partitions[0].rows[: relation.width, :n], relation.later[:n], relation.count[:n])
-
-    @property
-    def n(self) -> int:
-        return len(self.later)
+        return cls(n, relation.partitions[0].rows[: relation.width, :n], relation.later[:n], relation.count[:n])
 
     def read_into(self, rows: Columns, later: np.ndarray, count: np.ndarray) -> None:
         rows[:, : self.n], later[: self.n], count[: self.n] = self.rows, self.later, self.count
+        del self.rows, self.later, self.count
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrapped:
-    """Of a stratum: the ids of facts that stand in the program, those that are given, too, and its iterations."""
+    """The result of a stratum: ids of facts that stand in the program, those of them that are given, and iterations."""
 
     permanent: Mapping[str, np.ndarray]
     repeated: Mapping[str, np.ndarray]
@@ -83,7 +81,7 @@ class SplitBootstrap(SplitEvaluation[Bootstrapped | None]):
         strata = self.view.strata
         sizes = [n_rules(stratum) for stratum in strata]
         writer = {relation.name: at for at, stratum in enumerate(strata) for relation in stratum.relations}
-        needs = [{writer[name] for name in read if name in writer} - {at} for at, read in enumerate(self.every_read)]
+        needs = [{writer[name] for name in read if name in writer} - {at} for at, read in enumerate(self.reads)]
         return StrataOrder(sizes, needs, self.large_recursions, map(self.may_move, strata))
 
     @property
@@ -112,12 +110,8 @@ class SplitBootstrap(SplitEvaluation[Bootstrapped | None]):
         )
 
     @cached_property
-    def every_read(self) -> list[set[str]]:
-        """The relations that each stratum reads."""
+    def reads(self) -> list[set[str]]:
         return [{relation.name for relation in stratum.inputs} for stratum in self.view.strata]
-
-    def reads(self, at: int) -> set[str]:
-        return self.every_read[at]
 
     def written(self, at: int) -> Collection[str]:
         return [relation.name for relation in self.view.strata[at].relations]

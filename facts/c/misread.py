@@ -1,4 +1,4 @@
-"""What parses without a preprocessor and is something else: casts, attributes, macros that keep or clean up variables.
+"""Rewriting before parsing: casts, attributes and macros that would parse, but as something else.
 
 Every rewriting keeps the length of the text. Unlike those of `attributes`, they are done before anything is parsed.
 """
@@ -63,7 +63,7 @@ _REMARKS = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 class _Macros:
-    """What the names and, where the file has them, the texts of macros tell of those that break the grammar."""
+    """Macros that break the grammar, by their names and, where the file has them, their texts."""
 
     def __init__(self, text: bytes) -> None:
         self._texts: dict[bytes, list[bytes]] = {}

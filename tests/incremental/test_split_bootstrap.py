@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not can_fork(), reason="the system cannot copy p
 
 EAGER = Options(large_clauses=1, aside_clauses=1, aside_facts=0)
 LARGE = "odd(x, y) :- edge(x, y).", "odd(x, z) :- even(x, y), edge(y, z).", "even(x, z) :- odd(x, y), edge(y, z)."
-"""A recursion of two relations, which other strata make way for."""
+"""A recursion of two relations: beside it a copy is at work."""
 
 
 @pytest.fixture(autouse=True, scope="module")
