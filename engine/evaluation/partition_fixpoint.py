@@ -63,7 +63,7 @@ class LocalFixpoint:
     def is_large(self, group: Group) -> bool:
         """Return True if to split a group: it no longer fits in the cache and has enough to do, or memory is short."""
         options, to_do = self.execution.options, sum(part.n - part.old for part in group)
-        outgrown = working_set(group) > options.partition_rows * SLOT_BYTES and to_do >= options.delta_rows
+        outgrown = expected_working_set(group) > options.partition_rows * SLOT_BYTES and to_do >= options.delta_rows
         return outgrown or LEDGER.is_large(row_bytes(group))
 
     def wait(self, groups: Sequence[Group]) -> None:
@@ -81,15 +81,17 @@ class LocalFixpoint:
         worker.iteration = rounds + 1
         pool, whole = self.execution.pool, 0
         try:
-            while self.step(group, worker) and not pool.stopped:
-                rounds += 1
-                worker.iteration = rounds + 1
+            while True:
                 if bits < MAX_BITS and row_bytes(group) > 2 * whole and self.is_large(group):
                     if children := self.split(group, bits):
                         self.open.discard(group)
                         self.wait(children)
                         return [partial(self.solve, child, bits + SPLIT_BITS, rounds) for child in children]
                     whole = row_bytes(group)
+                if not self.step(group, worker) or pool.stopped:
+                    break
+                rounds += 1
+                worker.iteration = rounds + 1
         finally:
             worker.local_partitions = {}
         for part in group:
@@ -149,6 +151,11 @@ class LocalFixpoint:
 def working_set(group: Group) -> int:
     """The largest working set of a group's partitions, which should fit in a cache."""
     return max(part.working_set for part in group)
+
+
+def expected_working_set(group: Group) -> int:
+    """The same, also of partitions whose tables are not built yet."""
+    return max(SLOT_BYTES * part.n if part.table is None else part.working_set for part in group)
 
 
 def row_bytes(group: Group) -> int:
