@@ -20,11 +20,15 @@ from engine.storage.memory import LEDGER
 
 
 class Task(NamedTuple):
-    """Strata to evaluate, the tuples of relations that the copy lacks for them, and the symbols and records made."""
+    """Strata to evaluate, the tuples of relations that the copy lacks for them, and the symbols and records made.
+
+    `done` are strata that have been evaluated here since the last task.
+    """
 
     strata: Sequence[int]
     held: Mapping[str, Any]
     values: NewValues
+    done: Sequence[int]
 
 
 class Finished(NamedTuple):

@@ -26,8 +26,9 @@ Done = TypeVar("Done")
 class SplitEvaluation(ABC, Generic[Done]):
     """Evaluates the strata of a program, each once.
 
-    `unknown` are the relations that have been written here since the copy began, or was told of them; `n_told` counts
-    the symbols and records that the other side, here or there, has been told of.
+    `unknown` are the relations that have been written here since the copy began, or was told of them, and `done_here`
+    the strata that have been evaluated here; `n_told` counts the symbols and records that the other side, here or
+    there, has been told of.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class SplitEvaluation(ABC, Generic[Done]):
         self.symbols, self.records, self.declared, self.options = symbols, records, declared, options
         self.copy: ForkedStrata | None = None
         self.unknown: set[str] = set()
+        self.done_here: list[int] = []
         self.n_told = n_values(symbols, records)
 
     # ---- what is evaluated
@@ -75,6 +77,9 @@ class SplitEvaluation(ABC, Generic[Done]):
     def finished(self, at: int, done: Done) -> None:
         """Learn that a stratum has been evaluated, here or there."""
 
+    def forget(self, at: int) -> None:
+        """Let go of what none reads any more, behind a stratum that has been evaluated, in the copy."""
+
     @abstractmethod
     def held(self, names: Iterable[str]) -> dict[str, Any]:
         """Return what there is to hand over of relations that are complete; nothing of those without tuples."""
@@ -103,9 +108,9 @@ class SplitEvaluation(ABC, Generic[Done]):
                 else:
                     self.finished(at, self.evaluate(at))
                     self.unknown.update(self.written(at))
+                    self.done_here.append(at)
         finally:
-            if self.copy is not None:
-                self.copy.close()
+            self.end_copy()
 
     def tend(self) -> None:
         """Enter what the copy has derived, and let one begin or go on when there is enough for it to do.
@@ -122,6 +127,9 @@ class SplitEvaluation(ABC, Generic[Done]):
         elif self.copy is not None and self.order.size(self.copy.strata) <= options.last_clauses:
             if strata := self.order.to_give(options.aside_clauses):
                 self.go_on(self.copy, strata)
+            elif self.copy.is_idle and self.n_bytes(self.unknown) > MOST_GIVEN_BYTES:
+                # It would hardly go on, and holds memory.
+                self.end_copy()
 
     def receive(self, wait: bool) -> bool:
         """Enter the next strata that the copy has evaluated; return whether there were any."""
@@ -140,7 +148,8 @@ class SplitEvaluation(ABC, Generic[Done]):
 
     def begin_copy(self, strata: Sequence[int]) -> None:
         """Let a copy begin with what can be evaluated aside, unless the system has no room for a process."""
-        self.unknown, self.n_told = set(), n_values(self.symbols, self.records)
+        self.unknown, self.done_here = set(), []
+        self.n_told = n_values(self.symbols, self.records)
         ids = TranslatedIds(self.symbols, self.records, self.declared)
         try:
             self.copy = ForkedStrata(strata, self.work, ids)
@@ -155,11 +164,17 @@ class SplitEvaluation(ABC, Generic[Done]):
         lacking = self.unknown & set().union(*(self.reads[at] for at in strata))
         if self.n_bytes(lacking) <= MOST_GIVEN_BYTES:
             self.order.give(strata)
-            copy.go_on(Task(strata, self.held(lacking), self.made()))
-            self.unknown -= lacking
+            copy.go_on(Task(strata, self.held(lacking), self.made(), self.done_here))
+            self.unknown, self.done_here = self.unknown - lacking, []
         elif copy.is_idle:
-            copy.close()
+            self.end_copy()
             self.begin_copy(strata)
+
+    def end_copy(self) -> None:
+        """Let go of the copy."""
+        if self.copy is not None:
+            self.copy.close()
+        self.copy = None
 
     def made(self) -> NewValues:
         """The symbols and records that this side has made, or learned of, since the other was told the last time."""
@@ -178,6 +193,8 @@ class SplitEvaluation(ABC, Generic[Done]):
         yield from self.evaluate_aside(copy.strata)
         for task in copy.tasks():
             self.take_over(task.held, copy.ids)
+            for at in task.done:
+                self.forget(at)
             yield from self.evaluate_aside(task.strata)
 
     def evaluate_aside(self, strata: Sequence[int]) -> Iterator[Finished]:
@@ -189,6 +206,7 @@ class SplitEvaluation(ABC, Generic[Done]):
             for at in strata:
                 done[at] = self.evaluate_there(at)
                 held |= self.held(self.written(at))
+                self.forget(at)
                 if perf_counter() - begin > HANDED_OVER_S:
                     break
             yield Finished(done, held, self.made())

@@ -132,6 +132,9 @@ class SplitBootstrap(SplitEvaluation[Bootstrapped | None]):
         self.order.finish(at)
         self.done(at)
 
+    def forget(self, at: int) -> None:
+        self.done(at)
+
     # ---- what is handed over
 
     def held(self, names: Iterable[str]) -> dict[str, HandedOver]:

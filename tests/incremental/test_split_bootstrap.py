@@ -18,6 +18,7 @@ from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import ForkedStrata
 from engine.incremental import split_bootstrap
 from engine.incremental.maintained_program import MaintainedProgram
+from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.operating_system import can_fork
 
@@ -134,3 +135,23 @@ def test_strata_that_a_copy_fails_at_are_evaluated_here(handed_over, monkeypatch
     view.bootstrap({"arc": np.array([[0], [1]], np.int32)})
     assert "longer" not in {name for at in handed_over for name in view.strata[at].names}
     assert tables.decode(program, view.result(), ["longer"])["longer"] == {(0, "node 0!"), (7, "node 7!")}
+
+
+def test_a_copy_forgets_arrangements_that_nothing_reads_any_more(monkeypatch):
+    here, forget_arrangements = os.getpid(), MaintainedRelation.forget_arrangements
+    told, telling = os.pipe()
+
+    def forget(self):
+        if os.getpid() != here:
+            os.write(telling, f"{self.name}\n".encode())
+        forget_arrangements(self)
+
+    monkeypatch.setattr(MaintainedRelation, "forget_arrangements", forget)
+    chain = ".decl next(x: number)\nnext(x) :- arc(x, _).\n.decl last(x: number)\nlast(x) :- next(x), x > 1.\n"
+    view = MaintainedProgram(engine.compile([TEXT + chain]), Database(), threads=2, options=EAGER, by_demand=True)
+    view.bootstrap({"arc": np.array([[0, 1, 2], [1, 2, 0]], np.int32)})
+    os.close(telling)
+    with open(told) as names:
+        forgotten = set(names.read().split())
+    assert {"next", "last"} <= forgotten
+    assert "arc" not in forgotten
