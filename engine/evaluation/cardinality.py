@@ -66,7 +66,7 @@ class Statistics:
         stored = self.relations[first.relation]
         if not (stored.n_delta if is_delta else stored.n) or isinstance(stored, Equivalence):
             return None
-        return Sample(self.relations, first, stored.delta if is_delta else stored.blocks())
+        return Sample(self.relations, first, stored.delta if is_delta else stored.blocks(), self.min_sampled)
 
     def shared(self, relation: str, columns: tuple[int, ...]) -> bool:
         """Return True if an arrangement by these columns exists or serves several atoms."""

@@ -14,17 +14,23 @@ from engine.storage.relation import Relation
 
 SAMPLE_ROWS = 512
 MOST_MATCHES = 4096
+FEW_ROWS = 32
+"""So few of many bindings tell nothing of the others."""
 
 
 class Sample:
     """Some bindings of the variables of the atoms taken so far (index-based join sampling, Leis et al., 2017).
 
-    `columns` holds their values by variable. Without rows it knows nothing.
+    `columns` holds their values by variable. Without rows, or with few that stand for many more (`is_part`), it knows
+    nothing. Relations that do not grow, of at most `most_arranged` rows, are arranged where no arrangement is at hand:
+    otherwise what others have asked for before would decide what can be measured.
     """
 
-    def __init__(self, relations: Mapping[str, Relation], first: Match, blocks: Sequence[Block]) -> None:
+    def __init__(
+        self, relations: Mapping[str, Relation], first: Match, blocks: Sequence[Block], most_arranged: int
+    ) -> None:
         """Begin with rows from blocks of the first atom's relation."""
-        self.relations = relations
+        self.relations, self.most_arranged = relations, most_arranged
         total = sum(block.hi - block.lo for block in blocks)
         step = max(1, total // SAMPLE_ROWS)
         rows = np.concatenate([b.rows[:, b.lo : b.hi : step] for b in blocks], axis=1)
@@ -36,7 +42,7 @@ class Sample:
             elif term is not None:
                 kept &= self.columns.setdefault(term, values) == values
         self.columns = {v: values[kept] for v, values in self.columns.items()}
-        self.n = int(kept.sum())
+        self.n, self.is_part = int(kept.sum()), step > 1
 
     def fan_out(self, literal: Match) -> float | None:
         """The mean number of matches of an atom, or None if it cannot be measured."""
@@ -101,7 +107,12 @@ class Sample:
             for key, arrangement in relation.arrangements.items()
             if key and set(key) <= set(known) and (arrangement.arena is not None or len(key) == len(known))
         ]
-        if not keys or not self.n:
+        if not self.n or (self.is_part and self.n < FEW_ROWS):
+            return None
+        if not keys and 0 < len(known) < relation.arity and not relation.n_delta and relation.n <= self.most_arranged:
+            relation.arrangement(known, payload=True, old=False)
+            keys = [tuple(known)]
+        if not keys:
             return None
         key = max(keys, key=len)
         chunk = np.array([self._values(literal.terms[c]) for c in key], relation.dtype)
@@ -132,7 +143,9 @@ class Sample:
         arrangement, ids, rest = found
         pairs = self._expand(arrangement, ids)
         picked = pairs[:, self._agree(literal, arrangement, rest, pairs)]
-        picked = picked[:, :: max(1, picked.shape[1] // SAMPLE_ROWS)]
+        step = max(1, picked.shape[1] // SAMPLE_ROWS)
+        picked = picked[:, ::step]
+        self.is_part |= step > 1 or pairs.shape[1] == MOST_MATCHES
         self.n = picked.shape[1]
         self.columns = {v: values[picked[0]] for v, values in self.columns.items()}
         for c, values in zip(arrangement.payload.tolist(), picked[1:], strict=True):
