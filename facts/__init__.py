@@ -12,7 +12,7 @@ This package imports none of our other packages.
 
 from facts.facts_codec import FormatError, load, save, version
 from facts.file_facts import NIL, FileFacts
-from facts.languages import LANGUAGES, extract, language_of, other_content
+from facts.languages import LANGUAGES, extract, language_of, language_of_script, may_be_script, other_content
 from facts.mount import LAID_OUT, Mounted, imports_of, mount, mount_files, mount_layout
 from facts.schema import text as schema_text
 
@@ -26,11 +26,13 @@ __all__ = [
     "extract",
     "imports_of",
     "language_of",
-    "other_content",
+    "language_of_script",
     "load",
+    "may_be_script",
     "mount",
     "mount_files",
     "mount_layout",
+    "other_content",
     "save",
     "schema_text",
     "version",

@@ -90,6 +90,25 @@ def language_of(path: str) -> str | None:
     return next((name for name, language in LANGUAGES.items() if path.lower().endswith(language.suffixes)), None)
 
 
+_SCRIPT_NAME = re.compile(r"[a-z0-9_][A-Za-z0-9_-]*")
+_INTERPRETER = re.compile(
+    rb"#!\s*(?:/\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*)?(?:\S*/)?(?:(python)[\d.]*|(node|nodejs|deno|bun))(?=\s|$)"
+)
+
+
+def may_be_script(path: str) -> bool:
+    """Return True if a file's first line says its language: it has no suffix, and is not called as texts are."""
+    return _SCRIPT_NAME.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def language_of_script(data: bytes) -> str | None:
+    """Return the language of the interpreter that a script's first line names, None if no extractor reads it."""
+    if not data.startswith(b"#!"):
+        return None
+    found = _INTERPRETER.match(data.partition(b"\n")[0])
+    return None if found is None else "python" if found[1] else "javascript"
+
+
 def extract(data: bytes, language: str) -> FileFacts:
     """Return the facts of one file: a function of its bytes.
 

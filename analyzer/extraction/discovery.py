@@ -14,7 +14,7 @@ from analyzer.configuration.config import Config
 from analyzer.extraction.own_packages import own_packages
 from analyzer.report import Problem
 from analyzer.sources.ignore import IgnoreRules
-from analyzer.sources.trees import Tree
+from analyzer.sources.trees import Entry, Tree
 
 IGNORE_FILE = ".analyzeignore"
 VENDORED = frozenset(
@@ -58,6 +58,8 @@ HASHED_NAME = re.compile(
 )
 """Matches names that bundlers give to what they made, by a digest of it: `main.3f2a9c1d.js`."""
 BUNDLED_BYTES = 4 * 1024
+SCRIPT_BYTES = 128 * 1024
+"""Files without a suffix that are larger are data."""
 DISTRIBUTIONS = frozenset(
     {"bs4", "certifi", "chardet", "charset_normalizer", "cherrypy", "click", "dateutil", "idna", "jinja2", "mako"}
     | {"markupsafe", "pkg_resources", "pytz", "requests", "simplejson", "six", "soupsieve", "tornado", "urllib3"}
@@ -100,7 +102,7 @@ def discover(tree: Tree, config: Config) -> Discovery:
         if entry.kind == "submodule":
             found.skip("submodule", entry.path.rstrip("/"))
             continue
-        language = facts.language_of(entry.path)
+        language = facts.language_of(entry.path) or _language_of_script(tree, entry)
         if language is None:
             continue
         if ignore.ignores(entry.path):
@@ -116,6 +118,17 @@ def discover(tree: Tree, config: Config) -> Discovery:
         else:
             found.files.append((entry.path, language))
     return found
+
+
+def _language_of_script(tree: Tree, entry: Entry) -> str | None:
+    """Return the language that a file without a suffix names in its first line, None if it is no script."""
+    large = entry.size is not None and entry.size > SCRIPT_BYTES
+    if large or entry.kind != "file" or not facts.may_be_script(entry.path):
+        return None
+    try:
+        return facts.language_of_script(tree.read(entry.path))
+    except OSError:
+        return None
 
 
 def _copied_libraries(paths: Iterable[str]) -> frozenset[str]:

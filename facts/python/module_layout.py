@@ -19,7 +19,7 @@ from collections import defaultdict
 
 from facts.module_layout import Layout
 
-_SUFFIXES = (".py", ".pyi", ".pyw")
+_SUFFIXES = (".py", ".pyi", ".pyw", "")
 _SOURCE_DIRECTORIES = {"src"}
 
 

@@ -8,6 +8,8 @@ address begins determines its scheme, `javascript:`, and in a script any express
 """
 
 _ADDRESSES = frozenset({b"href", b"src", b"action", b"formaction", b"data", b"xlink:href"})
+_SHOWN = frozenset({b"img", b"source", b"audio", b"video", b"track", b"input", b"link", b"image", b"use"})
+"""What these tags load from an address runs nothing."""
 _IN_TEXT = re.compile(rb"<!--|</?[a-zA-Z][\w:-]*")
 _IN_TAG = re.compile(rb"(>)|=\s*([\"']?)|[^\s=>\"']+|[\"']")
 _END_OF_VALUE = {b'"': re.compile(rb'"'), b"'": re.compile(rb"'"), b"": re.compile(rb"[\s>]")}
@@ -38,7 +40,8 @@ class PagePlaces:
             return SCRIPT
         if not self._quote:
             return UNQUOTED
-        return ADDRESS if self._begins and self._name in _ADDRESSES else QUOTED
+        leads = self._begins and self._name in _ADDRESSES and self._tag not in _SHOWN
+        return ADDRESS if leads else QUOTED
 
     def text(self, piece: bytes) -> None:
         """Go on behind a piece of the page's own text."""

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.extraction.discovery import MINIFIED_BYTES, MINIFIED_LINE_BYTES, is_bundled, is_minified, is_released
+from analyzer.extraction.discovery import (
+    MINIFIED_BYTES,
+    MINIFIED_LINE_BYTES,
+    SCRIPT_BYTES,
+    is_bundled,
+    is_minified,
+    is_released,
+)
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
@@ -42,6 +49,25 @@ def test_minified_files_are_skipped_and_counted(tmp_path):
     report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("unused-import",)})).report
     assert sorted(report.coverage.skipped["minified"]) == ["b.min.js", "c-min.cjs", "d.js"]
     assert report.coverage.languages["javascript"] == 2
+
+
+def test_scripts_without_a_suffix_are_read_by_what_their_first_line_names(tmp_path):
+    code = b"import re\n\nre.compile('(a+)+b')\n"
+    files = {
+        "tool": b"#!/usr/bin/env python3\n" + code,
+        "bin/run-all": b"#!/usr/bin/python -u\n" + code,
+        "bin/serve": b"#! /usr/bin/env -S node --trace\nf()\n",
+        "bin/start": b"#!/bin/sh\n" + code,
+        "bin/table": code,
+        "bin/pythonic": b"#!/usr/bin/pythonic\n" + code,
+        "bin/large": b"#!/usr/bin/env python3\n" + code + b"#" * SCRIPT_BYTES,
+        "LICENSE": b"#!/usr/bin/env python3\n" + code,
+        "tool.txt": b"#!/usr/bin/env python3\n" + code,
+    }
+    report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("exponential-regex",)})).report
+    assert report.coverage.languages == {"python": 2, "javascript": 1}
+    assert [finding.place.file for finding in report.findings] == ["bin/run-all", "tool"]
+    assert not report.problems
 
 
 @pytest.mark.parametrize(

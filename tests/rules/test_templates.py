@@ -569,6 +569,61 @@ def test_tainted_values_are_found_where_a_template_prints_them_raw(program):
     check_marked(PROGRAMS[program], "cross-site-scripting")
 
 
+LINKS = {
+    "app.py": """from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+
+
+def shop(request):
+    back = request.GET["back"]
+    own = request.GET["own"]
+    if not url_has_allowed_host_and_scheme(own, None):
+        own = "/"
+    return render(request, "shop.html", {"back": back, "own": own, "path": request.path})
+""",
+    "templates/shop.html": """{% load i18n %}
+<a href="{{ back }}">back</a> <!-- found -->
+<a class="wide" href='{{ back }}'>back</a> <!-- found -->
+<a href="{{ own }}">back</a>
+<a href="{{ path }}">here</a>
+<a href="/shops/{{ back }}">shop</a>
+<a title="{{ back }}" href="{% url "shops" %}">{{ back }}</a>
+<img src="{{ back }}">
+<iframe src="{{ back }}"></iframe> <!-- found -->
+""",
+}
+MACROS = {
+    "app.py": """from flask import Flask, current_app, get_template_attribute, request
+
+app = Flask(__name__)
+
+
+@app.route("/escaped")
+def escaped():
+    return get_template_attribute("macros.html", "escaped")(request.args["name"])
+
+
+@app.route("/raw")
+def raw():
+    show = get_template_attribute("macros.html", "raw")
+    return show(request.args["name"])  # <!-- found -->
+
+
+@app.route("/module")
+def module():
+    return current_app.jinja_env.get_template("macros.html").module.escaped(request.args["name"])
+""",
+    "templates/macros.html": """{% macro escaped(name) %}<b>{{ name }}</b>{% endmacro %}
+{% macro raw(name) %}<b>{{ name|safe }}</b>{% endmacro %}
+""",
+}
+
+
+@pytest.mark.parametrize("program", [LINKS, MACROS], ids=["links", "macros"])
+def test_addresses_of_links_and_macros_are_judged_by_what_they_print(program):
+    check_marked(program, "cross-site-scripting")
+
+
 def check_marked(files, rule):
     """Compare the lines at which a rule has findings with those that are marked."""
     tree = MemoryTree({name: code.encode() for name, code in files.items()}, "templates")
