@@ -6,6 +6,8 @@ _OURS = re.compile(r"(?:#|//|/\*+|<!--)\s*analyze:")
 FOREIGN = (
     re.compile(r"#\s*noqa\s*:\s*([A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*)", re.IGNORECASE),
     re.compile(r"#\s*(noqa)\b(?!\s*:)", re.IGNORECASE),
+    re.compile(r"#\s*(?:flake8|ruff)\s*[:=]\s*noqa\s*:\s*([A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*)", re.IGNORECASE),
+    re.compile(r"#\s*(?:flake8|ruff)\s*[:=]\s*(noqa)\b(?!\s*:)", re.IGNORECASE),
     re.compile(r"#\s*nosec[\s:]+([BG]\d+(?:[\s,]+[BG]\d+)*)", re.IGNORECASE),
     re.compile(r"\bnosem(?:grep)?\s*:\s*([\w.-]+(?:\s*,\s*[\w.-]+)*)"),
     re.compile(r"\bnolint\s*:\s*([\w-]+(?:\s*,\s*[\w-]+)*)"),
@@ -19,8 +21,10 @@ FOREIGN = (
 
 Group 1 names their rules.
 """
-OF_STATEMENTS = FOREIGN[:3]
+OF_STATEMENTS = (*FOREIGN[:2], FOREIGN[4])
 """Those of tools that report where a statement begins: flake8, Ruff, Bandit and gosec."""
+OF_FILES = FOREIGN[2:4]
+"""Those that, alone on a line, hold for the whole file."""
 OF_BLOCKS = {
     FOREIGN[-2]: re.compile(r"^\s*#\s*pylint:\s*enable\b"),
     FOREIGN[-1]: re.compile(r"/\*\s*eslint-enable\b"),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from analyzer.report import Check, Suppression
-from facts.suppression_patterns import FOREIGN, OF_BLOCKS, OF_STATEMENTS
+from facts.suppression_patterns import FOREIGN, OF_BLOCKS, OF_FILES, OF_STATEMENTS
 
 TOOLS = {"gosec": "g[0-9][0-9][0-9]", "noqa": "f[0-9][0-9][0-9]"}
 """What stands for all rules of a linter, and what these are called: `nolint:gosec`, and for flake8 a bare `noqa`."""
@@ -54,6 +54,8 @@ def covered_lines(pattern: re.Pattern[str], line: int, comment: str, lines: Sequ
     """Return the lines, from 1 on, that a comment which the pattern matches covers."""
     if pattern in OF_STATEMENTS:
         return bracketed(line, comment, lines)
+    if pattern in OF_FILES:
+        return range(1, len(lines) + 1) if lines[line - 1].strip().startswith(comment) else range(0)
     if pattern in OF_BLOCKS and lines[line - 1].strip().startswith(comment):
         return in_block(OF_BLOCKS[pattern], line, lines)
     return range(line, line + 1)
