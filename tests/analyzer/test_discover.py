@@ -64,7 +64,9 @@ def test_scripts_without_a_suffix_are_read_by_what_their_first_line_names(tmp_pa
         "LICENSE": b"#!/usr/bin/env python3\n" + code,
         "tool.txt": b"#!/usr/bin/env python3\n" + code,
     }
-    report = scan_tree(MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("exponential-regex",)})).report
+    report = scan_tree(
+        MemoryTree(files, "memory"), ScanRequest(tmp_path, None, {"rules": ("exponential-regex",)})
+    ).report
     assert report.coverage.languages == {"python": 2, "javascript": 1}
     assert [finding.place.file for finding in report.findings] == ["bin/run-all", "tool"]
     assert not report.problems
