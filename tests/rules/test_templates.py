@@ -647,3 +647,18 @@ def test_the_path_leads_from_the_request_to_the_place_that_prints():
     (finding,) = [finding for finding in report.findings if finding.place.file == "templates/parts/shop.html"]
     files_of_path = list(dict.fromkeys(step.place.file for step in finding.path))
     assert files_of_path == ["app.py", "templates/list.html", "templates/parts/shop.html"]
+
+
+def test_the_path_to_a_page_leads_over_what_is_harmless_in_addresses_alone():
+    code = """
+
+def here(request):
+    referrer = request.META.get("HTTP_REFERER", "/")
+    return HttpResponse("<b>" + referrer + "</b>")
+"""
+    app = "from django.http import HttpResponse\n" + LINKS["app.py"] + code
+    tree = MemoryTree({**{name: text.encode() for name, text in LINKS.items()}, "app.py": app.encode()}, "templates")
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("cross-site-scripting",)}), silent).report
+    (finding,) = [finding for finding in report.findings if finding.place.file == "app.py"]
+    assert "request.META" in finding.message and finding.path
+    assert all(other.path for other in report.findings)
