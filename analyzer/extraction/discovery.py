@@ -57,6 +57,11 @@ HASHED_NAME = re.compile(
     r"[.-](?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?=[0-9a-f]{8,32}\.)[0-9a-f]+(\.(chunk|bundle|entry))?\.m?js$"
 )
 """Matches names that bundlers give to what they made, by a digest of it: `main.3f2a9c1d.js`."""
+HASHED_ASSET = re.compile(
+    r"(^|/)(assets|_astro|immutable|chunks)/([^/]+/)*[^/]+[.-]"
+    r"(?=[\w-]*([0-9][\w-]*[A-Za-z]|[A-Za-z][\w-]*[0-9]|[a-z][\w-]*[A-Z]{2}|[A-Z]{2}[\w-]*[a-z]))[\w-]{8}\.m?js$"
+)
+"""Matches such names by digests of 64 signs, in folders where Rollup, Vite and esbuild put them: `index-DxB3k_9a.js`."""
 BUNDLED_BYTES = 4 * 1024
 SCRIPT_BYTES = 128 * 1024
 """Files without a suffix that are larger are data."""
@@ -216,7 +221,7 @@ def _names_release(text: bytes) -> bool:
 
 def is_bundled(path: str, data: bytes) -> bool:
     """Return True if a tool made a script of the modules of a program: the modules themselves are the source."""
-    if HASHED_NAME.search(path):
+    if HASHED_NAME.search(path) or HASHED_ASSET.search(path):
         return True
     return path.endswith(MINIFIED_SUFFIXES) and BUNDLED.search(data[:BUNDLED_BYTES]) is not None
 
