@@ -426,6 +426,22 @@ PROGRAMS = {
         "templates/list.html": LIST,
         "templates/parts/shop.html": PART,
     },
+    "beginnings of addresses": {
+        "app.py": FLASK.format('"shop.html", name=request.args["n"], own="/" + request.args["n"]'),
+        "templates/shop.html": '<a href="{{ name }}">a</a> <!-- found -->\n<a href="/shops/{{ name }}">b</a>\n'
+        '<iframe src="{{ name }}"></iframe> <!-- found -->\n<img src="{{ name }}">\n<a href="{{ own }}">c</a>\n'
+        '<a href="{{ url_for(name) }}">d</a>\n<form action="{{ name }}"></form> <!-- found -->\n{{ name }}',
+    },
+    "beginnings of addresses in EJS": {
+        "app.js": """const app = require("express")();
+app.get("/", (req, res) => {
+  const own = req.query.to.startsWith("https://shop.example/") ? req.query.to : "/";
+  res.render("page", { to: req.query.to, own, id: Number(req.query.id) });
+});
+""",
+        "views/page.ejs": '<a href="<%= to %>">a</a> <!-- found -->\n<a href="<%= own %>">b</a>\n'
+        '<a href="<%= id %>">c</a><a href="?to=<%= to %>">d</a><link href="<%= to %>">',
+    },
     "extended": {
         "app.py": FLASK.format('"page.html", name=request.args["n"]'),
         "templates/page.html": "{% extends 'base.html' %}{% block a %}{% endblock %}",
