@@ -90,14 +90,14 @@ def language_of(path: str) -> str | None:
     return next((name for name, language in LANGUAGES.items() if path.lower().endswith(language.suffixes)), None)
 
 
-_SCRIPT_NAME = re.compile(r"[a-z0-9_][A-Za-z0-9_-]*")
+_SCRIPT_NAME = re.compile(r"(?![0-9a-f-]{16,}$)[a-z0-9_][A-Za-z0-9_-]*")
 _INTERPRETER = re.compile(
     rb"#!\s*(?:/\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*)?(?:\S*/)?(?:(python)[\d.]*|(node|nodejs|deno|bun))(?=\s|$)"
 )
 
 
 def may_be_script(path: str) -> bool:
-    """Return True if a file's first line says its language: it has no suffix, and is not called as texts are."""
+    """Return True if a file's first line says its language: its name has no suffix, and is none of a text or a digest."""
     return _SCRIPT_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 

@@ -61,6 +61,7 @@ def test_scripts_without_a_suffix_are_read_by_what_their_first_line_names(tmp_pa
         "bin/table": code,
         "bin/pythonic": b"#!/usr/bin/pythonic\n" + code,
         "bin/large": b"#!/usr/bin/env python3\n" + code + b"#" * SCRIPT_BYTES,
+        "data/0f1e2d3c4b5a69788796": b"#!/usr/bin/env python3\n" + code,
         "LICENSE": b"#!/usr/bin/env python3\n" + code,
         "tool.txt": b"#!/usr/bin/env python3\n" + code,
     }
