@@ -97,7 +97,7 @@ _INTERPRETER = re.compile(
 
 
 def may_be_script(path: str) -> bool:
-    """Return True if a file's first line says its language: its name has no suffix, and is none of a text or a digest."""
+    """Return True if a file's first line says its language: it has no suffix, and no name of a text or a digest."""
     return _SCRIPT_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
