@@ -61,7 +61,7 @@ HASHED_ASSET = re.compile(
     r"(^|/)(assets|_astro|immutable|chunks)/([^/]+/)*[^/]+[.-]"
     r"(?=[\w-]*([0-9][\w-]*[A-Za-z]|[A-Za-z][\w-]*[0-9]|[a-z][\w-]*[A-Z]{2}|[A-Z]{2}[\w-]*[a-z]))[\w-]{8}\.m?js$"
 )
-"""Matches such names by digests of 64 signs, in folders where Rollup, Vite and esbuild put them: `index-DxB3k_9a.js`."""
+"""Matches such names by digests of 64 signs, in folders where Rollup and Vite put them: `index-DxB3k_9a.js`."""
 BUNDLED_BYTES = 4 * 1024
 SCRIPT_BYTES = 128 * 1024
 """Files without a suffix that are larger are data."""

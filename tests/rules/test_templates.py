@@ -427,7 +427,7 @@ PROGRAMS = {
         "templates/parts/shop.html": PART,
     },
     "beginnings of addresses": {
-        "app.py": FLASK.format('"shop.html", name=request.args["n"], own="/" + request.args["n"]'),
+        "app.py": FLASK.format('"shop.html", name=request.args["n"], own="/shops/" + request.args["n"]'),
         "templates/shop.html": '<a href="{{ name }}">a</a> <!-- found -->\n<a href="/shops/{{ name }}">b</a>\n'
         '<iframe src="{{ name }}"></iframe> <!-- found -->\n<img src="{{ name }}">\n<a href="{{ own }}">c</a>\n'
         '<a href="{{ url_for(name) }}">d</a>\n<form action="{{ name }}"></form> <!-- found -->\n{{ name }}',
