@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.kernels.csr_runs import LENGTH, count_matches, expand, total_matches
+from engine.kernels.csr_runs import LENGTH, bounds, count_matches, total_matches
 from engine.plan.rule import Compare, Intersect, Match, Operand, Ordered
 from engine.storage.aggregate_relation import AggregateRelation
 from engine.storage.arrangement import Arrangement, Block
@@ -54,7 +54,7 @@ class Sample:
         if rest and total:
             pairs = self._expand(arrangement, ids)
             total *= np.count_nonzero(self._agree(literal, arrangement, rest, pairs)) / pairs.shape[1]
-        return total / self.n
+        return max(total, self.is_part) / self.n  # That none of some has a match does not say that none of all has.
 
     def least_fan_out(self, atoms: Sequence[Match]) -> float | None:
         """The mean number of matches of the atom that has the fewest for a row; builds the arrangements it needs.
@@ -120,12 +120,16 @@ class Sample:
         return arrangement, arrangement.locate(chunk, self.n, np.arange(len(key))), [c for c in known if c not in key]
 
     def _expand(self, arrangement: Arrangement, ids: np.ndarray) -> np.ndarray:
-        """Pairs of a row of the sample (its number) and a match (the payload): the first of them, if they are many."""
-        out = np.empty((1 + len(arrangement.payload), MOST_MATCHES), arrangement.dtype)
-        numbers, zero = np.arange(self.n, dtype=arrangement.dtype)[None, :], np.zeros(1, np.int64)
-        every = np.arange(len(arrangement.payload))
-        n, _, _ = expand(ids, self.n, 0, 0, arrangement.runs, LENGTH, numbers, zero, arrangement.arena, every, out)
-        return out[:, :n]
+        """Pairs of a row of the sample (its number) and a match (the payload): if they are many, some, evenly."""
+        starts, lengths = np.empty(self.n, np.int64), np.empty(self.n, np.int64)
+        bounds(ids, self.n, arrangement.runs, LENGTH, starts, lengths)
+        ends = np.cumsum(lengths)
+        total = int(ends[-1])
+        n = min(total, MOST_MATCHES)
+        chosen = np.arange(n) * total // max(1, n)
+        rows = np.searchsorted(ends, chosen, side="right")
+        places = starts[rows] + chosen - (ends - lengths)[rows]
+        return np.concatenate([rows[None, :].astype(arrangement.dtype), arrangement.arena[:, places]])
 
     def _agree(self, literal: Match, by: Arrangement, columns: Sequence[int], pairs: np.ndarray) -> np.ndarray:
         """Return which of the pairs agree on the given columns of the atom."""

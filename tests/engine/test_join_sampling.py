@@ -55,3 +55,20 @@ def test_all_bindings_are_known_however_few():
     first = relation("first", np.arange(3), np.arange(3))
     sample, atom = sampled(first, relation("second", np.arange(2 * N) % N, np.arange(2 * N)))
     assert sample.fan_out(atom) == pytest.approx(2)
+
+
+def test_bindings_that_follow_are_taken_evenly():
+    """Of a cross product larger than what is carried on: all rows of the first relation go on, not the first alone."""
+    kinds = relation("kinds", np.arange(8), np.arange(8))
+    places = relation("places", np.zeros(4000), np.arange(4000))
+    used = relation("used", np.full(4000, 7), np.arange(4000))  # By the last kind alone, at each place.
+    relations = {"kinds": kinds, "places": places, "used": used}
+    sample = Sample(relations, Match("kinds", ("k", None)), kinds.blocks(), 1 << 20)
+    sample.take(Match("places", (0, "p")))
+    assert set(sample.columns["k"].tolist()) == set(range(8))
+    assert sample.fan_out(Match("used", ("k", "x"))) == pytest.approx(4000 / 8, rel=0.1)
+
+
+def test_none_of_some_is_not_none_of_all(one_to_one):
+    sample, atom = sampled(one_to_one, relation("second", np.arange(N, 2 * N), np.arange(N)))
+    assert sample.fan_out(atom) == pytest.approx(1 / sample.n)
