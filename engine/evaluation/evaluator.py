@@ -174,14 +174,18 @@ class Evaluation(SplitEvaluation[StratumStatistics]):
             return state.evaluated(self.strata[at])
 
     def finished(self, at: int, done: StratumStatistics) -> None:
-        """A stratum is done: once many rows have been derived, let go of what none that is left reads."""
         self.order.finish(at)
         self.statistics[at] = done
         self.n_rows += done.rows
+        self.forget(at)
+
+    def forget(self, at: int) -> None:
+        """Let go of what none that is left reads, once many rows have been derived."""
         if self.n_rows <= self.options.large_rows:
             return
         if self.readers is None:
-            self.readers = Counter(chain(self.names, *(self.touched(each) for each in self.order.not_done)))
+            left = (self.touched(each) for each in self.order.not_done if each != at)
+            self.readers = Counter(chain(self.names, *left))
             unread = self.state.relations.keys() - self.readers.keys()
         else:
             self.readers.subtract(self.touched(at))

@@ -11,6 +11,7 @@ from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import Finished, ForkedStrata, Task
 from engine.evaluation.translated_ids import NewValues, TranslatedIds, n_values, new_values
 from engine.language.checked_program import Record
+from engine.operating_system import release_free_memory, resident_bytes
 from engine.plan.strata_order import StrataOrder
 from engine.storage.record_table import RecordTable
 from engine.symbols import Symbols
@@ -19,6 +20,10 @@ HANDED_OVER_S = 0.004
 """The time that a copy of the process evaluates for before it hands over, which takes longer than most strata do."""
 MOST_GIVEN_BYTES = 1 << 25
 """A copy that lacks more for what there is to do ends, and another begins with all that there is."""
+MOST_COPIED_BYTES = 1 << 31
+"""Where this process holds more no copy begins: what each of both writes is soon as much again."""
+MOST_IDLE_BYTES = 1 << 29
+"""Where it holds more, a copy that waits for the end of a large recursion ends."""
 Done = TypeVar("Done")
 """The result of a stratum, beside the tuples of its relations."""
 
@@ -77,8 +82,9 @@ class SplitEvaluation(ABC, Generic[Done]):
     def finished(self, at: int, done: Done) -> None:
         """Learn that a stratum has been evaluated, here or there."""
 
+    @abstractmethod
     def forget(self, at: int) -> None:
-        """Let go of what none reads any more, behind a stratum that has been evaluated, in the copy."""
+        """Let go of what none reads any more, behind a stratum that has been evaluated here or there."""
 
     @abstractmethod
     def held(self, names: Iterable[str]) -> dict[str, Any]:
@@ -122,13 +128,13 @@ class SplitEvaluation(ABC, Generic[Done]):
         if not self.may_give:
             return
         options = self.options
-        if self.copy is None and self.order.movable_size >= options.aside_clauses:
-            self.begin_copy(self.order.to_give(options.aside_clauses))
-        elif self.copy is not None and self.order.size(self.copy.strata) <= options.last_clauses:
+        if self.copy is None:
+            if self.order.movable_size >= options.aside_clauses and self.may_copy:
+                self.begin_copy(self.order.to_give(options.aside_clauses))
+        elif self.order.size(self.copy.strata) <= options.last_clauses:
             if strata := self.order.to_give(options.aside_clauses):
                 self.go_on(self.copy, strata)
-            elif self.copy.is_idle and self.n_bytes(self.unknown) > MOST_GIVEN_BYTES:
-                # It would hardly go on, and holds memory.
+            elif self.copy.is_idle and self.order.is_at_goal and resident_bytes() > MOST_IDLE_BYTES:
                 self.end_copy()
 
     def receive(self, wait: bool) -> bool:
@@ -151,6 +157,7 @@ class SplitEvaluation(ABC, Generic[Done]):
         self.unknown, self.done_here = set(), []
         self.n_told = n_values(self.symbols, self.records)
         ids = TranslatedIds(self.symbols, self.records, self.declared)
+        release_free_memory()  # What is free would soon be written by both processes.
         try:
             self.copy = ForkedStrata(strata, self.work, ids)
         except OSError:
@@ -160,7 +167,7 @@ class SplitEvaluation(ABC, Generic[Done]):
             self.order.give(strata)
 
     def go_on(self, copy: ForkedStrata, strata: Sequence[int]) -> None:
-        """Give the copy more, with what it lacks for that; where that is too much let another begin in its place."""
+        """Give the copy more, with what it lacks for that; where that is too much another may begin in its place."""
         lacking = self.unknown & set().union(*(self.reads[at] for at in strata))
         if self.n_bytes(lacking) <= MOST_GIVEN_BYTES:
             self.order.give(strata)
@@ -168,7 +175,13 @@ class SplitEvaluation(ABC, Generic[Done]):
             self.unknown, self.done_here = self.unknown - lacking, []
         elif copy.is_idle:
             self.end_copy()
-            self.begin_copy(strata)
+            if self.may_copy:
+                self.begin_copy(strata)
+
+    @property
+    def may_copy(self) -> bool:
+        """True unless this process holds too much for two of it."""
+        return resident_bytes() <= MOST_COPIED_BYTES
 
     def end_copy(self) -> None:
         """Let go of the copy."""

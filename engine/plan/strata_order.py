@@ -169,6 +169,11 @@ class StrataOrder:
         self.set_goal()
 
     @property
+    def is_at_goal(self) -> bool:
+        """True while the next large recursion is evaluated."""
+        return self.goal < len(self.large) and self.states[self.large[self.goal]] is State.BEGUN
+
+    @property
     def not_done(self) -> list[int]:
         return [at for at, state in enumerate(self.states) if state is not State.DONE]
 

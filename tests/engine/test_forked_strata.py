@@ -334,3 +334,43 @@ def test_widened_facts_are_read_behind_the_recursion_alone(copies):
         )
         assert result.relation("told").tolist() == [[50]]
     assert copies
+
+
+AHEAD = """
+.decl arc(x: number, y: number)
+.decl name(x: number, text: symbol)
+name(x, cat("node ", to_string(x))) :- arc(x, _).
+.decl there(x: number, y: number)
+.decl back(x: number, y: number)
+there(x, y) :- arc(x, y).
+there(x, z) :- back(x, y), there(y, z).
+back(x, z) :- there(x, y), there(y, z).
+.decl both(x: number, text: symbol)
+both(x, text) :- name(x, text), there(x, _), back(x, _).
+"""
+"""A name can be made while the recursion runs; what reads both waits for it."""
+
+
+def test_no_copy_begins_where_this_process_holds_much(copies, monkeypatch):
+    monkeypatch.setattr(split_evaluation, "MOST_COPIED_BYTES", 0)
+    program = engine.compile([READ_LATER])
+    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=EAGER)
+    assert tables.decode(program, result, ["told"])["told"] == {(f"node {x}", 8) for x in range(9)}
+    assert not copies
+
+
+@pytest.mark.parametrize(("most_bytes", "ends"), [(0, True), (1 << 60, False)])
+def test_a_copy_that_waits_for_a_recursion_ends_where_this_process_holds_much(copies, monkeypatch, most_bytes, ends):
+    monkeypatch.setattr(split_evaluation, "MOST_IDLE_BYTES", most_bytes)
+    monkeypatch.setattr(Evaluation, "tend", tend_when_it_is_idle)
+    during, end_copy = [], Evaluation.end_copy
+
+    def ended(evaluation):
+        during.append(evaluation.copy is not None and evaluation.order.is_at_goal)
+        end_copy(evaluation)
+
+    monkeypatch.setattr(Evaluation, "end_copy", ended)
+    program = engine.compile([AHEAD])
+    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=EAGER)
+    assert tables.decode(program, result, ["both"])["both"] == {(x, f"node {x}") for x in range(9)}
+    assert len(copies) == 1 and any(during) == ends
