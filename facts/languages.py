@@ -96,6 +96,10 @@ _INTERPRETER = re.compile(
 )
 
 
+_FIRST_LINE_BYTES = 256
+"""Linux reads no more of a first line for the name of an interpreter."""
+
+
 def may_be_script(path: str) -> bool:
     """Return True if a file's first line says its language: it has no suffix, and no name of a text or a digest."""
     return _SCRIPT_NAME.fullmatch(path.rpartition("/")[2]) is not None
@@ -105,7 +109,7 @@ def language_of_script(data: bytes) -> str | None:
     """Return the language of the interpreter that a script's first line names, None if no extractor reads it."""
     if not data.startswith(b"#!"):
         return None
-    found = _INTERPRETER.match(data.partition(b"\n")[0])
+    found = _INTERPRETER.match(data[:_FIRST_LINE_BYTES].partition(b"\n")[0])
     return None if found is None else "python" if found[1] else "javascript"
 
 

@@ -58,8 +58,8 @@ HASHED_NAME = re.compile(
 )
 """Matches names that bundlers give to what they made, by a digest of it: `main.3f2a9c1d.js`."""
 HASHED_ASSET = re.compile(
-    r"(^|/)(assets|_astro|immutable|chunks)/([^/]+/)*[^/]+[.-]"
-    r"(?=[\w-]*([0-9][\w-]*[A-Za-z]|[A-Za-z][\w-]*[0-9]|[a-z][\w-]*[A-Z]{2}|[A-Z]{2}[\w-]*[a-z]))[\w-]{8}\.m?js$"
+    r"(^|/)(assets|_astro|immutable|chunks)/([^/]+/)*[^/]+[.-](?=[\w-]{8}\.m?js$)"
+    r"[\w-]*([0-9][\w-]*[A-Za-z]|[A-Za-z][\w-]*[0-9]|[a-z][\w-]*[A-Z]{2}|[A-Z]{2}[\w-]*[a-z])"
 )
 """Matches such names by digests of 64 signs, in folders where Rollup and Vite put them: `index-DxB3k_9a.js`."""
 BUNDLED_BYTES = 4 * 1024

@@ -130,7 +130,7 @@ class SplitBootstrap(SplitEvaluation[Bootstrapped | None]):
 
     def finished(self, at: int, done: Bootstrapped | None) -> None:
         self.order.finish(at)
-        self.done(at)
+        self.forget(at)
 
     def forget(self, at: int) -> None:
         self.done(at)

@@ -9,7 +9,7 @@ address begins determines its scheme, `javascript:`, and in a script any express
 
 _ADDRESSES = frozenset({b"href", b"src", b"action", b"formaction", b"data", b"xlink:href"})
 _SHOWN = frozenset({b"img", b"source", b"audio", b"video", b"track", b"input", b"link", b"image", b"use"})
-"""What these tags load from an address runs nothing."""
+"""Tags that load from an address something that runs nothing."""
 _IN_TEXT = re.compile(rb"<!--|</?[a-zA-Z][\w:-]*")
 _IN_TAG = re.compile(rb"(>)|=\s*([\"']?)|[^\s=>\"']+|[\"']")
 _END_OF_VALUE = {b'"': re.compile(rb'"'), b"'": re.compile(rb"'"), b"": re.compile(rb"[\s>]")}

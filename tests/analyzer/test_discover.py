@@ -15,6 +15,7 @@ from analyzer.extraction.discovery import (
 )
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
+from facts import language_of_script
 
 LINE = b"f(1);" * (MINIFIED_LINE_BYTES // 5)
 BUNDLE = LINE * (MINIFIED_BYTES // len(LINE) + 2)
@@ -71,6 +72,12 @@ def test_scripts_without_a_suffix_are_read_by_what_their_first_line_names(tmp_pa
     assert report.coverage.languages == {"python": 2, "javascript": 1}
     assert [finding.place.file for finding in report.findings] == ["bin/run-all", "tool"]
     assert not report.problems
+
+
+def test_a_first_line_longer_than_systems_read_names_no_interpreter():
+    assert language_of_script(b"#!/" + b"bin/" * 20 + b"python\n") == "python"
+    assert language_of_script(b"#!/" + b"bin/" * 100 + b"python\n") is None
+    assert language_of_script(b"#!" + b"/" * (1 << 17)) is None
 
 
 @pytest.mark.parametrize(
