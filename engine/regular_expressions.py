@@ -2,8 +2,8 @@
 
 They are ECMAScript's as C++ has them: with POSIX classes (`[[:digit:]]`), and an error for a `{` that begins no
 quantifier. Those of other syntaxes that `regex` reads are taken as well. A match that may take long has a limit in
-time, and to ask the time takes longer than most matches: so a plain pattern goes to the standard library's matcher on
-texts on which backtracking is bounded.
+time, and to ask the time takes longer than most matches. So a plain pattern goes to the standard library's matcher on
+texts on which backtracking is bounded, and on other texts of one line to RE2, which does not backtrack.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from engine.database import EvaluationError
 
 if TYPE_CHECKING:
+    import re2
     import regex
 
 MATCH_S = 5.0
@@ -83,6 +84,23 @@ class Pattern:
             return None
 
     @cached_property
+    def linear(self) -> re2._Regexp | None:
+        """The pattern as RE2 takes it, or None: it matches in time proportional to the text.
+
+        On printable ASCII, without ends of lines, all matchers read a plain pattern of ASCII alike.
+        """
+        import re2  # Most programs do not need it.
+
+        if self.is_malformed or not (self.translated.isascii() and PLAIN.fullmatch(self.translated)):
+            return None
+        options = re2.Options()
+        options.never_capture, options.log_errors = True, False
+        try:
+            return re2.compile(self.translated, options)
+        except re2.error:
+            return None
+
+    @cached_property
     def general(self) -> regex.Pattern[str] | None:
         """The pattern with a limit in time, or None if it is malformed."""
         import regex  # Most programs do not need it.
@@ -108,6 +126,8 @@ class Pattern:
     def matches(self, text: str) -> bool | None:
         if len(text) <= self.quick_length and self.quick is not None:
             return self.quick.fullmatch(text) is not None
+        if text.isascii() and text.isprintable() and self.linear is not None:
+            return self.linear.fullmatch(text.encode()) is not None
         if self.general is None:
             return None
         try:

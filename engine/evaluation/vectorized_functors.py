@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import groupby
 from threading import Lock
 
 import numpy as np
@@ -60,7 +59,7 @@ class Functors:
         if op in ("=", "!="):
             return COMPARISONS[op]
         if kind == "symbol":
-            return TextPredicate(op, self)
+            return TextMatch(op == "match", self) if op in ("match", "not_match") else TextPredicate(op, self)
         compare = COMPARISONS[op]
         return compare if kind == "number" else lambda a, b: compare(native(a, kind), native(b, kind))
 
@@ -271,20 +270,48 @@ class TextPredicate(Memo):
 
     def evaluate(self, columns: np.ndarray) -> Defined:
         left, right = (self._functors.decode(column, "symbol") for column in columns)
-        if self._op in ("match", "not_match"):
-            found = [each is (self._op == "match") for each in matched(left, right)]
-        else:
-            found = [bool(scalar.holds(self._op, *pair)) for pair in zip(left, right, strict=True)]
-        return np.array(found, np.int64), np.ones(len(found), np.bool_)
+        found = [bool(scalar.holds(self._op, *pair)) for pair in zip(left, right, strict=True)]
+        return all_defined(found)
 
 
-def matched(patterns: Sequence[str], texts: Sequence[str]) -> Iterator[bool | None]:
-    """Yield whether each text matches its pattern; rows with the same one often follow each other."""
-    at = 0
-    for pattern, rows in groupby(patterns):
-        n = len(list(rows))
-        yield from compiled(pattern).matches_each(texts[at : at + n])
-        at += n
+class TextMatch:
+    """Whether texts match patterns, as is wanted. Mostly all rows have one pattern; its matches are kept apart."""
+
+    def __init__(self, is_wanted: bool, functors: Functors) -> None:
+        self._wanted, self._functors = is_wanted, functors
+        self._by_pattern: dict[int, PatternMatch] = {}
+
+    def __call__(self, patterns: Values, texts: Values) -> np.ndarray:
+        if isinstance(patterns, int):
+            return self.matched(patterns, texts)
+        patterns, texts = np.broadcast_arrays(patterns, texts)
+        distinct, rows = np.unique(patterns, return_inverse=True)
+        found = np.empty(len(patterns), np.bool_)
+        for at, pattern in enumerate(distinct.tolist()):
+            found[rows == at] = self.matched(pattern, texts[rows == at])
+        return found
+
+    def matched(self, pattern: int, texts: Values) -> np.ndarray:
+        known = self._by_pattern
+        memo = known.get(pattern) or known.setdefault(pattern, PatternMatch(pattern, self._wanted, self._functors))
+        return memo(texts)[0] != 0
+
+
+class PatternMatch(Memo):
+    """Whether texts match the pattern of a symbol, as is wanted; for a malformed one that does not hold."""
+
+    def __init__(self, pattern: int, is_wanted: bool, functors: Functors) -> None:
+        super().__init__()
+        self._wanted, self._functors = is_wanted, functors
+        self._pattern = compiled(functors.symbols.texts([pattern])[0])
+
+    def evaluate(self, columns: np.ndarray) -> Defined:
+        found = self._pattern.matches_each(self._functors.decode(columns[0], "symbol"))
+        return all_defined([each is self._wanted for each in found])
+
+
+def all_defined(found: Sequence[bool]) -> Defined:
+    return np.array(found, np.int64), np.ones(len(found), np.bool_)
 
 
 class TextFunctor(Memo):

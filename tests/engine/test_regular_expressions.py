@@ -74,7 +74,22 @@ def test_the_limit_depends_on_the_length_of_the_text(repetitions):
 def test_a_match_ends_at_its_limit(monkeypatch):
     monkeypatch.setattr(regular_expressions, "MATCH_S", 0.2)
     with pytest.raises(engine.EvaluationError, match=r"takes more than 0.2 s"):
-        matches("(a|a)" * 30 + "b", "a" * 60)
+        matches("(a|a)" * 30 + r"\1b", "a" * 60)
+
+
+@pytest.mark.parametrize("text", ["(a|a)" * 30 + "b", "(a+)+b", "(.*,)*x", ".*" * 12 + "b"])
+def test_plain_patterns_on_a_long_line_take_linear_time(text, monkeypatch):
+    """Each backtracks over 2**30 alternatives or more."""
+    monkeypatch.setattr(Pattern, "general", None)
+    assert matches(text, "a," * 30 + "a") is False
+
+
+@given(st.sampled_from(["", "(?i)"]), PATTERNS, st.lists(st.text("abAB_-1. #]}K", max_size=6), max_size=6))
+def test_a_match_in_linear_time_is_the_general_one(flags, text, texts):
+    pattern = Pattern(flags + text)
+    if pattern.linear is not None and pattern.general is not None:
+        for each in texts:
+            assert (pattern.linear.fullmatch(each.encode()) is None) == (pattern.general.fullmatch(each) is None)
 
 
 @pytest.mark.parametrize("text", ["a.*", "(get|set)_?name", "[a-z]{2,}", "(?:a|b)c?"])
