@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class Bindings:
     functors: Functors
     sizes: Sizes
     indexes: Indexes = field(default_factory=Indexes)
-    lock: AbstractContextManager[Any, Any] = field(default_factory=Lock)
+    lock: AbstractContextManager[Any, Any] = field(default_factory=RLock)
 
     def make(self, made: Auxiliary) -> Relation:
         """Add an auxiliary relation, empty."""

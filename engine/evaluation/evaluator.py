@@ -169,9 +169,28 @@ class Evaluation(SplitEvaluation[StratumStatistics]):
     def evaluate_there(self, at: int) -> StratumStatistics:
         state = self.state
         if len(state.execution.pool.workers) > 1:
-            state.execution = state.execution.alone()
+            state.execution = state.execution.alone(state.meter)
         with state.meter.over([state.relations[name] for name in self.strata[at].relations]):
             return state.evaluated(self.strata[at])
+
+    @property
+    def may_share(self) -> bool:
+        return not self.state.meter.budget.writers
+
+    def begin_beside(self) -> None:
+        self.state_beside = self.state.beside()
+        super().begin_beside()
+
+    def evaluate_beside(self, at: int) -> StratumStatistics:
+        self.state_beside.constants = self.state.constants
+        return self.state_beside.evaluated(self.strata[at])
+
+    def end_beside(self) -> None:
+        self.state_beside.meter.ends_s = -inf
+
+    def clear(self, at: int) -> None:
+        for name in self.strata[at].relations:
+            self.state.relations[name].clear()
 
     def finished(self, at: int, done: StratumStatistics) -> None:
         self.order.finish(at)

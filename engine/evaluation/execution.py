@@ -40,6 +40,7 @@ class Options:
     matches are cached when it has read every group so many times: what keeping them costs is spent by then.
     `large_clauses`: a recursion of so many is what other strata make way for, and those of `aside_clauses` together are
     evaluated by another process meanwhile, where a database has `aside_facts`; it is given more at its `last_clauses`.
+    None begins where this one holds more than `most_copied_bytes`, for what each of both writes is soon as much again.
     `always_eliminate`: every body that can be is cut by auxiliary relations, not only where that saves rows.
     """
 
@@ -62,6 +63,7 @@ class Options:
     aside_clauses: int = 150
     last_clauses: int = 20
     aside_facts: int = 1 << 15
+    most_copied_bytes: int = 1 << 31
     always_eliminate: bool = False
 
 
@@ -96,11 +98,11 @@ class Execution:
         self.epoch = 0
         self._lock = Lock()
 
-    def alone(self) -> Execution:
+    def alone(self, meter: Meter) -> Execution:
         """Return the same execution on the calling thread alone."""
         made = copy(self)
-        made.tend = bool
-        made.pool = WorkerPool(1, self.options.chunk_rows, self.options.buffer_rows, self.meter.watch)
+        made.tend, made.meter = bool, meter
+        made.pool = WorkerPool(1, self.options.chunk_rows, self.options.buffer_rows, meter.watch)
         return made
 
     def run(self, jobs: Sequence[Job], targets: Iterable[Relation]) -> None:
@@ -227,14 +229,15 @@ class Execution:
         """Advance relations to the next iteration; return the size of all deltas."""
         LEDGER.enter(0)
         self.call_all([call for relation in relations for call in relation.before_advance()])
-        updates: list[Callable[[], None]] = []
+        updates: list[tuple[list[Callable[[], None]], int]] = []
         total = 0
         for relation in relations:
             magnitude = relation.magnitude
-            updates += relation.advance()
+            updates.append((relation.advance(), relation.n_delta))
             total += relation.n_delta
             self.epoch += magnitude != relation.magnitude
-        self.call_all(updates, alone=total <= self.options.alone_rows)
+        updates.sort(key=lambda each: -each[1])  # The longest first: none is left to one thread at the end.
+        self.call_all([call for calls, _ in updates for call in calls], alone=total <= self.options.alone_rows)
         for relation in relations:
             if relation.n > SMALL_ROWS:
                 relation.rest()

@@ -78,7 +78,8 @@ class Variant:
 
     def _build(self) -> None:
         begin = perf_counter()
-        self._plan = build(self.rule, self.bindings, self.delta, self.recursive, self.advanced, self.steps)
+        with self.bindings.lock:
+            self._plan = build(self.rule, self.bindings, self.delta, self.recursive, self.advanced, self.steps)
         self.steps = None
         self.n_plans += 1
         self.statistics.planning_s += perf_counter() - begin

@@ -1,14 +1,20 @@
-"""Strata evaluated one after the other here, and some of them in a copy of the process meanwhile."""
+"""Strata evaluated one after the other here, and others meanwhile: in a copy of the process, or by a second thread.
+
+Two processes do not wait for each other, and what the interpreter does is divided, too; but each holds what it writes.
+Where the process holds much a second thread takes the place of the copy: there kernels take most of the time.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from threading import Condition
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import Finished, ForkedStrata, Task
+from engine.evaluation.strata_beside import StrataBeside
 from engine.evaluation.translated_ids import NewValues, TranslatedIds, n_values, new_values
 from engine.language.checked_program import Record
 from engine.operating_system import release_free_memory, resident_bytes
@@ -20,8 +26,6 @@ HANDED_OVER_S = 0.004
 """The time that a copy of the process evaluates for before it hands over, which takes longer than most strata do."""
 MOST_GIVEN_BYTES = 1 << 25
 """A copy that lacks more for what there is to do ends, and another begins with all that there is."""
-MOST_COPIED_BYTES = 1 << 31
-"""Where this process holds more no copy begins: what each of both writes is soon as much again."""
 MOST_IDLE_BYTES = 1 << 29
 """Where it holds more, a copy that waits for the end of a large recursion ends."""
 Done = TypeVar("Done")
@@ -33,7 +37,7 @@ class SplitEvaluation(ABC, Generic[Done]):
 
     `unknown` are the relations that have been written here since the copy began, or was told of them, and `done_here`
     the strata that have been evaluated here; `n_told` counts the symbols and records that the other side, here or
-    there, has been told of.
+    there, has been told of. Who holds `changed` begins and finishes strata.
     """
 
     def __init__(
@@ -45,6 +49,8 @@ class SplitEvaluation(ABC, Generic[Done]):
     ) -> None:
         self.symbols, self.records, self.declared, self.options = symbols, records, declared, options
         self.copy: ForkedStrata | None = None
+        self.beside: StrataBeside[Done] | None = None
+        self.changed = Condition()
         self.unknown: set[str] = set()
         self.done_here: list[int] = []
         self.n_told = n_values(symbols, records)
@@ -78,6 +84,23 @@ class SplitEvaluation(ABC, Generic[Done]):
     def evaluate_there(self, at: int) -> Done:
         """Evaluate a stratum in the copy, on one thread: a fork has no others."""
 
+    @property
+    def may_share(self) -> bool:
+        """True if a second thread may evaluate strata."""
+        return False
+
+    def evaluate_beside(self, at: int) -> Done:
+        """Evaluate a stratum in the second thread."""
+        raise NotImplementedError
+
+    def end_beside(self) -> None:
+        """Have the evaluation of a stratum in the second thread raise soon."""
+        raise NotImplementedError
+
+    def clear(self, at: int) -> None:
+        """Forget what the second thread has derived in a stratum that it has not finished."""
+        raise NotImplementedError
+
     @abstractmethod
     def finished(self, at: int, done: Done) -> None:
         """Learn that a stratum has been evaluated, here or there."""
@@ -106,17 +129,32 @@ class SplitEvaluation(ABC, Generic[Done]):
 
     def evaluate_all(self) -> None:
         try:
+            while (at := self.next()) is not None:
+                done = self.evaluate(at)
+                with self.changed:
+                    self.finished(at, done)
+                    self.changed.notify_all()
+                self.unknown.update(self.written(at))
+                self.done_here.append(at)
+        finally:
+            self.end_copy()
+            if self.beside is not None:
+                self.end_beside()
+                self.beside.end()
+
+    def next(self) -> int | None:
+        """Return the stratum to evaluate now, as soon as there is one; None at the end."""
+        with self.changed:
             while self.order.n_left:
                 self.tend()
                 at = self.order.next()
-                if at is None:
+                if at is not None:
+                    return at
+                if self.beside is None:
                     self.receive(wait=True)
                 else:
-                    self.finished(at, self.evaluate(at))
-                    self.unknown.update(self.written(at))
-                    self.done_here.append(at)
-        finally:
-            self.end_copy()
+                    self.changed.wait()
+        return None
 
     def tend(self) -> None:
         """Enter what the copy has derived, and let one begin or go on when there is enough for it to do.
@@ -125,12 +163,15 @@ class SplitEvaluation(ABC, Generic[Done]):
         """
         while self.receive(wait=False):
             pass
-        if not self.may_give:
+        if not self.may_give or self.beside is not None:
             return
         options = self.options
         if self.copy is None:
-            if self.order.movable_size >= options.aside_clauses and self.may_copy:
-                self.begin_copy(self.order.to_give(options.aside_clauses))
+            if self.order.movable_size >= options.aside_clauses:
+                if self.may_copy:
+                    self.begin_copy(self.order.to_give(options.aside_clauses))
+                elif self.may_share:
+                    self.begin_beside()
         elif self.order.size(self.copy.strata) <= options.last_clauses:
             if strata := self.order.to_give(options.aside_clauses):
                 self.go_on(self.copy, strata)
@@ -178,10 +219,19 @@ class SplitEvaluation(ABC, Generic[Done]):
             if self.may_copy:
                 self.begin_copy(strata)
 
+    def begin_beside(self) -> None:
+        """Let a second thread take what is ready, from now on to the end."""
+
+        def give_back(at: int) -> None:
+            self.clear(at)
+            self.order.take_back([at])
+
+        self.beside = StrataBeside(self.changed, self.order.next_beside, self.evaluate_beside, self.finished, give_back)
+
     @property
     def may_copy(self) -> bool:
         """True unless this process holds too much for two of it."""
-        return resident_bytes() <= MOST_COPIED_BYTES
+        return resident_bytes() <= self.options.most_copied_bytes
 
     def end_copy(self) -> None:
         """Let go of the copy."""
@@ -196,7 +246,9 @@ class SplitEvaluation(ABC, Generic[Done]):
         return values
 
     def is_accompanied(self) -> bool:
-        """Return True while the copy keeps a processor busy."""
+        """Return True while the copy, or the second thread, keeps a processor busy."""
+        if self.beside is not None:
+            return self.beside.is_at_work
         return self.copy is not None and self.copy.is_at_work()
 
     # ---- in the copy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.budget import TimeIsUp
+from engine.budget import Meter, TimeIsUp
 from engine.database import Always, Columns, Database, OutOfMemory, Widening
 from engine.evaluation.bindings import Bindings
 from engine.evaluation.cardinality import Statistics
@@ -106,6 +107,13 @@ class StratumEvaluation:
         to_rule = partial(flatten, program=program, encode=self.encode)
         self.constants = HeldConstants(self.relations)
         self.staging = Staging(program, bound, to_rule, order, self.insert)
+
+    def beside(self) -> StratumEvaluation:
+        """Return the same evaluation for a second thread, which evaluates other strata on its own."""
+        made = copy(self)
+        made.meter = Meter(None, self.symbols, self.meter.ends_s)
+        made.execution = self.execution.alone(made.meter)
+        return made
 
     @cached_property
     def grown_by(self) -> dict[str, str]:
@@ -210,7 +218,7 @@ class StratumEvaluation:
 
     def too_large(self, stratum: Stratum, reached: MemoryLimitReached) -> str:
         """Say what holds the memory that is used up."""
-        written = [relation for relation in self.relations.values() if isinstance(relation, Relation)]
+        written = [relation for relation in list(self.relations.values()) if isinstance(relation, Relation)]
         largest = max(written, key=lambda relation: relation.n_bytes)
         n_rows = sum(partition.n for partition in largest.partitions)
         first, *others = stratum.relations
@@ -269,7 +277,8 @@ class StratumEvaluation:
         facts, rules, stages = self.rules(stratum, admissions)
         if not self.tells_all:
             rules = [rule for rule in rules if self.constants.may_match(rule, stratum.relations)]
-        component = SemiNaiveComponent(members, rules, self.bindings, self.execution, stages, stratum.premappable)
+        with self.bindings.lock:
+            component = SemiNaiveComponent(members, rules, self.bindings, self.execution, stages, stratum.premappable)
         for relation in members:
             self.load(relation, admissions.get(relation.name))
         for name, rows in facts.items():

@@ -100,10 +100,22 @@ class StrataOrder:
             while waiting:
                 at = heappop(waiting)
                 if self.states[at] is State.LEFT:
-                    self.states[at] = State.BEGUN
-                    self.hold(at)
+                    self.begin(at)
                     return at
         return None
+
+    def next_beside(self) -> int | None:
+        """Return the stratum to begin now beside another one, or None if there is none: no large recursion."""
+        for waiting in self.ready:
+            for at in sorted(waiting):
+                if self.states[at] is State.LEFT and self.may_move[at] and at not in self.large:
+                    self.begin(at)
+                    return at
+        return None
+
+    def begin(self, at: int) -> None:
+        self.states[at] = State.BEGUN
+        self.hold(at)
 
     def hold(self, at: int) -> None:
         """A stratum is not to be given away any more."""

@@ -58,10 +58,10 @@ class Readable:
         A row is the registers `take` of the chunk, then the columns `payload` of a match. `upto` is LENGTH for all
         matches, OLD for those before the last batch. However many there are, `out` bounds what is held of them.
         """
-        ids = self.locate(chunk, n, key)
+        ids, runs, arena = self.locate(chunk, n, key), self.runs, self.arena  # Which may be put in order meanwhile.
         i = j = 0
         while i < n:
-            found, i, j = expand(ids, n, i, j, self.runs, upto, chunk, take, self.arena, payload, out)
+            found, i, j = expand(ids, n, i, j, runs, upto, chunk, take, arena, payload, out)
             if found:
                 yield found
 
@@ -115,11 +115,16 @@ class Arrangement(Readable):
         return ids
 
     def sort(self, order: Sequence[int]) -> None:
-        """Put each run in the order of some columns of the payload. No rows may be added from then on."""
+        """Put each run in the order of some columns of the payload. No rows may be added from then on.
+
+        Other threads may read it meanwhile.
+        """
         places = [self.payload.tolist().index(column) for column in order]
         memory.LEDGER.withdraw(self)
-        sort_runs(self.runs, self.n_keys, self.arena, np.array(places, np.int64))
-        self.order = tuple(order)
+        arena = memory.empty(self.arena.shape, self.dtype)
+        arena[...] = self.arena
+        sort_runs(self.runs, self.n_keys, arena, np.array(places, np.int64))
+        self.arena, self.order = arena, tuple(order)
         self.rest()
 
     # ---- writing

@@ -22,6 +22,7 @@ TINY = Options(
     large_rows=0,
     min_sampled=2,
 )
+EAGER = Options(large_clauses=1, aside_clauses=1, aside_facts=0)
 FULL_QUEUES = replace(TINY, exchange_bits=3, queue_batches=1)
 
 
@@ -39,7 +40,8 @@ ROUNDS = {
     "one thread": Backend(1, GLOBAL, Options()),
     "tiny": Backend(1, GLOBAL, TINY),
     "tiny, two threads": Backend(2, GLOBAL, TINY),
-    "copies": Backend(2, GLOBAL, Options(large_clauses=1, aside_clauses=1, aside_facts=0)),
+    "copies": Backend(2, GLOBAL, EAGER),
+    "second thread": Backend(2, GLOBAL, replace(EAGER, most_copied_bytes=0)),
 }
 BACKENDS = {
     **ROUNDS,

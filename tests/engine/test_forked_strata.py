@@ -351,10 +351,10 @@ both(x, text) :- name(x, text), there(x, _), back(x, _).
 """A name can be made while the recursion runs; what reads both waits for it."""
 
 
-def test_no_copy_begins_where_this_process_holds_much(copies, monkeypatch):
-    monkeypatch.setattr(split_evaluation, "MOST_COPIED_BYTES", 0)
+def test_no_copy_begins_where_this_process_holds_much(copies):
     program = engine.compile([READ_LATER])
-    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=EAGER)
+    options = replace(EAGER, most_copied_bytes=0)
+    result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=2, options=options)
     assert tables.decode(program, result, ["told"])["told"] == {(f"node {x}", 8) for x in range(9)}
     assert not copies
 
