@@ -235,6 +235,10 @@ def _tagged(unit: Unit, template: Node, callee: int, node: Node) -> int:
     unit.emit("call", result, unit.body.entity, callee)
     for position, value in enumerate([strings, *values]):
         unit.emit("argument", result, position, value)
+    # Types that a tag is given, `tag<T>`…``, may be blanked in the tree; the file has them.
+    between = unit.source[field(node, "function").end_byte : template.start_byte]
+    if b"<" in between:
+        unit.emit("type_comment", MODULE, " ".join(between.decode(errors="replace").split()))
     return result
 
 

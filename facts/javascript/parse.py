@@ -11,9 +11,11 @@ from tree_sitter import Node, Parser
 from facts.javascript.handler_tables import GRAMMARS
 from facts.tree_sitter_grammar import n_error_bytes
 
-# Reserved words as names of attributes, in JSX: <label class="a" for="b">. The grammar of TSX takes them.
+# Reserved words as names of attributes, in JSX: <label class="a" for="b">, <Route default />. The grammar of TSX takes
+# them.
 _ATTRIBUTE = re.compile(
     rb"(?<=\s)(?:class|for|default|in|if|else|new|this|import|export|var|function|return|with|typeof|delete|super)(?==[\"'{])"
+    rb"|(?<=\s)default(?=\s*/>)"
 )
 # An ampersand in what may be text between tags and braces, which begins no character reference: <p>Q & A</p>.
 _BETWEEN_TAGS = re.compile(rb"(?<=[>}])[^<>{}&]*&[^<>{}]*(?=[<{])")

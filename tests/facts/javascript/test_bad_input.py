@@ -48,6 +48,7 @@ def test_sound_parts_of_a_broken_file_give_facts(source, called):
         ("javascript", "x = <a class='b' for={c}/>", ("store_attribute", ("object.class =", "object", "class", "'b'"))),
         ("javascript", "x = <a class='b' for={c}/>", ("store_attribute", ("object.for =", "object", "for", "c"))),
         ("javascript", "x = <p>{f} & {b}</p>", ("constant", ("' & '", "string", " & "))),
+        ("javascript", "x = <a b={c} default />", ("store_attribute", ("object.b =", "object", "b", "c"))),
         ("tsx", "x = <p>Q & A <b>R &amp; B</b></p>", ("constant", ("'Q & A '", "string", "Q & A "))),
         ("tsx", "x = <p>Q & A</p>; y = a > b & c < d", ("operation", ("a > b & c < d", "&"))),
         ("tsx", 'x = <a b="/c?d=e&display=f"/>', ("constant", ("'/c?d=e&display=f'", "string", "/c?d=e&display=f"))),
