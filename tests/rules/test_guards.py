@@ -812,7 +812,7 @@ func g50(w http.ResponseWriter, r *http.Request) {
 }
 func hosts(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "https://"+r.Host+r.RequestURI, http.StatusMovedPermanently) // harmless
-	http.Redirect(w, r, "https://"+r.Header.Get("X-Forwarded-Host"), http.StatusMovedPermanently) // harmful
+	http.Redirect(w, r, "https://"+r.Header.Get("X-Forwarded-Host"), http.StatusMovedPermanently) // harmless
 	http.Get("https://" + r.Host) // harmful
 }
 func temporary(w http.ResponseWriter, r *http.Request) {
