@@ -65,7 +65,7 @@ class Sample:
         if any(isinstance(self.relations[literal.relation], AggregateRelation) for literal in atoms):
             return None
         for literal in atoms if self.n else ():
-            known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
+            known = [c for c, term in enumerate(literal.terms) if term is not None and self.knows(term)]
             if not known:
                 return None
             arrangement = self.relations[literal.relation].arrangement(known, payload=True, old=False)
@@ -87,10 +87,10 @@ class Sample:
                 self._join(atom)
 
     def _equate(self, target: Operand, source: Operand) -> None:
-        if isinstance(target, str) and target not in self.columns and self._is_known(source):
+        if isinstance(target, str) and target not in self.columns and self.knows(source):
             self.columns[target] = self._values(source)
 
-    def _is_known(self, term: Operand | None) -> bool:
+    def knows(self, term: Operand | None) -> bool:
         return isinstance(term, int) or term in self.columns
 
     def _values(self, term: Operand) -> np.ndarray:
@@ -101,7 +101,7 @@ class Sample:
         relation = self.relations[literal.relation]
         if isinstance(relation, AggregateRelation):
             return None
-        known = [c for c, term in enumerate(literal.terms) if term is not None and self._is_known(term)]
+        known = [c for c, term in enumerate(literal.terms) if term is not None and self.knows(term)]
         keys = [
             key
             for key, arrangement in relation.arrangements.items()

@@ -38,6 +38,9 @@ class Sample(Protocol):
     def least_fan_out(self, atoms: Sequence[Match]) -> float | None:
         """The mean over them of the number of matches of that atom which has the fewest, or None."""
 
+    def knows(self, term: Operand | None) -> bool:
+        """Return True for a constant, and for a variable with values in the sample."""
+
     def take(self, literal: Ordered) -> None:
         """Extend the bindings by a literal."""
 
@@ -209,6 +212,8 @@ class Search:
             return found
         for variable in {v for literal in matches for v in literal.variables - self.bound}:
             atoms = tuple(x for x in matches if variable in x.variables and any(map(self.is_bound, x.terms)))
+            if not all(map(self.is_sampled, atoms)):
+                continue
             wider = [x for x in atoms if x.variables - self.bound != {variable}]
             if len(atoms) < 2 or len(wider) > 1:
                 continue
@@ -290,7 +295,10 @@ class Search:
 
     def take(self, literal: Literal, step: Step | None = None) -> None:
         if self.sample is not None and literal is not self.first:
-            self.sample.take(literal)
+            if isinstance(literal, Match) and not self.is_sampled(literal):
+                self.sample = None
+            else:
+                self.sample.take(literal)
         if isinstance(literal, Match):
             self.atoms.remove(literal)
         else:
@@ -337,6 +345,13 @@ class Search:
             )
         return True
 
+    def is_sampled(self, literal: Match) -> bool:
+        """Return True if the sample has values for all terms that are bound: without one it counts too many matches.
+
+        Values that functors make, and fields of records, are not in it.
+        """
+        return self.sample is not None and all(self.sample.knows(term) for term in literal.terms if self.is_bound(term))
+
     def bound_columns(self, literal: Match) -> tuple[int, ...]:
         bound = self.bound
         return tuple([i for i, term in enumerate(literal.terms) if term in bound or isinstance(term, int)])
@@ -344,7 +359,7 @@ class Search:
     def fan_out(self, literal: Match) -> tuple[float, bool]:
         """The expected number of matches a row, and whether it was measured on a sample."""
         columns = self.bound_columns(literal)
-        if self.sample is not None and literal is not self.first:
+        if self.sample is not None and literal is not self.first and self.is_sampled(literal):
             measured = self.sample.fan_out(literal)
             if measured is not None:
                 return measured, True

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from engine.plan import join_order
 from engine.plan.join_order import Search, order
-from engine.plan.rule import Absent, Compare, Match, Some
+from engine.plan.rule import Absent, Compare, Match, Record, Some
 
 TERMS = st.sampled_from(["x", "y", "z", "u", "v", "w", 1, None])
 RELATIONS = "abcd"
@@ -94,3 +94,39 @@ def test_samples_are_taken_where_the_cheapest_order_without_them_is_dear(n_rows,
     sizes = Sampling(n_rows, min_sampled=1 << 20)
     order(body, None, (), {"x"}, sizes)
     assert sizes.asked == asked
+
+
+class PartlyKnown:
+    """A sample that has values for x alone, and tells every atom's matches by what it knows."""
+
+    def knows(self, term):
+        return isinstance(term, int) or term == "x"
+
+    def fan_out(self, literal):
+        return 0.5 if any(term is not None and self.knows(term) for term in literal.terms) else None
+
+    def least_fan_out(self, atoms):
+        return None
+
+    def take(self, literal):
+        pass
+
+
+def test_an_atom_is_not_measured_by_a_part_of_what_is_bound():
+    """The sample does not see the field y of a record: by the constant alone it would count every row that has it."""
+    body = [
+        Match("a", ("x", None)),
+        Record("x", "Pair", ("y", None)),
+        Match("b", ("y", 1, "w")),
+        Match("c", ("x", "z")),
+    ]
+
+    class Partial(Guessed):
+        min_sampled = 0.0
+
+        def sample(self, first, is_delta):
+            return PartlyKnown()
+
+    steps = order(body, body[0], (), ["y", "z"], Partial({"a": 10, "b": 1000, "c": 1000}, 0.05))
+    measured = {step.literal.relation: step.is_measured for step in steps if isinstance(step.literal, Match)}
+    assert measured == {"a": False, "c": True, "b": False}
