@@ -42,6 +42,29 @@ def test_examples_alone_are_a_program(rows):
     assert {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")} == {"tests/test_app.py"}
 
 
+def test_what_stands_in_for_another_service_is_test_code_beside_a_program(rows):
+    stand_ins = {"mockserver/src/main/java/p/A.java", "dev/mock-api/app.py", "fake_server.py", "sso-mock/b.js"}
+    stand_ins |= {".dredd/hooks/c.go", "pkg/fakes/d.go", "mail_fake/e.c"}
+    program = {"shop/app.py", "src/main/java/p/mockserver/F.java", "org/p/fakes/G.java", "mock/h.py", "mocking/i.c"}
+    program |= {"smock/j.py", "fakery/server.py"}
+    found = {path for (path,) in rows("in_tests", dict.fromkeys(stand_ins | program, ""), IN_TESTS)}
+    assert {path for path in found if not path.endswith("/")} == stand_ins
+
+
+def test_what_the_program_imports_is_a_part_of_it(rows):
+    files = {"app.py": "import mock_server\nfrom fakes import users\n", "mock_server.py": "import fake_api\n"}
+    files |= {"fakes/__init__.py": "", "fakes/users.py": "", "fake_api.py": "", "mail_mock/smtp.py": ""}
+    files |= {"main.go": 'package main\nimport "m/mockserver"\nfunc main() { mockserver.F() }\n'}
+    files |= {"mockserver/a.go": "package mockserver\nfunc F() {}\n", "fake-api/b.go": "package api\n"}
+    found = {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")}
+    assert found == {"mail_mock/smtp.py", "fake-api/b.go"}
+
+
+def test_a_stand_in_alone_is_a_program(rows):
+    files = dict.fromkeys(("mock_server/app.py", "setup.py", "docs/conf.py"), "")
+    assert not rows("in_tests", files, IN_TESTS)
+
+
 @pytest.mark.slow
 def test_files_of_tests_are_told_by_their_paths(rows):
     found = rows("in_tests", dict.fromkeys(TESTS + PROGRAM, ""), IN_TESTS)
