@@ -55,14 +55,20 @@ def test_what_the_program_imports_is_a_part_of_it(rows):
     files = {"app.py": "import mock_server\nfrom fakes import users\n", "mock_server.py": "import fake_api\n"}
     files |= {"fakes/__init__.py": "", "fakes/users.py": "", "fake_api.py": "", "mail_mock/smtp.py": ""}
     files |= {"main.go": 'package main\nimport "m/mockserver"\nfunc main() { mockserver.F() }\n'}
+    mocked = "package p.mocked;\nimport p.Shop;\nclass M {}\n"
+    files |= {"mockserver/src/main/java/p/mocked/M.java": mocked}
+    files |= {"core/src/main/java/p/Shop.java": "package p;\nimport p.book.*;\nclass Shop {}\n"}
     files |= {"mockserver/a.go": "package mockserver\nfunc F() {}\n", "fake-api/b.go": "package api\n"}
     found = {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")}
-    assert found == {"mail_mock/smtp.py", "fake-api/b.go"}
+    assert found == {"mail_mock/smtp.py", "fake-api/b.go", "mockserver/src/main/java/p/mocked/M.java"}
 
 
 def test_a_stand_in_alone_is_a_program(rows):
     files = dict.fromkeys(("mock_server/app.py", "setup.py", "docs/conf.py"), "")
     assert not rows("in_tests", files, IN_TESTS)
+    assert not rows(
+        "in_tests", dict.fromkeys(("mock-server/src/main/java/A.java", "mock-core/src/main/java/B.java"), ""), IN_TESTS
+    )
 
 
 @pytest.mark.slow
