@@ -13,7 +13,15 @@ import facts
 from analyzer.configuration.config import Config
 from analyzer.errors import AnalyzeError
 from analyzer.extraction.cache_locks import Claims
-from analyzer.extraction.discovery import discover, is_binary, is_bundled, is_minified, is_released, size_reason
+from analyzer.extraction.discovery import (
+    discover,
+    is_binary,
+    is_bundled,
+    is_editor_part,
+    is_minified,
+    is_released,
+    size_reason,
+)
 from analyzer.extraction.fact_cache import FactCache
 from analyzer.extraction.machine import Machine
 from analyzer.extraction.pool import Task
@@ -202,7 +210,7 @@ class _Gatherer:
             self.skipped[path] = "minified"
         elif is_bundled(path, data):
             self.skipped[path] = "bundled"
-        elif not self.config.include_vendored and is_released(path, data):
+        elif not self.config.include_vendored and (is_released(path, data) or is_editor_part(path, data)):
             self.skipped[path] = "vendored"
         elif (content := facts.other_content(data, language)) is not None:
             self.skipped[path] = content

@@ -63,6 +63,12 @@ HASHED_ASSET = re.compile(
 )
 """Matches such names by digests of 64 signs, in folders where Rollup and Vite put them: `index-DxB3k_9a.js`."""
 BUNDLED_BYTES = 4 * 1024
+EDITOR_PART = re.compile(
+    rb"\bace\.define\(['\"]ace/|\bdefine\(['\"](ace|vs)/|\bACE_NAMESPACE = |\A['\"]no use strict['\"];"
+    rb"|\A\s*// CodeMirror, copyright \(c\) by |\A\s*tinymce\.addI18n\(|\bCKEDITOR_TRANSLATIONS\b"
+    rb"|\bCKEDITOR\.plugins\.setLang\("
+)
+"""Matches how the many files of a built editor begin: Ace, Monaco, CodeMirror, TinyMCE, CKEditor."""
 SCRIPT_BYTES = 128 * 1024
 """Files without a suffix that are larger are data."""
 DISTRIBUTIONS = frozenset(
@@ -213,6 +219,12 @@ def is_released(path: str, data: bytes) -> bool:
             return True
         at = banner.end()
     return False
+
+
+def is_editor_part(path: str, data: bytes) -> bool:
+    """Return True if a script that a program serves is a file of a built editor: a mode, a theme, a language."""
+    served = not (SERVED | LIBRARY_FOLDERS).isdisjoint(path.split("/")[:-1])
+    return served and path.endswith(MINIFIED_SUFFIXES) and EDITOR_PART.search(data[:BUNDLED_BYTES]) is not None
 
 
 def _names_release(text: bytes) -> bool:

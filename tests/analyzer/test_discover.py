@@ -10,6 +10,7 @@ from analyzer.extraction.discovery import (
     MINIFIED_LINE_BYTES,
     SCRIPT_BYTES,
     is_bundled,
+    is_editor_part,
     is_minified,
     is_released,
 )
@@ -233,3 +234,27 @@ def test_scripts_under_the_banner_of_a_release_are_vendored(path, text, released
     assert report.coverage.skipped.get("vendored", ()) == (path,) * released
     everything = scan_tree(tree, ScanRequest(Path(), None, {"include_vendored": True})).report
     assert "vendored" not in everything.coverage.skipped
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "part"),
+    [
+        ("static/js/ace/mode-shop.js", 'ace.define("ace/mode/shop",["require"], function(require) {});', True),
+        ("static/js/ace/mode-shop.js", "define('ace/mode/shop', ['require'], function(require) {});", True),
+        ("static/js/ace/worker-shop.js", '"no use strict";\n!(function(window) {})(this);', True),
+        ("public/vs/shop/shop.js", 'define("vs/shop/shop", ["require"], (require) => {});', True),
+        ("public/lib/mode/shop.js", "// CodeMirror, copyright (c) by Marijn Haverbeke and others\nf();", True),
+        ("public/editor/langs/de.js", "tinymce.addI18n('de', {});", True),
+        ("public/editor/lang/de.js", "CKEDITOR.plugins.setLang('shop', 'de', {});", True),
+        ("lib/shop.js", 'define("shop/cart", ["ace/ace"], function (ace) {});', False),
+        ("static/shop.js", "// Opens CodeMirror, copyright (c) by Marijn Haverbeke\nf();", False),
+        ("static/shop.js", "CKEDITOR.replace('text');", False),
+        ("static/shop.js", "const editor = ace.edit('text');", False),
+        ("src/mode/shop.js", "// CodeMirror, copyright (c) by Marijn Haverbeke and others\nf();", False),
+        ("static/mode.ts", 'ace.define("ace/mode/shop",["require"], function(require) {});', False),
+    ],
+)
+def test_files_of_editors_that_a_program_serves_are_vendored(path, text, part):
+    assert is_editor_part(path, text.encode()) is part
+    report = scan_tree(MemoryTree({path: text.encode()}, "memory"), ScanRequest(Path(), None, {})).report
+    assert report.coverage.skipped.get("vendored", ()) == (path,) * part
