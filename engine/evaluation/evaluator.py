@@ -15,6 +15,7 @@ from engine.database import Columns, Database, Widening
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.execution import Execution, Options
 from engine.evaluation.split_evaluation import SplitEvaluation
+from engine.evaluation.strata_beside import StrataBeside
 from engine.evaluation.stratum_evaluation import StratumEvaluation
 from engine.evaluation.translated_ids import TranslatedIds
 from engine.language.checked_program import CheckedProgram
@@ -173,24 +174,28 @@ class Evaluation(SplitEvaluation[StratumStatistics]):
         with state.meter.over([state.relations[name] for name in self.strata[at].relations]):
             return state.evaluated(self.strata[at])
 
-    @property
-    def may_share(self) -> bool:
-        return not self.state.meter.budget.writers
+    def begin_beside(self) -> StrataBeside[StratumStatistics] | None:
+        """Begin it unless rules have a budget: what both threads make would be charged to them."""
+        if self.state.meter.budget.writers:
+            return None
+        state = self.state.beside()
 
-    def begin_beside(self) -> None:
-        self.state_beside = self.state.beside()
-        super().begin_beside()
+        def evaluate(at: int) -> StratumStatistics:
+            return self.evaluate_beside(state, at)
 
-    def evaluate_beside(self, at: int) -> StratumStatistics:
-        self.state_beside.constants = self.state.constants
-        return self.state_beside.evaluated(self.strata[at])
+        def give_back(at: int) -> None:
+            for name in self.strata[at].relations:
+                self.state.relations[name].clear()
+            self.order.take_back([at])
 
-    def end_beside(self) -> None:
-        self.state_beside.meter.ends_s = -inf
+        def stop() -> None:
+            state.meter.ends_s = -inf
 
-    def clear(self, at: int) -> None:
-        for name in self.strata[at].relations:
-            self.state.relations[name].clear()
+        return StrataBeside(self.changed, self.order.next_beside, evaluate, self.finished, give_back, stop)
+
+    def evaluate_beside(self, state: StratumEvaluation, at: int) -> StratumStatistics:
+        state.constants = self.state.constants
+        return state.evaluated(self.strata[at])
 
     def finished(self, at: int, done: StratumStatistics) -> None:
         self.order.finish(at)

@@ -50,23 +50,22 @@ class SemiJoin(Operator):
             yield from self.join.chunks(worker, chunk, n)
             return
         starts, lengths = by.matches(chunk, n, self.join.key, self.join.upto)
+        arena = by.arena
         rows, tried, step = np.flatnonzero(lengths), 0, FIRST
         while len(rows):
             runs = np.zeros((len(rows), 2), np.int32)
             runs[:, START] = starts[rows] + tried
             runs[:, LENGTH] = np.minimum(lengths[rows] - tried, step)
-            for m in self.expanded(worker, by, chunk.take(rows, axis=1), runs, out):
+            for m in self.expanded(worker, arena, chunk.take(rows, axis=1), runs, out):
                 yield out, m
             tried, step = tried + step, 8 * step
             rows = rows[~passed[rows] & (lengths[rows] > tried)]
 
-    def expanded(
-        self, worker: Worker, by: Readable | OrderedRuns, chunk: Columns, runs: np.ndarray, out: Columns
-    ) -> Iterator[int]:
+    def expanded(self, worker: Worker, arena: Columns, chunk: Columns, runs: np.ndarray, out: Columns) -> Iterator[int]:
         join, n, i, j = self.join, len(runs), 0, 0
         while i < n:
             m, i, j = expand(
-                np.arange(n, dtype=np.int32), n, i, j, runs, LENGTH, chunk, join.take, by.arena, join.payload, out
+                np.arange(n, dtype=np.int32), n, i, j, runs, LENGTH, chunk, join.take, arena, join.payload, out
             )
             worker.watch()
             if m:

@@ -84,23 +84,6 @@ class SplitEvaluation(ABC, Generic[Done]):
     def evaluate_there(self, at: int) -> Done:
         """Evaluate a stratum in the copy, on one thread: a fork has no others."""
 
-    @property
-    def may_share(self) -> bool:
-        """True if a second thread may evaluate strata."""
-        return False
-
-    def evaluate_beside(self, at: int) -> Done:
-        """Evaluate a stratum in the second thread."""
-        raise NotImplementedError
-
-    def end_beside(self) -> None:
-        """Have the evaluation of a stratum in the second thread raise soon."""
-        raise NotImplementedError
-
-    def clear(self, at: int) -> None:
-        """Forget what the second thread has derived in a stratum that it has not finished."""
-        raise NotImplementedError
-
     @abstractmethod
     def finished(self, at: int, done: Done) -> None:
         """Learn that a stratum has been evaluated, here or there."""
@@ -139,7 +122,6 @@ class SplitEvaluation(ABC, Generic[Done]):
         finally:
             self.end_copy()
             if self.beside is not None:
-                self.end_beside()
                 self.beside.end()
 
     def next(self) -> int | None:
@@ -170,8 +152,8 @@ class SplitEvaluation(ABC, Generic[Done]):
             if self.order.movable_size >= options.aside_clauses:
                 if self.may_copy:
                     self.begin_copy(self.order.to_give(options.aside_clauses))
-                elif self.may_share:
-                    self.begin_beside()
+                else:
+                    self.beside = self.begin_beside()
         elif self.order.size(self.copy.strata) <= options.last_clauses:
             if strata := self.order.to_give(options.aside_clauses):
                 self.go_on(self.copy, strata)
@@ -219,14 +201,9 @@ class SplitEvaluation(ABC, Generic[Done]):
             if self.may_copy:
                 self.begin_copy(strata)
 
-    def begin_beside(self) -> None:
-        """Let a second thread take what is ready, from now on to the end."""
-
-        def give_back(at: int) -> None:
-            self.clear(at)
-            self.order.take_back([at])
-
-        self.beside = StrataBeside(self.changed, self.order.next_beside, self.evaluate_beside, self.finished, give_back)
+    def begin_beside(self) -> StrataBeside[Done] | None:
+        """Let a second thread take what is ready, from now on to the end, where one may evaluate strata."""
+        return None
 
     @property
     def may_copy(self) -> bool:

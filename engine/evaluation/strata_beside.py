@@ -36,7 +36,7 @@ SWITCHING = switches_often()
 class StrataBeside(Generic[Done]):
     """The thread. `take` returns the stratum to begin, or None if none is ready; `finish` and `give_back` end it.
 
-    They are called under the condition `changed`, `evaluate` is not; after `end` the latter is to raise soon.
+    They are called under the condition `changed`, `evaluate` is not; after `stop` that raises soon.
     """
 
     def __init__(
@@ -46,9 +46,10 @@ class StrataBeside(Generic[Done]):
         evaluate: Callable[[int], Done],
         finish: Callable[[int, Done], object],
         give_back: Callable[[int], object],
+        stop: Callable[[], object],
     ) -> None:
         self.changed, self.take, self.evaluate = changed, take, evaluate
-        self.finish, self.give_back = finish, give_back
+        self.finish, self.give_back, self.stop = finish, give_back, stop
         self.is_at_work, self.is_ended = True, False
         self.thread = Thread(target=self.work, name="strata", daemon=True)
         self.thread.start()
@@ -78,11 +79,13 @@ class StrataBeside(Generic[Done]):
                 self.is_at_work = at is not None
                 if at is not None:
                     return at
+                self.changed.notify_all()
                 self.changed.wait()
         return None
 
     def end(self) -> None:
         """Let the thread end, and wait for it."""
+        self.stop()
         with self.changed:
             self.is_ended = True
             self.changed.notify_all()

@@ -58,7 +58,7 @@ class Readable:
         A row is the registers `take` of the chunk, then the columns `payload` of a match. `upto` is LENGTH for all
         matches, OLD for those before the last batch. However many there are, `out` bounds what is held of them.
         """
-        ids, runs, arena = self.locate(chunk, n, key), self.runs, self.arena  # Which may be put in order meanwhile.
+        ids, runs, arena = self.locate(chunk, n, key), self.runs, self.arena
         i = j = 0
         while i < n:
             found, i, j = expand(ids, n, i, j, runs, upto, chunk, take, arena, payload, out)
@@ -117,7 +117,7 @@ class Arrangement(Readable):
     def sort(self, order: Sequence[int]) -> None:
         """Put each run in the order of some columns of the payload. No rows may be added from then on.
 
-        Other threads may read it meanwhile.
+        Other threads may read it meanwhile: who reads a run a part at a time keeps to the arena that it began with.
         """
         places = [self.payload.tolist().index(column) for column in order]
         memory.LEDGER.withdraw(self)

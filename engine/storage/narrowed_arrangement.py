@@ -39,10 +39,10 @@ class OrderedRuns:
     def pairs(
         self, chunk: Columns, n: int, key: np.ndarray, upto: int, take: np.ndarray, payload: np.ndarray, out: Columns
     ) -> Iterator[int]:
-        runs, ids = self.narrow(chunk, n, key, upto), np.arange(n, dtype=np.int32)
+        runs, ids, arena = self.narrow(chunk, n, key, upto), np.arange(n, dtype=np.int32), self.arena
         i = j = 0
         while i < n:
-            found, i, j = expand(ids, n, i, j, runs, upto, chunk, take, self.arena, payload, out)
+            found, i, j = expand(ids, n, i, j, runs, upto, chunk, take, arena, payload, out)
             if found:
                 yield found
 
@@ -95,8 +95,8 @@ class RangedArrangement(OrderedRuns):
 def narrowed(arrangement: Arrangement, columns: Sequence[int]) -> NarrowedArrangement | None:
     """Return an arrangement as read by more columns of its payload, or None if its runs are in another order.
 
-    The arrangement must not grow any more, and nobody may read it meanwhile: its runs are put in order where they have
-    none, or one that the columns refine.
+    The arrangement must not grow any more: its runs are put in order where they have none, or one that the columns
+    refine (see `Arrangement.sort`).
     """
     order, wanted = arrangement.order, tuple(columns)
     if set(order[: len(wanted)]) == set(wanted):

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from split_program import ARCS, EAGER, TEXT
 
 import engine
 from engine import tables
 from engine.evaluation import split_evaluation
 from engine.evaluation.evaluator import Evaluation
-from engine.evaluation.execution import Options
 from engine.evaluation.forked_strata import ForkedStrata
 from engine.evaluation.stratum_evaluation import StratumEvaluation
 from engine.evaluation.translated_ids import MAX_NESTING
@@ -19,23 +19,6 @@ from engine.operating_system import can_fork
 from engine.storage.memory import LEDGER, MemoryLimitReached
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="the system cannot copy processes")
-
-EAGER = Options(large_clauses=2, aside_clauses=1, aside_facts=0)
-TEXT = """
-.decl arc(x: number, y: number)
-.decl reach(x: number, y: number)
-reach(x, y) :- arc(x, y).
-reach(x, z) :- reach(x, y), arc(y, z).
-.decl name(x: number, text: symbol)
-name(x, cat("node ", to_string(x))) :- arc(x, _).
-.decl longer(x: number, text: symbol)
-longer(x, cat(text, "!")) :- name(x, text).
-.decl named(from: symbol, to: symbol)
-named(a, b) :- reach(x, y), longer(x, a), name(y, b).
-.decl last(text: symbol)
-last(cat(a, b)) :- named(a, b), a < b.
-"""
-ARCS = [(i, i + 1) for i in range(8)] + [(8, 0)]
 
 
 @dataclass

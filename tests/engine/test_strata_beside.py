@@ -5,36 +5,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from split_program import ARCS, EAGER, TEXT
 
 import engine
 from engine import tables
 from engine.evaluation.evaluator import Evaluation
-from engine.evaluation.execution import Options
+from engine.evaluation.operators import Join, Operator, Segment
+from engine.evaluation.semi_join import SemiJoin
 from engine.evaluation.stratum_evaluation import StratumEvaluation
+from engine.evaluation.worker_pool import Worker
 from engine.kernels.csr_runs import LENGTH
 from engine.operating_system import can_fork
 from engine.storage.arrangement import Arrangement
+from engine.storage.narrowed_arrangement import narrowed
 from engine.storage.partition import Block
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="where no copy can be made strata stay in order")
 
-EAGER = Options(large_clauses=2, aside_clauses=1, aside_facts=0, most_copied_bytes=0)
-TEXT = """
-.decl arc(x: number, y: number)
-.decl reach(x: number, y: number)
-reach(x, y) :- arc(x, y).
-reach(x, z) :- reach(x, y), arc(y, z).
-.decl name(x: number, text: symbol)
-name(x, cat("node ", to_string(x))) :- arc(x, _).
-.decl longer(x: number, text: symbol)
-longer(x, cat(text, "!")) :- name(x, text).
-.decl named(from: symbol, to: symbol)
-named(a, b) :- reach(x, y), longer(x, a), name(y, b).
-"""
-ARCS = [(i, i + 1) for i in range(8)] + [(8, 0)]
+BESIDE = replace(EAGER, most_copied_bytes=0)
 
 
-def evaluated(threads=2, options=EAGER, **others):
+def evaluated(threads=2, options=BESIDE, **others):
     program = engine.compile([TEXT])
     result = engine.evaluate(program, engine.facts(program, {"arc": ARCS}), threads=threads, options=options, **others)
     return tables.decode(program, result, program.relations)
@@ -50,8 +41,8 @@ def threads(monkeypatch):
         found["here"] += self.strata[at].relations
         return evaluate(self, at)
 
-    def evaluate_beside(self, at):
-        done = beside(self, at)
+    def evaluate_beside(self, state, at):
+        done = beside(self, state, at)
         found["beside"] += self.strata[at].relations
         return done
 
@@ -123,18 +114,55 @@ def test_there_is_one_thread_where_a_copy_can_be_made(threads):
     assert threads["beside"] == []
 
 
+def arranged(*columns):
+    """Rows of one key, 1, with these columns beside it, arranged by it; nothing is added any more."""
+    rows = np.array([[1] * len(columns[0]), *columns], np.int32)
+    arrangement = Arrangement([0], len(rows), np.dtype(np.int32), grows=False)
+    arrangement.add([Block(rows, 0, rows.shape[1])])
+    arrangement.build_arena([Block(rows, 0, rows.shape[1])])
+    return arrangement
+
+
+ONE_KEY = np.array([[1]], np.int32)
+FIRST = np.zeros(1, np.int64)
+
+
 def test_a_join_goes_on_while_what_it_reads_is_put_in_order():
     """Half of the pairs are read before the runs are sorted, the others after it: each is read once."""
-    rows = np.array([[1] * 6, [5, 3, 9, 1, 7, 2]], np.int32)
-    arrangement = Arrangement([0], 2, np.dtype(np.int32), grows=False)
-    arrangement.add([Block(rows, 0, 6)])
-    arrangement.build_arena([Block(rows, 0, 6)])
-    out, first = np.empty((2, 3), np.int32), np.zeros(1, np.int64)
-    chunk = np.array([[1]], np.int32)
-    found = []
-    for n in arrangement.pairs(chunk, 1, first, LENGTH, first, first, out):
+    arrangement, out, found = arranged([5, 3, 9, 1, 7, 2]), np.empty((2, 3), np.int32), []
+    for n in arrangement.pairs(ONE_KEY, 1, FIRST, LENGTH, FIRST, FIRST, out):
         found += out[1, :n].tolist()
         if not arrangement.order:
             arrangement.sort([1])
     assert sorted(found) == [1, 2, 3, 5, 7, 9]
     assert arrangement.arena[0, :6].tolist() == [1, 2, 3, 5, 7, 9]
+
+
+def test_a_part_of_a_run_is_read_while_its_order_is_refined():
+    arrangement, out, found = arranged([4] * 6, [5, 3, 9, 1, 7, 2]), np.empty((2, 3), np.int32), []
+    part, key = narrowed(arrangement, [1]), np.array([[1], [4]], np.int32)
+    for n in part.pairs(key, 1, np.arange(2), LENGTH, FIRST, np.ones(1, np.int64), out):
+        found += out[1, :n].tolist()
+        assert narrowed(arrangement, [1, 2]) is not None
+    assert sorted(found) == [1, 2, 3, 5, 7, 9]
+    assert arrangement.order == (1, 2)
+
+
+def test_a_semi_join_tries_each_match_while_they_are_put_in_order():
+    """No match passes, so each has to be tried: the first four before the runs are sorted, the others after it."""
+    arrangement, tried = arranged([5, 3, 9, 1, 7, 2]), []
+    segment = Segment(0)
+    for _ in range(3):
+        segment.register(wide=False)
+
+    class Refuse(Operator):
+        def apply(self, worker, chunk, n):
+            tried.extend(chunk[2, :n].tolist())
+            if not arrangement.order:
+                arrangement.sort([1])
+            return 0
+
+    join = Join("to", arrangement, False, [0], segment, [0, 1], [1])
+    chunk = np.array([[1], [0]], np.int32)
+    assert SemiJoin(join, [Refuse()], 1, 1, [0]).apply(Worker(8, 8, bool), chunk, 1) == 0
+    assert sorted(tried) == [1, 2, 3, 5, 7, 9]
