@@ -275,7 +275,7 @@ class TextPredicate(Memo):
 
 
 class TextMatch:
-    """Whether texts match patterns, as is wanted. Mostly all rows have one pattern; its matches are kept apart."""
+    """A test of texts by patterns, for a match or for none. Mostly all rows have one; each keeps its matches."""
 
     def __init__(self, is_wanted: bool, functors: Functors) -> None:
         self._wanted, self._functors = is_wanted, functors
@@ -285,10 +285,11 @@ class TextMatch:
         if isinstance(patterns, int):
             return self.matched(patterns, texts)
         patterns, texts = np.broadcast_arrays(patterns, texts)
-        distinct, rows = np.unique(patterns, return_inverse=True)
+        order = np.argsort(patterns, kind="stable")
+        distinct, first = np.unique(patterns[order], return_index=True)
         found = np.empty(len(patterns), np.bool_)
-        for at, pattern in enumerate(distinct.tolist()):
-            found[rows == at] = self.matched(pattern, texts[rows == at])
+        for pattern, rows in zip(distinct.tolist(), np.split(order, first[1:]), strict=True):
+            found[rows] = self.matched(pattern, texts[rows])
         return found
 
     def matched(self, pattern: int, texts: Values) -> np.ndarray:
@@ -298,7 +299,7 @@ class TextMatch:
 
 
 class PatternMatch(Memo):
-    """Whether texts match the pattern of a symbol, as is wanted; for a malformed one that does not hold."""
+    """The test by the pattern that a symbol is. It does not hold for a malformed one."""
 
     def __init__(self, pattern: int, is_wanted: bool, functors: Functors) -> None:
         super().__init__()
