@@ -20,11 +20,9 @@ class IgnoreRules:
 
     def add(self, directory: str, patterns: Iterable[str]) -> None:
         """Add patterns to those of `directory` ("" is the root); later ones win; a bad one matches nothing."""
-        from pathspec import GitIgnoreSpec
-
         lines = self._lines.setdefault(directory, [])
         lines += filter(_is_usable, patterns)
-        self._specs[directory] = GitIgnoreSpec.from_lines(lines)
+        self._specs[directory] = _spec(lines)
 
     def add_file(self, directory: str, data: bytes) -> None:
         """Add the ignore file that stands in `directory`."""
@@ -51,11 +49,16 @@ class IgnoreRules:
             directory = posixpath.dirname(directory)
 
 
-def _is_usable(pattern: str) -> bool:
+def _spec(lines: list[str]) -> pathspec.GitIgnoreSpec:
+    """The matcher of lines. Other backends take no name that is not UTF-8, which a directory may hold."""
     from pathspec import GitIgnoreSpec
 
+    return GitIgnoreSpec.from_lines(lines, backend="simple")
+
+
+def _is_usable(pattern: str) -> bool:
     try:
-        GitIgnoreSpec.from_lines([pattern])
+        _spec([pattern])
     except ValueError:
         return False
     return True

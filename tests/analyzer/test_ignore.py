@@ -16,6 +16,7 @@ CASES = [
         ["gen/x.py", "a/gen/b/x.py", "#odd.py", "trailing.py"],
     ),
     ({"": "a[bc].py\nq?.py\n"}, ["ab.py", "ad.py", "q1.py", "q12.py"]),
+    ({"": "*.log\nlatin-?.py\n"}, ["latin-\udce9.log", "latin-\udce9.py", "latin-\udce9\udce9.py"]),
 ]
 
 
