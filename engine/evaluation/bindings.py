@@ -22,7 +22,7 @@ from engine.storage.relation import Relation
 class Bindings:
     """The data and the functions of one evaluation.
 
-    Who plans while others may do so, too, holds the `lock`: planning estimates sizes and makes arrangements.
+    Strata may be planned side by side. Who plans an update meanwhile holds the `lock`, which makes what others share.
     """
 
     relations: MutableMapping[str, Relation]

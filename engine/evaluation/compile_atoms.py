@@ -64,7 +64,8 @@ class Atoms(Registers):
         key = [int(column) for column in arrangement.key]
         registers = [self.register_of(literal.terms[c]) for c in key]
         if not old and literal.relation not in self.recursive and type(relation) is Relation:
-            arrangement = self.between(arrangement, payload)
+            with relation.arranging:
+                arrangement = self.between(arrangement, payload)
         after, self.needed = self.needed, self.needed | {term for term, _ in checked}
         segment, take = self.next_segment()
         for variable in payload:
@@ -107,7 +108,7 @@ class Atoms(Registers):
             return bound
         if len(bound) == relation.arity and relation.name in self.recursive and relation.read_early:
             return bound
-        known = [key for key in relation.arrangements if set(key) < set(bound)]
+        known = [key for key in tuple(relation.arrangements) if set(key) < set(bound)]
         candidates = [*known, *((column,) for column in bound)]
         best = min(candidates, key=lambda key: self.bindings.sizes.fan_out(relation.name, key))
         return best if self.bindings.sizes.fan_out(relation.name, best) <= SELECTIVE else bound

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from threading import Lock
 from time import perf_counter
 
@@ -107,8 +108,11 @@ class Execution:
 
     def run(self, jobs: Sequence[Job], targets: Iterable[Relation]) -> None:
         """Run jobs to their end; `targets` are the relations they write, split when they outgrow their partitions."""
-        size = sum(b.hi - b.lo for _, _, blocks in jobs for b in blocks)
-        if size <= max(self.options.alone_rows, self.options.alone_mean_rows * len(jobs)):
+        self.run_planned(jobs, sum(b.hi - b.lo for _, _, blocks in jobs for b in blocks), len(jobs), targets)
+
+    def run_planned(self, jobs: Iterable[Job], n_rows: int, n_jobs: int, targets: Iterable[Relation]) -> None:
+        """Run jobs that read about so many rows; where these are many, some run while others are still planned."""
+        if n_rows <= max(self.options.alone_rows, self.options.alone_mean_rows * n_jobs):
             worker = self.pool.workers[0]
             for plan, statistics, blocks in jobs:
                 if plan.scan is None:
@@ -129,38 +133,46 @@ class Execution:
         """Return the maximum number of workers of the next wave of tasks."""
         return max(1, len(self.pool.workers) - self.is_accompanied())
 
-    def waves(self, jobs: Iterable[Job]) -> Iterator[list[Task]]:
+    def waves(self, jobs: Iterable[Job]) -> Iterator[Iterator[Task]]:
         """Yield tasks in groups that read as many rows as `wave_tasks` full ones, or more by less than one.
+
+        A group is to be read to its end before the next one.
+        """
+        tasks = self.tasks(jobs)
+        for first in tasks:
+            yield self.wave(chain([first], tasks))
+
+    def wave(self, tasks: Iterable[tuple[Task, int]]) -> Iterator[Task]:
+        n_left = self.options.wave_tasks * self.options.chunk_rows
+        for task, n_rows in tasks:
+            yield task
+            n_left -= n_rows
+            if n_left <= 0:
+                return
+
+    def tasks(self, jobs: Iterable[Job]) -> Iterator[tuple[Task, int]]:
+        """Yield tasks with the numbers of rows that they read.
 
         Small pieces of work are one task together: to take a task from the queue costs as much as some thousand rows.
         """
-        wave: list[Task] = []
         small: list[Task] = []
-        n_rows = n_small = 0
-        step = self.options.chunk_rows
+        n_small, step = 0, self.options.chunk_rows
         for plan, statistics, blocks in jobs:
             if plan.scan is None:
-                wave.append(partial(self.run_seed, plan, statistics))
+                yield partial(self.run_seed, plan, statistics), 0
             for rows, lo, hi in blocks:
                 for at in range(lo, hi, step):
-                    n, piece = (
-                        min(step, hi - at),
-                        partial(self.run_rows, plan, statistics, rows, at, min(at + step, hi)),
-                    )
-                    n_rows += n
-                    if n < step // 2:
-                        small.append(piece)
-                        n_small += n
-                    else:
-                        wave.append(piece)
+                    n = min(step, hi - at)
+                    piece = partial(self.run_rows, plan, statistics, rows, at, at + n)
+                    if n >= step // 2:
+                        yield piece, n
+                        continue
+                    small.append(piece)
+                    n_small += n
                     if n_small >= step or len(small) >= MOST_TOGETHER:
-                        wave.append(partial(run_all, small))
+                        yield partial(run_all, small), n_small
                         small, n_small = [], 0
-                    if n_rows >= self.options.wave_tasks * step:
-                        yield [*wave, *small]
-                        wave, small, n_rows, n_small = [], [], 0, 0
-        if wave or small:
-            yield [*wave, *small]
+        yield from ((piece, 0) for piece in small)
 
     def run_seed(self, plan: Plan, statistics: RuleStatistics, worker: Worker) -> None:
         """Run a plan that begins with one row of no columns."""

@@ -26,6 +26,10 @@ class Indexes:
         """
         if not isinstance(relation, Relation) or len(key) < 2 or tuple(key) in relation.arrangements:
             return None
+        with relation.arranging:
+            return self._prefix_of(relation, key)
+
+    def _prefix_of(self, relation: Relation, key: Sequence[int]) -> NarrowedArrangement | None:
         bases = {frozenset(k): a for k, a in relation.arrangements.items() if k and serves(a)}
         wanted, searched = frozenset(key), self.searched[relation.name]
         searched.add(wanted)

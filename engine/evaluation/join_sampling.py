@@ -104,7 +104,7 @@ class Sample:
         known = [c for c, term in enumerate(literal.terms) if term is not None and self.knows(term)]
         keys = [
             key
-            for key, arrangement in relation.arrangements.items()
+            for key, arrangement in tuple(relation.arrangements.items())
             if key and set(key) <= set(known) and (arrangement.arena is not None or len(key) == len(known))
         ]
         if not self.n or (self.is_part and self.n < FEW_ROWS):

@@ -7,7 +7,7 @@ relation is advanced after the other (`engine.plan.turns`), unless they are part
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
 import numpy as np
@@ -141,6 +141,11 @@ class SemiNaiveComponent:
             and names.isdisjoint(self.execution.dated)
         )
 
+    @property
+    def plans_beside(self) -> bool:
+        """True if rules may be planned while others add rows: plans see the rows of earlier iterations alone."""
+        return all(type(relation) is Relation for relation in self.targets)
+
     def coordinate(self) -> None:
         """Choose how the recursion is run: in partitions that need no exchange, by exchange, or under barriers."""
         self.statistics.policy = GLOBAL.name
@@ -196,11 +201,11 @@ class SemiNaiveComponent:
     def run(self) -> StratumStatistics:
         self.execution.pool.begin_iteration(0)
         for variant, made in zip(self.prior, self.before, strict=True):
-            self.run_variants([variant], [made])
+            self.run_once(variant, [made])
             self.execution.advance([made])
             made.finish()
         for variant in self.initial:
-            self.run_variants([variant], self.targets)
+            self.run_once(variant, self.targets)
         if self.statistics.local:
             self.run_local()
         elif self.in_turn:
@@ -302,17 +307,29 @@ class SemiNaiveComponent:
         self.run_variants([variant for variant in variants if variant not in ready], self.targets)
 
     def run_variants(self, variants: Sequence[Variant], targets: Sequence[Relation]) -> None:
-        jobs: list[Job] = []
-        for variant in variants:
-            plan = variant.plan(self.execution.epoch)
-            if plan is None:
-                continue
-            blocks = []
-            if plan.source is not None:
-                blocks = plan.source.blocks() if variant.delta is None else plan.source.delta
-            jobs.append((plan, variant.statistics, blocks))
-        if jobs:
-            self.execution.run(jobs, targets)
+        """Run variants that read deltas; each is planned when its turn comes, if what the others write allows it."""
+        ready = [variant for variant in variants if variant.has_work]
+        n_rows = sum(variant.source.n_delta for variant in ready)
+        jobs: Iterable[Job] = (job for variant in ready if (job := self.job(variant)) is not None)
+        if not self.plans_beside:
+            jobs = list(jobs)
+        self.execution.run_planned(jobs, n_rows, len(ready), targets)
+        self.deliver(variants)
+
+    def run_once(self, variant: Variant, targets: Sequence[Relation]) -> None:
+        if (job := self.job(variant)) is not None:
+            self.execution.run([job], targets)
+        self.deliver([variant])
+
+    def job(self, variant: Variant) -> Job | None:
+        plan = variant.plan(self.execution.epoch)
+        if plan is None:
+            return None
+        if plan.source is None:
+            return plan, variant.statistics, []
+        return plan, variant.statistics, plan.source.blocks() if variant.delta is None else plan.source.delta
+
+    def deliver(self, variants: Sequence[Variant]) -> None:
         written = {variant.rule.relation for variant in variants}
         for stage in [stage for name, stage in self.stages.items() if name in written]:
             stage.deliver()

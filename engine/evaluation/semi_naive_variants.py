@@ -49,17 +49,24 @@ class Variant:
         self._magnitudes: list[int] = []
         self._planned_rows = self._epoch = 0
 
+    @property
+    def has_work(self) -> bool:
+        """False if an empty relation leaves nothing to do."""
+        for relation in self.required:
+            if not relation.n:
+                return False
+        for relation in self.earlier:
+            if relation.n == relation.n_delta:
+                return False
+        return True
+
     def plan(self, epoch: int) -> Plan | None:
-        """Return the plan for the sizes at hand, or None if an empty relation leaves nothing to do.
+        """Return the plan for the sizes at hand, or None if there is nothing to do.
 
         `epoch` changes whenever the magnitude of a relation does.
         """
-        for relation in self.required:
-            if not relation.n:
-                return None
-        for relation in self.earlier:
-            if relation.n == relation.n_delta:
-                return None
+        if not self.has_work:
+            return None
         n_rows = 0 if self.source is None else self.source.n_delta
         if self._plan is None or epoch != self._epoch or n_rows > 8 * self._planned_rows:
             self._epoch = epoch
@@ -78,8 +85,7 @@ class Variant:
 
     def _build(self) -> None:
         begin = perf_counter()
-        with self.bindings.lock:
-            self._plan = build(self.rule, self.bindings, self.delta, self.recursive, self.advanced, self.steps)
+        self._plan = build(self.rule, self.bindings, self.delta, self.recursive, self.advanced, self.steps)
         self.steps = None
         self.n_plans += 1
         self.statistics.planning_s += perf_counter() - begin

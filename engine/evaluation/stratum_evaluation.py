@@ -277,8 +277,7 @@ class StratumEvaluation:
         facts, rules, stages = self.rules(stratum, admissions)
         if not self.tells_all:
             rules = [rule for rule in rules if self.constants.may_match(rule, stratum.relations)]
-        with self.bindings.lock:
-            component = SemiNaiveComponent(members, rules, self.bindings, self.execution, stages, stratum.premappable)
+        component = SemiNaiveComponent(members, rules, self.bindings, self.execution, stages, stratum.premappable)
         for relation in members:
             self.load(relation, admissions.get(relation.name))
         for name, rows in facts.items():

@@ -172,6 +172,7 @@ class WorkerPool:
         self._queue: deque[Task] = deque()
         self._changed = Condition()
         self._running = 0
+        self._is_fed = True
         self.stopped = False
 
     @property
@@ -192,17 +193,18 @@ class WorkerPool:
     def run(self, tasks: Iterable[Task], n_workers: int | None = None) -> None:
         """Run tasks, and those they return, on all workers, or on the first n: the caller's alone, if n is 1.
 
-        The first exception stops all workers and is raised.
+        Where tasks are made as they are read, the others begin meanwhile. The first exception stops all workers and is
+        raised.
         """
         n_workers = n_workers or len(self.workers)
-        self._queue.extend(tasks)
-        self.stopped = False
+        self.stopped = self._is_fed = False
         helpers = []
         if n_workers > 1:
             for worker in self.workers:
                 worker.alone = False
             helpers = [self._pool.submit(self._work, worker) for worker in self.workers[1:n_workers]]
         try:
+            self._feed(tasks)
             self._work(self.workers[0])
         finally:
             errors = [error for helper in helpers if (error := helper.exception()) is not None]
@@ -211,8 +213,26 @@ class WorkerPool:
         if errors:
             raise errors[0]
 
+    def _feed(self, tasks: Iterable[Task]) -> None:
+        try:
+            for task in tasks:
+                with self._changed:
+                    self._queue.append(task)
+                    self._changed.notify()
+                if self.stopped:
+                    break
+        except BaseException:
+            self._stop()
+            raise
+        finally:
+            with self._changed:
+                self._is_fed = True
+                if self.stopped:
+                    self._queue.clear()
+                self._changed.notify_all()
+
     def _work(self, worker: Worker) -> None:
-        """Run tasks until none is left and none is running that could return more."""
+        """Run tasks until none is left, none is made, and none is running that could return more."""
         try:
             while (task := self._next()) is not None:
                 more: Iterable[Task] = ()
@@ -222,15 +242,18 @@ class WorkerPool:
                     self._finish(more)
             worker.flush()
         except BaseException:
-            with self._changed:
-                self.stopped = True
-                self._queue.clear()
-                self._changed.notify_all()
+            self._stop()
             raise
+
+    def _stop(self) -> None:
+        with self._changed:
+            self.stopped = True
+            self._queue.clear()
+            self._changed.notify_all()
 
     def _next(self) -> Task | None:
         with self._changed:
-            while not self._queue and self._running and not self.stopped:
+            while not self._queue and (self._running or not self._is_fed) and not self.stopped:
                 self._changed.wait()
             if not self._queue or self.stopped:
                 return None

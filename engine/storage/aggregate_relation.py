@@ -133,13 +133,14 @@ class AggregateRelation(Relation):
     def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> PresentValues:
         """Return the arrangement by some of the group's columns; `old` is of no avail."""
         key = tuple(key)
-        rows = self.numbered()
-        found = self.arrangements.get(key)
-        if found is None:
-            found = self.arrangements[key] = PresentValues(self.shape, key, self.present)
-            found.add(rows)
-        if payload and found.arena is None:
-            found.build_arena(rows)
+        with self.arranging:
+            rows = self.numbered()
+            found = self.arrangements.get(key)
+            if found is None:
+                found = self.arrangements[key] = PresentValues(self.shape, key, self.present)
+                found.add(rows)
+            if payload and found.arena is None:
+                found.build_arena(rows)
         return found
 
     def numbered(self) -> list[Block]:

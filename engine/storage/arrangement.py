@@ -168,7 +168,7 @@ class Arrangement(Readable):
     def build_arena(self, blocks: Sequence[Block]) -> None:
         """Store the payload, each run as long as it is; `blocks` are all rows added so far, the last batch last.
 
-        Plans of other threads that ask for no payload may read the lengths of runs meanwhile.
+        Other threads may read the lengths of runs meanwhile, and begin to read the arena once it is there.
         """
         if self.arena is not None:
             return
@@ -177,7 +177,8 @@ class Arrangement(Readable):
         arena = memory.empty((len(self.payload), top + 4), self.dtype)
         for block in blocks:
             fill(arena, runs, self._assign(block), block.rows, block.lo, block.hi - block.lo, self.payload)
-        self.top, self.arena, self.runs = top, arena, runs
+        self.top, self.runs = top, runs
+        self.arena = arena
 
     def _append(self, block: Block, ids: np.ndarray) -> None:
         n = block.hi - block.lo

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from threading import RLock
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Relation:
 
     The columns `group` tell rows apart; rows to insert have the columns `every`. `delta` are the rows of the current
     iteration's delta as blocks; `n` counts the rows up to the delta's end, and `magnitude` is its size in steps of a
-    factor of eight.
+    factor of eight. Who makes an arrangement, or puts one in order, while others may do so, holds the lock `arranging`.
     """
 
     splits = True
@@ -47,6 +48,7 @@ class Relation:
         self.name, self.arity, self.dtype = name, arity, np.dtype(dtype)
         self.every = np.arange(arity)
         self.group = tuple(range(arity))
+        self.arranging = RLock()
         self.clear()
 
     def clear(self) -> None:
@@ -136,18 +138,19 @@ class Relation:
     def arrangement(self, key: Sequence[int], *, payload: bool, old: bool) -> Arrangement:
         """Return the arrangement by the columns `key`, built on first demand and maintained from then on."""
         key = tuple(key)
-        found = self.arrangements.get(key)
-        if found is None:
-            found = Arrangement(key, self.arity, self.dtype, grows=not self.finished)
-            found.add(self.old_blocks())
-            found.add(self.delta)
-            self.arrangements[key] = found
-        if payload and found.arena is None:
-            found.build_arena(self.old_blocks() + self.delta)
-        if old:
-            found.track_old(self.delta)
-        if self.finished:
-            found.rest()
+        with self.arranging:
+            found = self.arrangements.get(key)
+            if found is None:
+                found = Arrangement(key, self.arity, self.dtype, grows=not self.finished)
+                found.add(self.old_blocks())
+                found.add(self.delta)
+                self.arrangements[key] = found
+            if payload and found.arena is None:
+                found.build_arena(self.old_blocks() + self.delta)
+            if old:
+                found.track_old(self.delta)
+            if self.finished:
+                found.rest()
         return found
 
     def private_arrangement(self, key: Sequence[int]) -> Arrangement:

@@ -60,3 +60,31 @@ def test_a_pool_runs_all_tasks_after_one_has_failed(fails_first):
     assert not run(pool, [waiting, waiting])
     assert done == ["new", "new"]
     pool.close()
+
+
+def test_tasks_run_while_others_are_made():
+    pool, ran = WorkerPool(2, 8, 8, lambda: None), threading.Event()
+    done = []
+
+    def tasks():
+        yield lambda worker: ran.set()
+        assert ran.wait(PATIENCE_S), "no task has begun while the next is made"
+        yield lambda worker: done.append("last")
+
+    assert not run(pool, tasks())
+    assert done == ["last"]
+    pool.close()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_task_that_cannot_be_made_ends_the_run(threads):
+    pool, done = WorkerPool(threads, 8, 8, lambda: None), []
+
+    def tasks():
+        yield lambda worker: None
+        raise Failed
+
+    assert len(run(pool, tasks())) == 1
+    assert not run(pool, [lambda worker: done.append("new")])
+    assert done == ["new"]
+    pool.close()
