@@ -38,6 +38,20 @@ def view():
     os.system("ls " + page.form.fields["name"])
     os.system("ls " + page.title)
 """
+SESSION = """\
+const { exec } = require("child_process");
+const app = require("express")();
+
+function keep(req) {
+  req.session.agent = req.query.agent;
+}
+
+app.get("/", (req, res) => {
+  keep(req);
+  exec("ls " + req.session.user);
+  exec("ls " + req.session.agent);
+});
+"""
 
 
 def bounded(monkeypatch, least_rows):
@@ -72,6 +86,14 @@ def test_short_paths_find_what_long_ones_do(monkeypatch, jobs):
     bounded(monkeypatch, 5)
     short = scanned("app.py", PLAIN, jobs=jobs).report
     assert lines(precise) == lines(short) == [line_of(PLAIN, "page.form")]
+    assert short.coverage.coarsened["path"].count and not precise.coverage.coarsened
+
+
+def test_what_a_session_holds_keeps_its_name(monkeypatch):
+    precise = scanned("app.js", SESSION).report
+    bounded(monkeypatch, 1)
+    short = scanned("app.js", SESSION).report
+    assert lines(precise) == lines(short) == [line_of(SESSION, "session.agent)")]
     assert short.coverage.coarsened["path"].count and not precise.coverage.coarsened
 
 

@@ -14,6 +14,7 @@ test/sample/src/main/java/p/E.java
 config/mock/database.ts src/mocks/a.js shop.mock.ts page.stories.tsx
 cypress.config.ts playwright.config.mjs karma.conf.js vitest.unit.config.ts
 ci/integration_tests/app.py pkg/browser-tests/a.js shop-compatibility-test/src/app.py unit_test/a.py
+locustfile.py locustfile_2.py
 list_test.c list_unittest.c tests/unit/list.c t/unit/app.py t/basic.c
 """.split()
 PROGRAM = """
@@ -30,11 +31,20 @@ IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(
 
 def test_examples_beside_a_program_are_no_part_of_it(rows):
     beside = {"examples/a.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java", "samples/d.c", "demo/e.js"}
+    beside |= {"contrib/loadtesting/k.py", "load-tests/l.js", "benchmarks/m.py", "stress_test/n.c", "perf-tests/o.ts"}
     beside |= {"docs/code/f.c", "doc/tutorial/code/g.go", "samples/h/src/main/java/p/H.java"}
     program = {"shop/app.py", "docs/conf.py", "org/p/examples/D.java", "src/main/java/p/docs/E.java"}
-    program.add("org/p/demo/F.java")
+    program |= {"org/p/demo/F.java", "loader/tested.py", "stress/q.py", "benchmarking/r.js", "org/p/benchmark/S.java"}
+    program |= {"download_tester/t.py", "performance/u.ts"}
     found = {path for (path,) in rows("in_tests", dict.fromkeys(beside | program, ""), IN_TESTS)}
     assert {path for path in found if not path.endswith("/")} == beside
+
+
+def test_modules_that_import_a_library_of_load_tests(rows):
+    files = {"users.py": "from locust import HttpUser\n", "load.py": "import locust\n", "k.js": 'import http from "k6/http";'}
+    others = {"shop.py": "def f():\n    import locust\n", "app.js": 'import k from "k6-like";', "low.py": "import locusts\n"}
+    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
+    assert {path for path in found if not path.endswith("/")} == set(files)
 
 
 def test_examples_alone_are_a_program(rows):
