@@ -44,6 +44,8 @@ const app = require("express")();
 
 function keep(req) {
   req.session.agent = req.query.agent;
+  const made = { agent: req.query.agent };
+  req.log({ made });
 }
 
 app.get("/", (req, res) => {

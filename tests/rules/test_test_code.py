@@ -41,8 +41,16 @@ def test_examples_beside_a_program_are_no_part_of_it(rows):
 
 
 def test_modules_that_import_a_library_of_load_tests(rows):
-    files = {"users.py": "from locust import HttpUser\n", "load.py": "import locust\n", "k.js": 'import http from "k6/http";'}
-    others = {"shop.py": "def f():\n    import locust\n", "app.js": 'import k from "k6-like";', "low.py": "import locusts\n"}
+    files = {
+        "users.py": "from locust import HttpUser\n",
+        "load.py": "import locust\n",
+        "k.js": 'import http from "k6/http";',
+    }
+    others = {
+        "shop.py": "def f():\n    import locust\n",
+        "app.js": 'import k from "k6-like";',
+        "low.py": "import locusts\n",
+    }
     found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
     assert {path for path in found if not path.endswith("/")} == set(files)
 
