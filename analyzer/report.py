@@ -51,8 +51,9 @@ class Check:
     """The metadata of a check. `help` is Markdown, `summary` its first paragraph.
 
     `context` is the context policy that it requests, or empty; `tier` is one of `rules.catalogue.TIERS`; paths through
-    more calls than `max_calls`, or down to another layer by more than `calls_down`, prove little; `also` are the
-    names under which other tools report the same, `languages` those that it looks at.
+    more calls than `max_calls`, down to another layer by more than `calls_down`, or of data that functions of other
+    files give more than `max_returns` times, prove little; `also` are the names under which other tools report the
+    same, `languages` those that it looks at.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Check:
     context: str = ""
     tier: str = "default"
     max_calls: int | None = None
+    max_returns: int | None = None
     calls_down: int = 0
     also: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()

@@ -22,7 +22,18 @@ TIERS = ("default", "audit", "library")
 """Default: what should block a merge. On request, audit: what is dangerous, without a proven source; library: what
 parameters of exported functions reach."""
 REQUIRED = ("id", "name", "severity", "precision", "message")
-KEYS = (*REQUIRED, "cwe", "security-severity", "tags", "context", "tier", "max-calls", "calls-down", "also")
+KEYS = (
+    *REQUIRED,
+    "cwe",
+    "security-severity",
+    "tags",
+    "context",
+    "tier",
+    "max-calls",
+    "max-returns",
+    "calls-down",
+    "also",
+)
 MAX_CALLS = 12
 """The most calls that a path enters or leaves, unless a check says so: of longer ones most are wrong."""
 
@@ -59,8 +70,9 @@ class Check:
 
     A check whose header says how severe its findings are for security has the tag `security`. `context` names the
     context policy that the check is to be evaluated under, if it asks for one. `tier` is one of TIERS.
-    A path through more than `max_calls` is for the audit tier, and one down to another layer of the program by more
-    than `calls_down`. `also` are the names, or patterns of them, under which other tools report the same.
+    A path through more than `max_calls` is for the audit tier, one down to another layer of the program by more than
+    `calls_down`, and one of data that functions of other files give more than `max_returns` times. `also` are the
+    names, or patterns of them, under which other tools report the same.
     """
 
     id: str
@@ -76,6 +88,7 @@ class Check:
     context: str = ""
     tier: str = "default"
     max_calls: int = MAX_CALLS
+    max_returns: int = MAX_CALLS
     calls_down: int = 0
     also: tuple[str, ...] = ()
 
@@ -117,13 +130,14 @@ def read_check(name: str, text: str, help: str = "") -> Check:
     if "tier" in entries:
         _check_choice(entries, "tier", TIERS)
     max_calls, calls_down = _number(entries, "max-calls", MAX_CALLS), _number(entries, "calls-down", 0)
+    max_returns = _number(entries, "max-returns", MAX_CALLS)
     values = {key.replace("-", "_"): value for key, (value, _) in entries.items()}
     cwe = tuple(int(number) for number in re.findall(r"\d+", values.pop("cwe", "")))
     also = tuple(values.pop("also", "").split())
     tags = ["security"] * ("security_severity" in values) + values.pop("tags", "").replace(",", " ").split()
     return Check(
         **values, file=DatalogFile(name, text), cwe=cwe, tags=tuple(dict.fromkeys(tags)), help=help, also=also,
-        max_calls=max_calls, calls_down=calls_down,
+        max_calls=max_calls, max_returns=max_returns, calls_down=calls_down,
     )  # fmt: skip
 
 

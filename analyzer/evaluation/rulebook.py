@@ -136,7 +136,8 @@ def as_report_check(check: catalogue.Check) -> Check:
         id=check.id, name=check.name, severity=check.severity, precision=check.precision, message=check.message,
         help=check.help, summary=check.summary, cwe=check.cwe, security_severity=check.security_severity,
         tags=check.tags, context=check.context, tier=check.tier, max_calls=check.max_calls,
-        calls_down=check.calls_down, also=check.also, languages=tuple(sorted(_languages(check))),
+        max_returns=check.max_returns, calls_down=check.calls_down, also=check.also,
+        languages=tuple(sorted(_languages(check))),
     )  # fmt: skip
 
 

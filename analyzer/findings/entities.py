@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import engine
 
 NIL, NOWHERE = 0, -1
+CLASS = "class "  # before the name of a class, in its label
 LINE = 1
 """The place of lines among the keys of places."""
 
@@ -27,6 +28,7 @@ class Entities:
         self._rows = np.full(len(self._labels) + 1, NOWHERE, np.int32)
         self._rows[self._located[0, ::-1]] = np.arange(self._located.shape[1])[::-1]  # The first row of an entity.
         self._chains: dict[int, str] = {NIL: ""}
+        self._functions: dict[int, frozenset[int]] = {NIL: frozenset()}
         self._places: dict[int, Place | None] = {NIL: None}
 
     def text(self, symbol: int) -> str:
@@ -45,6 +47,15 @@ class Entities:
             else:
                 self._places[entity] = self.place(int(self._scopes[entity - 1]))
         return self._places[entity]
+
+    def functions(self, entity: int) -> frozenset[int]:
+        """Return the functions that an entity stands in, none for one of a module or a class."""
+        if entity not in self._functions:
+            scope = int(self._scopes[entity - 1])
+            is_function = scope != NIL and self._scopes[scope - 1] != NIL and not self.label(scope).startswith(CLASS)
+            around = self.functions(scope) if scope != NIL else frozenset()
+            self._functions[entity] = around | {scope} if is_function else around
+        return self._functions[entity]
 
     def is_located(self, entity: int) -> bool:
         """Return True if an entity has a location of its own."""

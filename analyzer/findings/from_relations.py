@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.findings.entities import Entities
 from analyzer.findings.source_texts import Texts
-from analyzer.findings.taint_paths import Hop, Paths, without_repeats
+from analyzer.findings.taint_paths import Hop, Paths, kept_between, without_repeats
 from analyzer.report import Check, Finding, Place, Step
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ WAYS = {
     "share": "",
 }
 GUESS = "through a call of unknown code"
+KEPT = "kept where other functions read it"
 MAX_QUOTE = 60
 VARIABLES = ("&", "φ ")  # before the name of a variable, in labels of values that stand nowhere
 
@@ -96,7 +97,9 @@ class Findings:
 
     def _steps(self, hops: Sequence[Hop], sink: Place) -> tuple[Step, ...]:
         """Return the path as places; it ends where the finding is reported."""
-        steps = [Step(place, self._words(hop)) for hop in hops if (place := self.entities.place(hop.value))]
+        kept = kept_between(hops, self.entities)
+        placed = [(at, hop, place) for at, hop in enumerate(hops) if (place := self.entities.place(hop.value))]
+        steps = [Step(place, KEPT if at in kept else self._words(hop)) for at, hop, place in placed]
         if steps and steps[-1].place != sink:
             steps.append(Step(sink, ""))
         if steps:

@@ -206,3 +206,24 @@ def without_repeats(hops: Sequence[Hop], entities: Entities) -> list[Hop]:
             continue
         shown.append(hop)
     return shown
+
+
+def kept_between(hops: Sequence[Hop], entities: Entities) -> set[int]:
+    """Return where hops lie outside of functions, between one that puts data there and another that takes it out.
+
+    That is a variable of a module, or a member of a class. Functions that contain one another share more than that.
+    """
+    kept = set()
+    inside: frozenset[int] = frozenset()
+    outside = None
+    for at, hop in enumerate(hops):
+        functions = entities.functions(hop.value)
+        if hop.way in ("source", "enter", "leave"):
+            inside, outside = functions, None
+        elif functions:
+            if outside is not None and inside and inside.isdisjoint(functions):
+                kept.add(outside)
+            inside, outside = functions, None
+        else:
+            outside = at
+    return kept

@@ -1,4 +1,4 @@
-"""A path through many calls, or through unknown code, proves little: its finding is for the audit tier."""
+"""A path that winds, or that a guess or a shared variable is part of, proves little: it is for the audit tier."""
 
 from pathlib import Path
 
@@ -142,3 +142,56 @@ def test_paths_through_calls_of_unknown_code_are_for_the_audit_tier(passing, kno
     code = f"{HEADER}import json\n\n{view}"
     assert found(code) == ["sql-injection"] * known
     assert found(code, "audit") == ["sql-injection"]
+
+
+def found_in(files: dict[str, str], check: str, *tiers: str) -> list[str]:
+    tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
+    flags = {"rules": (check,), "tier": tiers}
+    return [finding.check for finding in scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings]
+
+
+SETTINGS = (
+    "settings = {}\n\ndef change(value):\n    settings['theme'] = value\n\ndef of(name):\n    return settings[name]\n\n"
+)
+CHANGE = "def change_theme():\n    change(request.args['theme'])\n\n"
+READ = "def view():\n    x = of('theme')\n    " + QUERY + "\n"
+
+
+def test_paths_over_what_functions_share_are_for_the_audit_tier():
+    files = {"settings.py": SETTINGS, "app.py": f"{HEADER}from settings import change, of\n\n{CHANGE}{READ}"}
+    assert found_in(files, "sql-injection") == []
+    assert found_in(files, "sql-injection", "audit") == ["sql-injection"]
+
+
+def test_a_file_that_shares_with_itself_is_seen_as_a_whole():
+    assert found_in({"app.py": f"{HEADER}{SETTINGS}{CHANGE}{READ}"}, "sql-injection") == ["sql-injection"]
+
+
+def test_what_a_function_around_holds_is_not_shared_by_others():
+    ask = "    def ask():\n        nonlocal x\n        x = asked()\n\n    ask()\n"
+    files = {
+        "reading.py": f"{HEADER}def asked():\n    return request.args['q']\n",
+        "app.py": f"{HEADER}from reading import asked\n\ndef view():\n    x = ''\n{ask}    {QUERY}\n",
+    }
+    assert found_in(files, "sql-injection") == ["sql-injection"]
+
+
+ASKED = "def target():\n    return request.args['next']\n"
+MADE = (
+    "def target():\n    address = request.args['next']\n    parts = address.strip().split('#')\n"
+    "    address = parts[0] + '?again'\n    return address\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("function", "is_elsewhere", "is_default"),
+    [(ASKED, True, True), (MADE, True, False), (MADE, False, True), (ASKED, False, True)],
+)
+def test_addresses_that_another_file_makes_are_for_the_audit_tier(function, is_elsewhere, is_default):
+    view = "\n\ndef view():\n    return redirect(target())\n"
+    header = "from flask import redirect, request\n\n"
+    files = {"app.py": f"{header}{function}{view}"}
+    if is_elsewhere:
+        files = {"app.py": f"{header}from addresses import target\n{view}", "addresses.py": f"{header}{function}"}
+    assert found_in(files, "open-redirect") == ["open-redirect"] * is_default
+    assert found_in(files, "open-redirect", "audit") == ["open-redirect"]
