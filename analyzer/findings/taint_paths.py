@@ -10,7 +10,7 @@ matter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -32,10 +32,14 @@ State = tuple[Node, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A value on a path, and the way in which data came there: "source", "step", "share", "enter" or "leave"."""
+    """A value on a path, and the way in which data came there: "source", "step", "share", "enter" or "leave".
+
+    The data is the value itself, or is held by it: in an attribute, or in an element.
+    """
 
     value: int
     way: str
+    is_held: bool
 
 
 class Steps:
@@ -85,7 +89,7 @@ class Paths:
     def find(self, check: int, place: int) -> list[Hop] | None:
         """Return the hops from the nearest source to a sink of the check at `place`, as `find_nodes` does."""
         nodes = self.find_nodes(check, place)
-        return None if nodes is None else [Hop(self.value(node), way) for node, way in nodes]
+        return None if nodes is None else [self._hop(node, way) for node, way in nodes]
 
     def find_nodes(self, check: int, place: int) -> list[tuple[Node, str]] | None:
         """Return the nodes from the nearest source to a sink of the check at `place`, and the way to each.
@@ -163,6 +167,9 @@ class Paths:
             nodes.append((state[0], way))
         return nodes
 
+    def _hop(self, node: Node, way: str) -> Hop:
+        return Hop(self.value(node), way, bool(self._records["Node"][1][node - 1]))
+
     def value(self, node: Node) -> int:
         return int(self._records["Node"][0][node - 1])
 
@@ -202,28 +209,27 @@ def without_repeats(hops: Sequence[Hop], entities: Entities) -> list[Hop]:
             continue
         if shown and entities.place(shown[-1].value) == place:
             if hop.way != "step":
-                shown[-1] = Hop(hop.value, shown[-1].way if shown[-1].way == "source" else hop.way)
+                shown[-1] = replace(hop, way=shown[-1].way if shown[-1].way == "source" else hop.way)
             continue
         shown.append(hop)
     return shown
 
 
 def kept_between(hops: Sequence[Hop], entities: Entities) -> set[int]:
-    """Return where hops lie outside of functions, between one that puts data there and another that takes it out.
+    """Return where hops lie outside of functions, between one whose object holds the data and another that reads it.
 
-    That is a variable of a module, or a member of a class. Functions that contain one another share more than that.
+    So a variable of a module, or a member of a class, stands for a map or an object there, and holds more than the
+    data. Functions that contain one another share their own variables beside.
     """
     kept = set()
     inside: frozenset[int] = frozenset()
-    outside = None
+    outside, is_held = None, False
     for at, hop in enumerate(hops):
         functions = entities.functions(hop.value)
-        if hop.way in ("source", "enter", "leave"):
-            inside, outside = functions, None
-        elif functions:
-            if outside is not None and inside and inside.isdisjoint(functions):
+        if functions or hop.way in ("source", "enter", "leave"):
+            if outside is not None and is_held and hop.way in ("step", "share") and inside.isdisjoint(functions):
                 kept.add(outside)
-            inside, outside = functions, None
+            inside, outside, is_held = functions, None, hop.is_held
         else:
-            outside = at
+            outside = at if inside else None
     return kept

@@ -167,6 +167,12 @@ def test_a_file_that_shares_with_itself_is_seen_as_a_whole():
     assert found_in({"app.py": f"{HEADER}{SETTINGS}{CHANGE}{READ}"}, "sql-injection") == ["sql-injection"]
 
 
+def test_a_variable_of_its_own_holds_nothing_else():
+    theme = "theme = ''\n\ndef change(value):\n    global theme\n    theme = value\n\ndef of(name):\n    return theme\n"
+    files = {"settings.py": theme, "app.py": f"{HEADER}from settings import change, of\n\n{CHANGE}{READ}"}
+    assert found_in(files, "sql-injection") == ["sql-injection"]
+
+
 def test_what_a_function_around_holds_is_not_shared_by_others():
     ask = "    def ask():\n        nonlocal x\n        x = asked()\n\n    ask()\n"
     files = {
