@@ -1,4 +1,4 @@
-"""Templates of Velocity: `$value`, `$!{value.name}`, `#set($a = $b)`, `#foreach($x in $xs)`, `#parse("file")`.
+"""Templates of Velocity: `$value`, `$!{value.name}`, `#set($a = $b)`, `#foreach($x in $xs)`, `#parse("file")`, `#row($x)`.
 
 Source: the Apache Velocity Engine's VTL Reference.
 """
@@ -12,6 +12,7 @@ from facts.template.page import Page, Span, Unreadable
 
 _OPENING = re.compile(
     rb"#\*|##|#\[\[|\\\$|\$!?(?=\{?[A-Za-z_])|#\{?(set|foreach|if|elseif|else|end|parse|include|macro)\b\}?\s*"
+    rb"|#([A-Za-z][\w-]*)(?=\()"
 )
 _ENDS = {b"#*": re.compile(rb"\*#"), b"##": re.compile(rb"\n|\Z"), b"#[[": re.compile(rb"\]\]#")}
 _NAME = re.compile(rb"[A-Za-z_][\w-]*")
@@ -43,6 +44,8 @@ class Velocity(Page):
             return end.end() if end else -1
         if mark[0] == b"\\$":
             return mark.end()
+        if mark[2]:
+            return self._call(mark[2].decode(), mark)
         if mark[1] is None:
             return self._reference(mark)
         return self._directive(mark[1].decode(), mark)
@@ -120,6 +123,21 @@ class Velocity(Page):
                 parameters.append(expressions.word().lstrip("$"))
                 expressions.take(",")
             self.begin_macro("block", macro, parameters, span)
+        return end
+
+    def _call(self, macro: str, mark: re.Match[bytes]) -> int:
+        """`#row($a "b")` runs a macro, or is text."""
+        end = self._closed(mark.end())
+        if end < 0:
+            return mark.end()
+        self.tag_end = end
+        expressions = Expressions(self, Span(mark.end() + 1, end - 1), _GRAMMAR)
+        arguments = []
+        while not expressions.ended:
+            arguments.append(("", expressions.value()))
+            expressions.take(",")
+        span = Span(mark.start(), end)
+        self.call(self.read(macro, span), arguments, span)
         return end
 
     def _set(self, expressions: Expressions, span: Span) -> None:

@@ -272,6 +272,30 @@ class Pages {{
     }}
 }}
 """
+VELOCITY_HANDLER = """import java.util.Properties;
+import org.springframework.web.servlet.view.velocity.VelocityConfigurer;
+
+class Pages {{
+    VelocityConfigurer configurer() {{
+        Properties settings = new Properties();
+        settings.put("eventhandler.referenceinsertion.class", "org.apache.velocity.app.event.implement.{}");
+        settings.put("eventhandler.escape.html.{}", "^((?!_).)+$");
+        VelocityConfigurer made = new VelocityConfigurer();
+        made.setVelocityProperties(settings);
+        return made;
+    }}
+}}
+"""
+OWN_HANDLER = """import org.apache.velocity.app.event.EventCartridge;
+import org.apache.velocity.app.event.ReferenceInsertionEventHandler;
+import org.springframework.web.util.HtmlUtils;
+
+class Escaper implements ReferenceInsertionEventHandler {{
+    public Object referenceInsert(String reference, Object value) {{
+        return {};
+    }}
+}}
+"""
 MAKO = """from flask import request
 from mako.lookup import TemplateLookup
 
@@ -531,6 +555,42 @@ app.get("/", (req, res) => {
         "Shops.java": SPRING,
         "templates/shops/shop.vm": "$name <!-- found -->\n$esc.html($name) $other\n#set($x = $name)$x <!-- found -->",
         "templates/shops/other.vm": "",
+    },
+    "Velocity with references that are escaped": {
+        "Shops.java": SPRING,
+        "Pages.java": VELOCITY_HANDLER.format("EscapeHtmlReference", "other"),
+        "templates/shops/shop.vm": "$name\n#set($x_html = $name)$x_html",
+        "templates/shops/other.vm": "",
+    },
+    "Velocity with references of a form that are escaped": {
+        "Shops.java": SPRING,
+        "Pages.java": VELOCITY_HANDLER.format("EscapeHtmlReference", "match"),
+        "templates/shops/shop.vm": "$name\n#set($_name = $name)$!{_name} <!-- found -->\n$_name.trim() <!-- found -->",
+        "templates/shops/other.vm": "",
+    },
+    "Velocity with a handler that escapes SQL": {
+        "Shops.java": SPRING,
+        "Pages.java": VELOCITY_HANDLER.format("EscapeSqlReference", "match"),
+        "templates/shops/shop.vm": "$name <!-- found -->",
+        "templates/shops/other.vm": "",
+    },
+    "Velocity with a handler of the program": {
+        "Shops.java": SPRING,
+        "Pages.java": OWN_HANDLER.format("HtmlUtils.htmlEscape(value.toString())"),
+        "templates/shops/shop.vm": "$name",
+        "templates/shops/other.vm": "",
+    },
+    "Velocity with a handler of the program that changes nothing": {
+        "Shops.java": SPRING,
+        "Pages.java": OWN_HANDLER.format("value.toString()"),
+        "templates/shops/shop.vm": "$name <!-- found -->",
+        "templates/shops/other.vm": "",
+    },
+    "macros of Velocity": {
+        "Shops.java": SPRING,
+        "templates/shops/shop.vm": "#macro(own $a $b)$a <!-- found -->\n$b#end\n#own($name, 'x')\n#shared('y' $name)",
+        "templates/shops/other.vm": "",
+        "templates/macros.vm": "#macro(shared $a $b)$a\n$b <!-- found -->\n#end\n#macro(unused $a)$a#end",
     },
     "names of Mako's templates": {"app.py": MAKO_NAMES, "templates/shop.mako": OWN_NAMES},
     "Mako": {"app.py": MAKO, "templates/shop.mako": "${name} <!-- found -->\n${name | h}\n${name | n} <!-- found -->"},
