@@ -1,4 +1,4 @@
-"""Templates of Velocity: `$value`, `$!{value.name}`, `#set($a = $b)`, `#foreach($x in $xs)`, `#parse("file")`, `#row($x)`.
+"""Templates of Velocity: `$value`, `$!{value.name}`, `#set($a = $b)`, `#foreach($x in $xs)`, `#row($x)`, `#parse("f")`.
 
 Source: the Apache Velocity Engine's VTL Reference.
 """
