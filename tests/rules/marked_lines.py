@@ -19,9 +19,9 @@ def marked_lines(programs):
     ]
 
 
-def lines_with_findings(programs):
-    """Return the file and line of each finding of an injection."""
+def lines_with_findings(programs, checks="injection"):
+    """Return the file and line of each finding of an injection, or of other checks."""
     tree = MemoryTree({name: text.encode() for name, text in programs.items()}, "guards")
-    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("injection",)})).report
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": (checks,)})).report
     assert not [problem for problem in report.problems if problem.level == "error"]
     return {(finding.place.file, finding.place.line) for finding in report.findings}

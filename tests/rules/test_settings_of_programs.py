@@ -30,3 +30,26 @@ class Start {
 @pytest.mark.parametrize(("value", "expected"), [("true", {("Reader.java", 9)}), ("false", set())])
 def test_fastjson_makes_what_texts_name_where_the_program_says_so(value, expected):
     assert lines_with_findings({"Reader.java": READER, "Start.java": SETTING % value}) == expected
+
+
+SHOP = """\
+from flask import Flask
+from flask_cors import CORS
+
+app = Flask(__name__)
+app.config.from_object("settings")
+CORS(app, supports_credentials=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("", {("shop.py", 6)}),
+        ('CORS_ORIGINS = "*"\n', {("shop.py", 6)}),
+        ('CORS_ORIGINS = ["https://shop.example"]\n', set()),
+        ('CONFIG = {}\nCONFIG["CORS_ORIGINS"] = load()\n', set()),
+    ],
+)
+def test_origins_that_a_program_allows_by_its_settings(setting, expected):
+    assert lines_with_findings({"shop.py": SHOP, "settings.py": setting}, "credentialed-cors") == expected
