@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -31,6 +32,9 @@ LIBRARY_NAME = re.compile(
     r"([-.](v?\d[\w.]*|all|bundle|core|esm|full|global|min|slim|ui|umd|[a-z]{2}))*\.js"
 )
 """Matches the names of libraries for browsers, as programs serve copies of them (GitHub's linguist, vendor.yml)."""
+OF_PYTHON = frozenset({"__future__.py", "_weakrefset.py", "codecs.py", "os.py", "site.py"})
+"""Modules that stand together where Python's own library does, in each version; INTERPRETER is beside it at home."""
+INTERPRETER = "Include/Python.h"
 MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
 MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
@@ -145,19 +149,26 @@ def _language_of_script(tree: Tree, entry: Entry) -> str | None:
 def _copied_libraries(paths: Iterable[str]) -> frozenset[str]:
     """Return the folders of copied libraries.
 
-    They are `…/libs/NAME`, with a licence of their own and no manifest, and those that hold several of DISTRIBUTIONS.
+    They are `…/libs/NAME`, with a licence of their own and no manifest, those that hold several of DISTRIBUTIONS, and
+    Python's own library, which comes with an interpreter, but for the repository of that.
     """
     names: dict[str, set[str]] = {}
     held_packages: dict[str, set[str]] = {}
+    of_python: Counter[str] = Counter()
+    is_python = False
     for path in paths:
         folder, _, name = path.rpartition("/")
+        of_python[folder] += name in OF_PYTHON
+        is_python |= path == INTERPRETER
         if name == "__init__.py":
             above, _, package = folder.rpartition("/")
             if above and package in DISTRIBUTIONS:
                 held_packages.setdefault(above, set()).add(package)
         if folder.rpartition("/")[0].rpartition("/")[2] == "libs":
             names.setdefault(folder, set()).add(name)
-    gathered = (folder for folder, packages in held_packages.items() if len(packages) >= COPIES)
+    gathered = {folder for folder, packages in held_packages.items() if len(packages) >= COPIES}
+    if not is_python:
+        gathered.update(folder for folder, n in of_python.items() if n == len(OF_PYTHON))
     return frozenset(gathered) | frozenset(
         folder
         for folder, held in names.items()

@@ -165,6 +165,15 @@ def skipped_as_vendored(files: dict[str, bytes]) -> set[str]:
     return set(report.coverage.skipped.get("vendored", ()))
 
 
+@pytest.mark.parametrize("folder", ["Portable/python-3.8/lib", "runtime"])
+def test_the_library_of_an_interpreter_that_comes_along_is_vendored(folder):
+    library = ["__future__.py", "_weakrefset.py", "codecs.py", "os.py", "site.py", "json/decoder.py"]
+    files = {f"{folder}/{name}": b"a = 1\n" for name in library}
+    own = {"shop.py": b"a = 1\n", "tools/os.py": b"a = 1\n", "tools/site.py": b"a = 1\n"}
+    assert skipped_as_vendored(files | own) == files.keys()
+    assert skipped_as_vendored(files | own | {"Include/Python.h": b"int a;\n"}) == set()
+
+
 @pytest.mark.parametrize(
     ("root", "package", "own"),
     [
