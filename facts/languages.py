@@ -64,7 +64,7 @@ LANGUAGES = {
         Language("html", (".html", ".htm", ".xhtml", ".tmpl", ".tpl"), "", module="facts.template"),
         Language("jinja", (".j2", ".jinja", ".jinja2", ".njk", ".swig"), "", "html", "facts.template.jinja"),
         Language("handlebars", (".hbs", ".handlebars", ".mustache"), "", "html", "facts.template.handlebars"),
-        Language("gotemplate", (".gohtml", ".gotmpl"), "", "html", "facts.template.go"),
+        Language("gotemplate", (".gohtml", ".gotmpl", ".gtpl"), "", "html", "facts.template.go"),
         Language("freemarker", (".ftl", ".ftlh"), "", "html", "facts.template.freemarker"),
         Language("velocity", (".vm", ".vtl"), "", "html", "facts.template.velocity"),
         Language("mako", (".mako", ".mak"), "", "html", "facts.template.mako"),
