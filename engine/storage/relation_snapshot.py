@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from threading import Lock
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Stored(Snapshot):
 
     def __init__(self, relation: Relation) -> None:
         super().__init__(relation.name, relation.arity, relation.dtype, relation.n, relation.bits)
-        self._relation, self._lock = relation, Lock()
+        self._relation = relation
         self.arrangements: dict[tuple[int, ...], Arrangement] = relation.arrangements
         self.blocks, self.columns, self.find = relation.blocks, relation.columns, relation.find
 
@@ -40,7 +39,7 @@ class Stored(Snapshot):
         Readers keep the object they were given: what another one needs beyond it is added to a copy.
         """
         key = tuple(key)
-        with self._lock:
+        with self._relation.arranging:
             found = self.arrangements.get(key)
             if found is None:
                 found = self._relation.arrangement(key, payload=payload, old=False)
