@@ -2,7 +2,8 @@
 
 An include in quotes (level 1) is looked for beside the file that has it. Then, and for those in angle brackets (level
 0), in directories that compilers are likely to be given: the file whose path ends with what is written, the nearest to
-the includer first. Headers of the C library in angle brackets lead out of the mount, unless a directory is named.
+the includer first. The directory of the mount itself may be named before a path in it. Headers of the C library in
+angle brackets lead out of the mount, unless a directory is named.
 """
 
 import posixpath
@@ -59,7 +60,13 @@ class _Files:
         candidates = (
             path for path in self._by_name.get(posixpath.basename(name), ()) if ("/" + path).endswith("/" + name)
         )
-        return min(candidates, key=lambda path: (-_shared(importer, path), path.count("/"), path), default=None)
+        nearest = min(candidates, key=lambda path: (-_shared(importer, path), path.count("/"), path), default=None)
+        return nearest or self._below_mount(name)
+
+    def _below_mount(self, name: str) -> str | None:
+        """Return the file that `mount/directory/file` means: a compiler may look beside the mount, too."""
+        below = name.partition("/")[2]
+        return below if "/" in below and below in self._paths else None
 
 
 def _shared(first: str, second: str) -> int:

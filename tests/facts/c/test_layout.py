@@ -37,6 +37,11 @@ def test_files_are_named_by_their_paths():
         ("src/a.c", 0, "sys/types.h", ["compat/sys/types.h"], None),
         ("src/a.c", 0, "openssl/ssl.h", [], None),
         ("src/a.c", 0, "CONFIG", ["src/config.h"], None),
+        # the directory of the mount may stand first, before a path from there on
+        ("src/core/a.c", 0, "program/src/b.h", ["src/b.h"], "src/b.h"),
+        ("src/core/a.c", 1, "program/src/b.h", ["src/b.h", "lib/program/src/b.h"], "lib/program/src/b.h"),
+        ("src/a.c", 0, "library/b.h", ["b.h"], None),
+        ("src/a.c", 0, "library/src/b.h", ["lib/src/b.h"], None),
     ],
 )
 def test_includes_mean(importer, level, name, others, target):
