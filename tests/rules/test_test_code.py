@@ -55,6 +55,17 @@ def test_modules_that_import_a_library_of_load_tests(rows):
     assert {path for path in found if not path.endswith("/")} == set(files)
 
 
+def test_what_a_fuzzer_calls_is_test_code(rows):
+    files = {
+        "a.c": "int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return data[0] != size; }\n",
+        "B.java": "class B { public static void fuzzerTestOneInput(byte[] data) { B.of(data); } }\n",
+        "c.py": "import atheris\n",
+    }
+    others = {"d.c": "int test_one_input(void) { return 0; }\n", "D.java": "class D { void fuzz() { } }\n"}
+    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
+    assert {path for path in found if not path.endswith("/")} == set(files)
+
+
 def test_examples_alone_are_a_program(rows):
     files = dict.fromkeys(("examples/a.py", "examples/b/c.py", "tests/test_app.py"), "")
     assert {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")} == {"tests/test_app.py"}
