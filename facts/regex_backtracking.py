@@ -19,6 +19,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any, TypeVar
 
 MAX_POSITIONS = 160
@@ -174,7 +176,24 @@ def exponential(pattern: str, *, merged: bool = False, line_ends: str = "\n") ->
         whole = build(automaton, items)
     except (TooLarge, RecursionError):
         return False
-    return any(not component & whole.last.keys() for component in ambiguous_components(automaton))
+    return any(
+        not component & whole.last.keys() and not always_ends(automaton, component, whole.last)
+        for component in ambiguous_components(automaton)
+    )
+
+
+def always_ends(automaton: Automaton, component: Collection[int], last: Collection[int]) -> bool:
+    """Return True if a loop of one character ends in a match, whatever comes: `([^>]|"[^"]*")*(>|$)`.
+
+    Behind it the pattern ends by every character that the loop does not take, and where the text does.
+    """
+    for position in component:
+        if position in automaton.follow[position]:
+            ends = [automaton.characters[q] for q in automaton.follow[position] if q in last]
+            taken = reduce(or_, ends, automaton.characters[position])
+            if 0 in ends and taken == automaton.alphabet.every:
+                return True
+    return False
 
 
 def polynomial(pattern: str, line_ends: str = "\n") -> bool:

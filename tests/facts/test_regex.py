@@ -33,6 +33,9 @@ from facts.render_facts import render
         r"^(\s)(?:\s*\1){2,}\s*$",
         r"^(?:(?!b)\w|a)*$",
         r"^(?:a(?!c)b|ab)*$",
+        r"""</?("[^"]*"|'[^']*'|[^>])*>""",
+        r"(a|[^>])*(b|$)",
+        r"(a|[^>])*(>x|$)",
     ],
 )
 def test_ambiguous_loops_are_found(pattern):
@@ -60,6 +63,9 @@ def test_ambiguous_loops_are_found(pattern):
         r"^([*\-_])(?:\s*\1){2,}\s*$",
         r"^(?:(?!a)\w|a)*$",
         r"^(?:a(?=b)|ab)*$",
+        r"""</?("[^"]*"|'[^']*'|[^>])*(>|$)""",  # nothing can fail behind a loop that takes all but `>`
+        r"(\w+)*(\W|$)",
+        r"(a|[^>b])*(>|b|$)",
         r"(not a pattern",
         r"no loop (at all)",
         "",
