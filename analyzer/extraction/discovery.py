@@ -28,7 +28,7 @@ LIBRARY_FOLDERS = frozenset({"lib", "libs"})
 LIBRARY_NAME = re.compile(
     r"(ace|angular|backbone|bootstrap|chart|codemirror|d3|ember|fabric|handlebars|hammer|highcharts|html5shiv|jquery"
     r"|knockout|leaflet|lodash|lunr|mathjax|modernizr|moment|mootools|mustache|prototype|raphael|react|require|select2"
-    r"|socket\.io|sortable|three|tinymce|underscore|video|vue|zepto)"
+    r"|socket\.io|sortable|swagger|three|tinymce|underscore|video|vue|zepto)"
     r"([-.](v?\d[\w.]*|all|bundle|core|esm|full|global|min|slim|ui|umd|[a-z]{2}))*\.js"
 )
 """Matches the names of libraries for browsers, as programs serve copies of them (GitHub's linguist, vendor.yml)."""
@@ -50,6 +50,7 @@ BUNDLED = re.compile(
     rb"\bwebpackBootstrap\b|\(function webpackUniversalModuleDefinition\(|\bvar __webpack_(modules|exports)__ = "
     rb"|\(function(\(\)\{function)? ?\w\(\w,\w,\w\)\{function \w\(\w,\w\)\{if\(!\w\[\w\]\)\{if\(!\w\[\w\]\)"
     rb"|typeof exports === 'object' && typeof module !== 'undefined' \? (module\.exports = )?factory\("
+    rb"|['\"]object['\"] ?== ?typeof exports\s*&& ?['\"]object['\"] ?== ?typeof module\b"
     rb"|\bvar Module ?= ?typeof Module ?!==? ?['\"]undefined['\"]"
     rb"|(window|self|this|globalThis|global)(\.|\[['\"])(webpackJsonp|webpackChunk|TURBOPACK\b|parcelRequire)"
     rb"|\bvar __commonJS(Min)? = \(cb, mod\) =>|\bconst __vite__mapDeps ?="

@@ -17,21 +17,21 @@ _ATTRIBUTE = re.compile(
     rb"(?<=\s)(?:class|for|default|in|if|else|new|this|import|export|var|function|return|with|typeof|delete|super)(?==[\"'{])"
     rb"|(?<=\s)default(?=\s*/>)"
 )
-# An ampersand in what may be text between tags and braces, which begins no character reference: <p>Q & A</p>.
+# An ampersand in what may be text between tags and braces, which begins no character reference: <p>Q & A</p>, or two.
 _BETWEEN_TAGS = re.compile(rb"(?<=[>}])[^<>{}&]*&[^<>{}]*(?=[<{])")
 # And in texts of attributes: <a href="/books?shop=1&order=title">.
 _IN_ATTRIBUTE = re.compile(rb"(?<=[\w-]=)(?:\"[^\"\n]*&[^\"\n]*\"|'[^'\n]*&[^'\n]*')")
 _TEXTS = frozenset({"jsx_text", "string_fragment", "string"})
 # A method bound to its object, as Babel may read it: onClick={::this.show}.
 _BOUND_METHOD = re.compile(rb"(?<=[=(\[{,:?&|\s])::(?=[A-Za-z_$])")
-_AMPERSAND = re.compile(rb"(?<!&)&(?![&=]|#?\w+;)")
+_AMPERSAND = re.compile(rb"&(?!=|#?\w+;)")
 _TYPE_STAR = re.compile(rb"(?<=\bexport)(\s+)type(?=\s+\*)")
 # Words that the grammar wants elsewhere, as names of members: `in?: string`, `in: "header" | "query"`.
 _MEMBER = re.compile(rb"(?m)(?<=^[ \t])([ \t]*)(in|abstract)(?=\??:)")
 _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
-# Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`.
+# Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`, `import("x").T[]`.
 _MODULE = rb"import\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*\)"
-_MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+[<>])")
+_MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+(?:[<>]|\[\]))")
 # Types that a tag is given, behind `await`: await query<User[]>`SELECT 1`.
 _TAG_TYPES = re.compile(rb"(?<=[\w$])<[^<>`()]+(?:<[^<>`()]*>[^<>`()]*)*>(?=[ \t]*`)")
 # A line that begins a call signature, `<T>(a: T): B`.

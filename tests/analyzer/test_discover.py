@@ -95,6 +95,13 @@ def test_a_first_line_longer_than_systems_read_names_no_interpreter():
             True,
         ),
         ("a.js", "(function (root, f) { if (typeof exports === 'object') { module.exports = f(); } })()", False),
+        (
+            "a.js",
+            "!(function (e, t) {\n  'object' == typeof exports && 'object' == typeof module\n    ? (module.exports = t())",
+            True,
+        ),
+        ("a.js", '!function(e,t){"object"==typeof exports&&"object"==typeof module?module.exports=t():e.A=t()}', True),
+        ("a.js", "if (typeof exports === 'object' && typeof module === 'object') module.exports = f();", False),
         ("a.js", "// Shared memory\nvar Module = typeof Module !== 'undefined' ? Module : {};", True),
         ("a.js", "let a;\n" * 1000 + "(function webpackUniversalModuleDefinition(root, factory) {", False),
         ("a.js", '(window["webpackJsonp"] = window["webpackJsonp"] || []).push([["a"], {}]);', True),
