@@ -97,7 +97,7 @@ def test_a_first_line_longer_than_systems_read_names_no_interpreter():
         ("a.js", "(function (root, f) { if (typeof exports === 'object') { module.exports = f(); } })()", False),
         (
             "a.js",
-            "!(function (e, t) {\n  'object' == typeof exports && 'object' == typeof module\n    ? (module.exports = t())",
+            "!(function (e, t) {\n  'object' == typeof exports && 'object' == typeof module\n    ? e.exports = t()",
             True,
         ),
         ("a.js", '!function(e,t){"object"==typeof exports&&"object"==typeof module?module.exports=t():e.A=t()}', True),

@@ -57,7 +57,7 @@ def test_modules_that_import_a_library_of_load_tests(rows):
 
 def test_what_a_fuzzer_calls_is_test_code(rows):
     files = {
-        "a.c": "int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return data[0] != size; }\n",
+        "a.c": "int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return data[0] != size; }\n",
         "B.java": "class B { public static void fuzzerTestOneInput(byte[] data) { B.of(data); } }\n",
         "c.py": "import atheris\n",
     }
