@@ -173,3 +173,25 @@ def found(flows):
 @pytest.mark.parametrize("file", FILES, ids=PROGRAMS)
 def test_taint_flows_where_the_language_lets_it(found, marked, file):
     assert found[file] == marked(FILES[file])
+
+
+def test_the_depth_of_a_path_is_the_number_of_its_keys(rows):
+    """Paths are kept short by their depth: if it were too small, what calls itself would make longer ones for ever."""
+    script = """
+const o = { a: { b: source() } };
+sink(Object.values(Object.fromEntries(Object.entries(o)))[0].b);
+const m = new Map([["a", { b: [source()] }]]);
+sink(new Map(m.entries()).get("a").b);
+sink(Object.fromEntries(Object.entries(o).map(([k, v]) => [k, v])).a.b);
+"""
+    rules = f"""
+.use findings, model_vocabulary, taint
+text_kind("test"). taint_check("test", "test"). {MODEL}
+.decl wrong(key: symbol)
+wrong(key) :- tainted(_, _, [_, [key, rest, depth], _]), rest = [_, _, other_depth], depth != other_depth + 1.
+wrong(key) :- tainted(_, _, [_, [key, nil, depth], _]), depth != 1.
+.decl deep(key: symbol)
+deep(key) :- tainted(_, _, [_, [key, [_, [_, _, _], _], _], _]).
+"""
+    assert rows("wrong", {"a.js": HEADER + script}, rules) == []
+    assert rows("deep", {"a.js": HEADER + script}, rules)
