@@ -40,7 +40,7 @@ def _of_literal(head: str, literal: Literal) -> Iterable[Dependency]:
 
 
 def stratify(relations: Sequence[str], clauses: Iterable[CheckedClause], report: Report) -> tuple[Stratum, ...]:
-    """Return the strata; negation and aggregates within one are reported, with the cycle they are in."""
+    """Return the strata; of negations and aggregates within one the shortest cycle is reported."""
     by_head: dict[str, list[CheckedClause]] = {name: [] for name in relations}
     found: list[Dependency] = []
     for clause in clauses:
@@ -51,9 +51,12 @@ def stratify(relations: Sequence[str], clauses: Iterable[CheckedClause], report:
         needs[dependency.head][dependency.relation] = None
     components = strongly_connected(needs)
     stratum_of = {name: number for number, component in enumerate(components) for name in component}
+    cyclic: dict[int, list[Dependency]] = {}
     for dependency in found:
         if dependency.through and stratum_of[dependency.head] == stratum_of[dependency.relation]:
-            _report_cycle(dependency, needs, report)
+            cyclic.setdefault(stratum_of[dependency.head], []).append(dependency)
+    for inside in cyclic.values():
+        _report_cycle(inside, needs, report)
     for clause in (clause for clauses in by_head.values() for clause in clauses if clause.body or clause.plan):
         _check_recursion(clause, stratum_of, report)
     return tuple(
@@ -81,15 +84,19 @@ def _check_recursion(clause: CheckedClause, stratum_of: Mapping[str, int], repor
             report.error("E052", message, clause.span, "there is one version for each recursive atom")
 
 
-def _report_cycle(dependency: Dependency, needs: Mapping[str, Iterable[str]], report: Report) -> None:
-    path = " → ".join([dependency.head, *_path(dependency.relation, dependency.head, needs)])
+def _report_cycle(inside: Sequence[Dependency], needs: Mapping[str, Iterable[str]], report: Report) -> None:
+    """Report the shortest cycle of a component by one of the dependencies inside it, and how many others there are."""
+    paths = [_path(dependency.relation, dependency.head, needs) for dependency in inside]
+    path, dependency = min(zip(paths, inside, strict=True), key=lambda each: len(each[0]))
+    cycle = " → ".join([dependency.head, *path])
+    more = f" (one of {len(inside)} negations and aggregates in this recursion)" if len(inside) > 1 else ""
     if dependency.through == "negation":
-        message = f"relation '{dependency.head}' depends on its own negation: {path}"
-        help = "compute the negated relation without this one, in an earlier stratum"
+        message = f"relation '{dependency.head}' depends on its own negation: {cycle}"
+        help = f"compute the negated relation without this one, in an earlier stratum{more}"
         report.error("E030", message, dependency.span, help)
     else:
-        message = f"relation '{dependency.head}' depends on an aggregate of itself: {path}"
-        report.error("E031", message, dependency.span, "compute the aggregated relation in an earlier stratum")
+        message = f"relation '{dependency.head}' depends on an aggregate of itself: {cycle}"
+        report.error("E031", message, dependency.span, f"compute the aggregated relation in an earlier stratum{more}")
 
 
 def _path(start: str, goal: str, needs: Mapping[str, Iterable[str]]) -> list[str]:
