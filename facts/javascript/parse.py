@@ -32,8 +32,10 @@ _VARIANCE = re.compile(rb"(?<=[<,])(\s*)(?:in\s+out|in|out)(?=\s+[A-Z])")
 # Types of modules: `await f<typeof import("x")>()`, `import("x").T<U>`, `import("x").T[]`.
 _MODULE = rb"import\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*\)"
 _MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"(?=\.[\w.]+(?:[<>]|\[\]))")
-# Types that a tag is given, behind `await`: await query<User[]>`SELECT 1`.
-_TAG_TYPES = re.compile(rb"(?<=[\w$])<[^<>`()]+(?:<[^<>`()]*>[^<>`()]*)*>(?=[ \t]*`)")
+# Types that a tag is given, behind `await` or a call: await query<User[]>`SELECT 1`, styled(Button) <Props>`top: 0`.
+_TAG_TYPES = re.compile(rb"(?:(?<=[\w$)])|(?<=\) ))<[^<>`()]+(?:<[^<>`()]*>[^<>`()]*)*>(?=[ \t]*`)")
+# A word for a type as the name of a parameter: `(string) => void`.
+_PARAMETER = re.compile(rb"(?<=\()(?:string|number|boolean|object|symbol|any|unknown|never)(?=\)\s*=>)")
 # A line that begins a call signature, `<T>(a: T): B`.
 _SIGNATURE = re.compile(rb"\n[ \t]*[ \t](?=<[\s\w])")
 _REMARKS = (b"//", b"/*", b"*")
@@ -84,6 +86,7 @@ def parse(language: str, text: bytes) -> Node:
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
         mended = _TAG_TYPES.sub(_blank, _MODULE_TYPE.sub(_name, mended))
+        mended = _PARAMETER.sub(_name, mended)
         mended = _MEMBER.sub(lambda match: match[1] + b"x" * len(match[2]), mended)
     if language == "typescript":
         mended = _with_ends(mended)
