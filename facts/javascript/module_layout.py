@@ -3,8 +3,8 @@
 A module is named by its path without suffix, `index` by its directory. A relative import is the file of that path, as
 written or with a suffix, else the `index` file of the directory; `./a.js` may mean `./a.ts`, which it is compiled from.
 `@/a` and `~/a`, which no package is named, are by convention (`paths` of a tsconfig.json, aliases of bundlers) below a
-directory around the importer, or its `src`; `src/a` stands in such a directory. The outermost that has the file is
-taken. `@shop/prices/a` is below `packages/prices`, or another directory of workspaces, if the scope is the repository's
+directory around the importer, or its `src`; `src/a` stands in such a directory; `$lib/a`, `@lib/a` are in its
+`src/lib`, and so for other directories. The outermost that has the file is taken. `@shop/prices/a` is below `packages/prices`, or another directory of workspaces, if the scope is the repository's
 own: at least two, and most, of the names that files import under it are such directories. What a directory
 `node_modules` around the importer has is that package, the innermost first. Other imports name packages, which are not
 looked for.
@@ -63,11 +63,17 @@ def _resolve(importer: str, name: str, paths: dict) -> str | None:
 def _by_convention(importer: str, name: str) -> Iterator[str]:
     """Yield the paths that an import from the root of the importer's project may mean, outermost first."""
     alias, _, rest = name.partition("/")
-    if not rest or alias not in _PROJECT_ROOTS:
+    if not rest and not alias.startswith("$"):
+        return
+    if alias in _PROJECT_ROOTS:
+        roots = _PROJECT_ROOTS[alias]
+    elif alias[:1] in ("@", "$"):
+        roots = (f"src/{alias[1:]}",)
+    else:
         return
     parts = importer.split("/")[:-1]
     for depth in range(len(parts) + 1):
-        for source_root in _PROJECT_ROOTS[alias]:
+        for source_root in roots:
             yield posixpath.normpath(posixpath.join(*parts[:depth], source_root, rest))
 
 

@@ -38,6 +38,11 @@ from facts.javascript.module_layout import layout
         ("src/a.ts", "@", ["src/index.ts"], None),
         ("src/a.ts", "@scope/lib", ["src/lib.ts"], None),
         ("src/a.ts", "lib/db", ["src/lib/db.ts"], None),
+        ("web/src/routes/a.ts", "$lib/db", ["web/src/lib/db.ts", "lib/db.ts"], "web/src/lib/db.ts"),
+        ("src/routes/a.ts", "$lib", ["src/lib/index.ts"], "src/lib/index.ts"),
+        ("src/a.ts", "@components/list", ["src/components/list.tsx"], "src/components/list.tsx"),
+        ("src/a.ts", "@components/list", ["components/list.tsx", "src/list.tsx"], None),
+        ("src/a.ts", "$lib/../db", ["src/lib/a.ts", "db.ts"], None),
         # packages below node_modules, the innermost first
         (
             "p/node_modules/@shop/cart/a.js",
