@@ -1,0 +1,34 @@
+"""Sides of conditionals that no compiler of today sees."""
+
+import pytest
+
+from facts.c.conditionals import settled
+
+
+@pytest.mark.parametrize(
+    ("condition", "first", "second"),
+    [
+        ("if 0", False, True),
+        ("if 1", True, False),
+        ("ifdef __cplusplus", False, True),
+        ("ifndef __cplusplus", True, False),
+        ("if !defined(__cplusplus)", True, False),
+        ("if __STDC_VERSION__ >= 199901L", True, False),
+        ("if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L", True, False),
+        ("if defined __STDC_VERSION__ && (__STDC_VERSION__ >= 201112L)", True, False),
+        ("ifdef __STDC_VERSION__", True, False),
+        ("if __STDC_VERSION__ < 199901L", False, True),
+        ("if !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L", False, True),
+        # not decided
+        ("if __STDC_VERSION__ >= 202311L", True, True),
+        ("if __STDC_VERSION__ >= 199901L && defined(FAST)", True, True),
+        ("if !defined(__STDC_VERSION__) && FAST", True, True),
+        ("ifdef FAST", True, True),
+        ("if FAST", True, True),
+    ],
+)
+def test_a_side_is_kept_if_a_compiler_may_see_it(condition, first, second):
+    text = f"#{condition}\nint first;\n#else\nint second;\n#endif\n".encode()
+    kept = settled(text)
+    assert (b"first" in kept, b"second" in kept) == (first, second)
+    assert kept.count(b"\n") == text.count(b"\n")
