@@ -13,12 +13,13 @@ _DIRECTIVE = re.compile(
 _COMMENT = re.compile(rb"/\*.*?\*/|//.*", re.DOTALL)
 _NEVER = re.compile(
     rb"if (?:0|!1|(?:defined\(?__cplusplus\)?|__cplusplus>=?[0-9L]+|__cplusplus)(?:&&[^|]*)?)|ifdef __cplusplus"
-    rb"|if (?:!defined\(?__STDC_VERSION__\)?(?:\|\|)?)?(?:\(?__STDC_VERSION__<(?:199901|201112|201710)L?\)?)?"
+    rb"|if (?:!defined\(?__STDC_VERSION__\)?(?:\|\|)?)?(?:\(?__STDC_VERSION__(?:[-+]0)?<(?:199901|201112|201710)L?\)?)?"
+    rb"|if !\(defined\(?__STDC_VERSION__\)?&&__STDC_VERSION__(?:[-+]0)?>=(?:199901|201112|201710)L?\)"
     rb"|ifndef __STDC_VERSION__"
 )
 _ALWAYS = re.compile(
     rb"if (?:1|!0|!defined\(__cplusplus\))|ifndef __cplusplus|ifdef __STDC_VERSION__"
-    rb"|if (?:defined\(?__STDC_VERSION__\)?(?:&&)?)?(?:\(?__STDC_VERSION__>=(?:199901|201112|201710)L?\)?)?"
+    rb"|if (?:defined\(?__STDC_VERSION__\)?(?:&&)?)?(?:\(?__STDC_VERSION__(?:[-+]0)?>=(?:199901|201112|201710)L?\)?)?"
 )
 _DECIDED = re.compile(rb"__cplusplus|__STDC_VERSION__|#[ \t]*if[ \t]+!?[01]\b")
 

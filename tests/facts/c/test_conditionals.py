@@ -19,6 +19,8 @@ from facts.c.conditionals import settled
         ("ifdef __STDC_VERSION__", True, False),
         ("if __STDC_VERSION__ < 199901L", False, True),
         ("if !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L", False, True),
+        ("if __STDC_VERSION__-0 >= 201112L", True, False),
+        ("if !(defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)", False, True),
         # not decided
         ("if __STDC_VERSION__ >= 202311L", True, True),
         ("if __STDC_VERSION__ >= 199901L && defined(FAST)", True, True),
