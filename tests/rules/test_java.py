@@ -98,6 +98,15 @@ PROGRAMS = {
         },
         {"b.Main.run": ["a.A.In.m", "a.A.f", "a.A.g", "b.Other.h"]},
     ),
+    "a static import is called from a class that has a base, unless it inherits the name": (
+        {
+            "a/A.java": "package a;\npublic class A { public static void f() {} public static void g() {} }\n",
+            "b/Main.java": "package b;\nimport static a.A.f;\nimport static a.A.g;\n"
+            "class Base { static void g() {} }\n"
+            "class Main extends Base implements java.io.Serializable { static void run() { f(); g(); } }\n",
+        },
+        {"b.Main.run": ["a.A.f", "b.Base.g"]},
+    ),
     "a declared type names the methods of a library": (
         {
             "p/Main.java": "package p;\nimport java.sql.*;\nimport javax.servlet.http.HttpServletRequest;\n"
