@@ -4,10 +4,10 @@ A module is named by its path without suffix, `index` by its directory. A relati
 written or with a suffix, else the `index` file of the directory; `./a.js` may mean `./a.ts`, which it is compiled from.
 `@/a` and `~/a`, which no package is named, are by convention (`paths` of a tsconfig.json, aliases of bundlers) below a
 directory around the importer, or its `src`; `src/a` stands in such a directory; `$lib/a`, `@lib/a` are in its
-`src/lib`, and so for other directories. The outermost that has the file is taken. `@shop/prices/a` is below `packages/prices`, or another directory of workspaces, if the scope is the repository's
-own: at least two, and most, of the names that files import under it are such directories. What a directory
-`node_modules` around the importer has is that package, the innermost first. Other imports name packages, which are not
-looked for.
+`src/lib`, and so for other directories. The outermost that has the file is taken. `@shop/prices/a` is below
+`packages/prices`, or another directory of workspaces, if the scope is the repository's own: at least two, and most, of
+the names that files import under it are such directories. What a directory `node_modules` around the importer has is
+that package, the innermost first. Other imports name packages, which are not looked for.
 """
 
 import posixpath
