@@ -19,8 +19,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
 from typing import Any, TypeVar
 
 MAX_POSITIONS = 160
@@ -177,22 +175,29 @@ def exponential(pattern: str, *, merged: bool = False, line_ends: str = "\n") ->
     except (TooLarge, RecursionError):
         return False
     return any(
-        not component & whole.last.keys() and not always_ends(automaton, component, whole.last)
+        not component & whole.last.keys() and not always_matches(automaton, component, whole.last)
         for component in ambiguous_components(automaton)
     )
 
 
-def always_ends(automaton: Automaton, component: Collection[int], last: Collection[int]) -> bool:
-    """Return True if a loop of one character ends in a match, whatever comes: `([^>]|"[^"]*")*(>|$)`.
+def always_matches(automaton: Automaton, component: set[int], last: Collection[int]) -> bool:
+    """Return True if some loop of one character in the component goes on to a match whatever follows.
 
-    Behind it the pattern ends by every character that the loop does not take, and where the text does.
+    As that of `[^>]` in `("[^"]*"|[^>])*(>|$)`. Without it, the component has one way to match each word.
     """
-    for position in component:
-        if position in automaton.follow[position]:
-            ends = [automaton.characters[q] for q in automaton.follow[position] if q in last]
-            taken = reduce(or_, ends, automaton.characters[position])
-            if 0 in ends and taken == automaton.alphabet.every:
-                return True
+    for loop in component & automaton.follow.keys():
+        follow = automaton.follow[loop]
+        ends = [p for p in follow if p in last]
+        taken = automaton.characters[loop]
+        for p in ends:
+            taken |= automaton.characters[p]
+        if (
+            loop in follow
+            and taken == automaton.alphabet.every
+            and any(not automaton.characters[p] for p in ends)
+            and not any(component & other for other in ambiguous_components(automaton, without=loop))
+        ):
+            return True
     return False
 
 
@@ -385,11 +390,15 @@ def category(alphabet: Alphabet, name: int) -> int:
     return mask | (alphabet.beyond if re.match(shorthand, chr(LATIN_BITS)) else 0)
 
 
-def ambiguous_components(automaton: Automaton) -> list[set[int]]:
-    """Return, for each way to leave a position and come back by one word in two ways, the positions on the way."""
+def ambiguous_components(automaton: Automaton, without: int | None = None) -> list[set[int]]:
+    """Return, for each way to leave a position and come back by one word in two ways, the positions on the way.
+
+    None of them goes by the position `without`.
+    """
     graph = {
-        p: [q for q in follow if automaton.read(p, q) or not automaton.characters[q]]
+        p: [q for q in follow if q != without and (automaton.read(p, q) or not automaton.characters[q])]
         for p, follow in automaton.follow.items()
+        if p != without
     }
     found = []
     for component in strong_components(graph, range(len(automaton.characters))):

@@ -5,7 +5,7 @@ import re
 _OURS = re.compile(r"(?:#|//|/\*+|<!--)\s*analyze:")
 FOREIGN = (
     re.compile(r"#\s*noqa\s*:\s*([A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*)", re.IGNORECASE),
-    re.compile(r"#\s*(noqa)\b(?!\s*:)", re.IGNORECASE),
+    re.compile(r"#\s*(noqa)\b(?!\s*:\s*[A-Z]+\d)", re.IGNORECASE),
     re.compile(r"#\s*(?:flake8|ruff)\s*[:=]\s*noqa\s*:\s*([A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*)", re.IGNORECASE),
     re.compile(r"#\s*(?:flake8|ruff)\s*[:=]\s*(noqa)\b(?!\s*:)", re.IGNORECASE),
     re.compile(r"#\s*nosec[\s:]+([BG]\d+(?:[\s,]+[BG]\d+)*)", re.IGNORECASE),

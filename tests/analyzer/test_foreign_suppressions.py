@@ -31,6 +31,7 @@ NAMES = ForeignNames(
         ("# noqa", {"import"}),
         ("# NoQA: F401", {"import"}),
         ("# noqa needed by plugins", {"import"}),
+        ("# noqa: needed by plugins", {"import"}),
         ("# noqa:S602,F401 needed by plugins", {"command", "import"}),
         ("# type: ignore # noqa: E501 F401", {"import"}),
         ("# nosec B602", {"command"}),

@@ -36,6 +36,10 @@ from facts.render_facts import render
         r"""</?("[^"]*"|'[^']*'|[^>])*>""",
         r"(a|[^>])*(b|$)",
         r"(a|[^>])*(>x|$)",
+        r"<(\"[^\"]*\"|[^>])*>",
+        r"<(\"[^\"]*\"|[^>])*(>|;)",
+        r"<(\"(a+)+\"|[^>])*(>|$)",
+        r"<(\"[^\"]*\"|[^>;])*(>|$)",
     ],
 )
 def test_ambiguous_loops_are_found(pattern):
@@ -50,6 +54,7 @@ def test_ambiguous_loops_are_found(pattern):
         r"(\d{1,3}\.){3}\d{1,3}",
         r"([a-z]+,)*[a-z]+$",
         r"(a+)+",  # nothing can fail after the loop
+        r"<(\"[^\"]*\"|'[^']*'|[^>])*(>|$)",
         r"(a|b)*c",
         r"^(\w+)(\s+\w+)*$",
         r'"([^"\\]|\\.)*"',
