@@ -53,3 +53,32 @@ CORS(app, supports_credentials=True)
 )
 def test_origins_that_a_program_allows_by_its_settings(setting, expected):
     assert lines_with_findings({"shop.py": SHOP, "settings.py": setting}, "credentialed-cors") == expected
+
+
+ORDERS = """\
+from flask import Flask, request
+from lxml import etree
+
+app = Flask(__name__)
+
+
+@app.route("/order", methods=["POST"])
+def order():
+    etree.fromstring(request.data)
+    etree.fromstring(request.data, etree.XMLParser())
+    return "ordered"
+"""
+PARSER = "from lxml import etree\n\netree.set_default_parser(%s)\n"
+
+
+@pytest.mark.parametrize(
+    ("parser", "expected"),
+    [
+        ("etree.XMLParser(resolve_entities=False)", {("orders.py", 10)}),
+        ("parser=etree.XMLParser(resolve_entities=False)", {("orders.py", 10)}),
+        ("etree.XMLParser(remove_blank_text=True)", {("orders.py", 9), ("orders.py", 10)}),
+    ],
+)
+def test_the_default_parser_of_a_program_leaves_entities_alone(parser, expected):
+    files = {"orders.py": ORDERS, "parsing.py": PARSER % parser}
+    assert lines_with_findings(files, "xml-external-entity") == expected
