@@ -32,9 +32,11 @@ IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(
 def test_examples_beside_a_program_are_no_part_of_it(rows):
     beside = {"examples/a.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java", "samples/d.c", "demo/e.js"}
     beside |= {"contrib/loadtesting/k.py", "load-tests/l.js", "benchmarks/m.py", "stress_test/n.c", "perf-tests/o.ts"}
+    beside |= {"testsuite/v.py", "shoptestsuite/code/w.c", "pkg/shop-test-suite/x.js"}
     beside |= {"docs/code/f.c", "doc/tutorial/code/g.go", "samples/h/src/main/java/p/H.java"}
     program = {"shop/app.py", "docs/conf.py", "org/p/examples/D.java", "src/main/java/p/docs/E.java"}
     program |= {"org/p/demo/F.java", "loader/tested.py", "stress/q.py", "benchmarking/r.js", "org/p/benchmark/S.java"}
+    program |= {"suites/app.py", "contest/suite.py", "org/p/testsuite/Y.java"}
     program |= {"download_tester/t.py", "performance/u.ts"}
     found = {path for (path,) in rows("in_tests", dict.fromkeys(beside | program, ""), IN_TESTS)}
     assert {path for path in found if not path.endswith("/")} == beside
@@ -67,7 +69,7 @@ def test_what_a_fuzzer_calls_is_test_code(rows):
 
 
 def test_examples_alone_are_a_program(rows):
-    files = dict.fromkeys(("examples/a.py", "examples/b/c.py", "tests/test_app.py"), "")
+    files = dict.fromkeys(("examples/a.py", "examples/b/c.py", "testsuite/d.c", "tests/test_app.py"), "")
     assert {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")} == {"tests/test_app.py"}
 
 
