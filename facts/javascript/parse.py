@@ -36,6 +36,8 @@ _MODULE_TYPE = re.compile(rb"(?<=\btypeof )" + _MODULE + rb"|\b" + _MODULE + rb"
 _TAG_TYPES = re.compile(rb"(?:(?<=[\w$)])|(?<=\) ))<[^<>`()]+(?:<[^<>`()]*>[^<>`()]*)*>(?=[ \t]*`)")
 # A word for a type as the name of a parameter: `(string) => void`.
 _PARAMETER = re.compile(rb"(?<=\()(?:string|number|boolean|object|symbol|any|unknown|never)(?=\)\s*=>)")
+# `as` as the name of a property that a constructor's parameter makes: `private readonly as: Service`.
+_PROPERTY = re.compile(rb"(\b(?:private|public|protected|readonly)[ \t]+)as(?=\??:)")
 # A line that begins a call signature, `<T>(a: T): B`.
 _SIGNATURE = re.compile(rb"\n[ \t]*[ \t](?=<[\s\w])")
 _REMARKS = (b"//", b"/*", b"*")
@@ -86,7 +88,7 @@ def parse(language: str, text: bytes) -> Node:
     else:
         mended = _VARIANCE.sub(_blank, _TYPE_STAR.sub(_blank, mended))
         mended = _TAG_TYPES.sub(_blank, _MODULE_TYPE.sub(_name, mended))
-        mended = _PARAMETER.sub(_name, mended)
+        mended = _PROPERTY.sub(rb"\1xx", _PARAMETER.sub(_name, mended))
         mended = _MEMBER.sub(lambda match: match[1] + b"x" * len(match[2]), mended)
     if language == "typescript":
         mended = _with_ends(mended)

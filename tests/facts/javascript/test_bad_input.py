@@ -65,6 +65,7 @@ def test_sound_parts_of_a_broken_file_give_facts(source, called):
         ("typescript", "interface A {\n  c: string\n  in: 'd' | 'e'\n}\nlet a = b", ("assign", ("a", "b"))),
         ("typescript", "let b = await a.q<C[]>`d ${e}`", ("load_attribute", ("a.q", "a", "q"))),
         ("tsx", "let b = await q<{\n  c: D<E>;\n  f: 'g'\n}>`h`; let i = j", ("assign", ("i", "j"))),
+        ("typescript", "class A { constructor(private readonly as: B) {} }\nlet a = b", ("assign", ("a", "b"))),
         ("tsx", "const b = q(a) <{ c: D }>`e`; let i = j", ("assign", ("i", "j"))),
         ("tsx", "type A = { b: (string) => void; c(d: (number) => string): E };\nlet a = b", ("assign", ("a", "b"))),
         (
