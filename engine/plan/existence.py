@@ -39,12 +39,16 @@ class Splitter:
 
     def stratum(self, stratum: Stratum) -> Iterator[Stratum]:
         """Yield a stratum with its clauses split, and before it the tests that do not read it."""
+        outlines = outlines_of(stratum.clauses)
+        if not any(about.splits for about in outlines):
+            yield stratum
+            return
         own = set(stratum.relations)
         iterates = not stratum.premappable or any(
             self.program.is_ordered(name) or self.program.relations[name].aggregated for name in own
         )
         clauses, inner = [], []
-        for clause, about in zip(stratum.clauses, outlines_of(stratum.clauses), strict=True):
+        for clause, about in zip(stratum.clauses, outlines, strict=True):
             for part in unwanted(clause) if about.splits else ():
                 moves = any(atom.relation in own for atom in atoms_of(part))
                 if moves and iterates:

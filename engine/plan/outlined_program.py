@@ -218,20 +218,19 @@ class OutlinedProgram:
         """Return what `needed_part` does, of relations by their number."""
         number = {name: at for at, name in enumerate(self.names)}
         derived = {each.head for stratum in outlines for each in stratum}
-        held = {at: tables.columns(at) for at in tables.relations if at not in derived}
-        for name, columns in database.relations.items():
-            if (at := number.get(name)) is not None and at not in derived:
-                held.setdefault(at, columns)
+
+        def held(at: int) -> Columns | None:
+            if at in derived:
+                return None
+            return tables.columns(at) if at in tables.relations else database.relations.get(self.names[at])
+
         given = {
             at
             for at, name in enumerate(self.names)
             if name in database.relations or (at not in derived and at not in tables.relations)
         }
         return needed_part(
-            [
-                (stratum.relations, [(each.head, each.needs, each.reads) for each in those])
-                for stratum, those in zip(self.strata, outlines, strict=True)
-            ],
+            [(stratum.relations, those) for stratum, those in zip(self.strata, outlines, strict=True)],
             {number[name] for name in wanted if name in number},
             given | tables.relations.keys(),
             HeldRows(held, database.symbols).may_have,

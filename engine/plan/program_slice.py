@@ -7,9 +7,9 @@ relation that is read may have rows. So do clauses that ask for rows of which it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from engine.database import Columns
 from engine.language.checked_program import CheckedProgram
@@ -19,6 +19,7 @@ from engine.plan.value_encoding import encode
 from engine.symbols import Symbols
 
 Name = TypeVar("Name", bound=Hashable)
+Named = TypeVar("Named", bound=Hashable, covariant=True)
 Outlines = Sequence[Sequence[Outline]]
 """The outlines of all clauses of a program, by stratum."""
 
@@ -30,10 +31,7 @@ def sliced(
 
     The given relations stay. `outlines` are those of all clauses, by stratum.
     """
-    parts = [
-        (stratum.relations, [each[:3] for each in those])
-        for stratum, those in zip(program.strata, outlines, strict=True)
-    ]
+    parts = [(stratum.relations, those) for stratum, those in zip(program.strata, outlines, strict=True)]
     needed, live = needed_part(parts, {*wanted, *given}, given, lambda relation, asked: True)
     strata, kept_outlines = [], []
     for stratum, those, kept in zip(program.strata, outlines, live, strict=True):
@@ -54,26 +52,41 @@ def with_directives_of(program: CheckedProgram, names: Collection[str]) -> Check
 
 
 class HeldRows(Generic[Name]):
-    """Tells whether relations of facts, by their names, have rows with some constants. Others may have any."""
+    """Tells whether relations of facts have rows with some constants; others, without `columns`, may have any."""
 
-    def __init__(self, held: Mapping[Name, Columns], symbols: Symbols) -> None:
-        self.held, self.symbols = held, symbols
-        self._known: dict[tuple[Name, int, object], bool] = {}
+    def __init__(self, columns: Callable[[Name], Columns | None], symbols: Symbols) -> None:
+        self.columns, self.symbols = columns, symbols
+        self._known: dict[tuple[Name, Asked], bool] = {}
 
     def may_have(self, relation: Name, asked: Asked) -> bool:
-        columns = self.held.get(relation)
-        return columns is None or (columns.shape[1] > 0 and all(self._has(relation, columns, each) for each in asked))
-
-    def _has(self, relation: Name, columns: Columns, constant: tuple[int, str, int | float | str | None]) -> bool:
-        column, type_, value = constant
-        key = (relation, column, value)
+        key = relation, asked
         if key not in self._known:
-            self._known[key] = bool((columns[column] == encode(Constant(value, type_), self.symbols)).any())
+            columns = self.columns(relation)
+            self._known[key] = columns is None or (
+                columns.shape[1] > 0 and all(self._has(columns, each) for each in asked)
+            )
         return self._known[key]
+
+    def _has(self, columns: Columns, constant: tuple[int, str, int | float | str | None]) -> bool:
+        column, type_, value = constant
+        return bool((columns[column] == encode(Constant(value, type_), self.symbols)).any())
+
+
+class Outlined(Protocol[Named]):
+    """What the outline of a clause says, with names of any kind."""
+
+    @property
+    def head(self) -> Named: ...
+
+    @property
+    def needs(self) -> tuple[tuple[Named, Asked], ...]: ...
+
+    @property
+    def reads(self) -> tuple[Named, ...]: ...
 
 
 def needed_part(
-    strata: Sequence[tuple[Collection[Name], Sequence[tuple[Name, Iterable[tuple[Name, Asked]], Iterable[Name]]]]],
+    strata: Sequence[tuple[Collection[Name], Sequence[Outlined[Name]]]],
     wanted: Iterable[Name],
     given: Collection[Name],
     has_rows: Callable[[Name, Asked], bool],
@@ -85,19 +98,21 @@ def needed_part(
     """
     fruitful = set(given)
     live = []
-    for _, outlines in strata:
-        clauses = [
-            (at, head, [relation for relation, _ in needs])
-            for at, (head, needs, _) in enumerate(outlines)
-            if all(has_rows(relation, asked) for relation, asked in needs)
-        ]
+    for relations, outlines in strata:
+        clauses = []
+        for at, clause in enumerate(outlines):
+            for relation, asked in clause.needs:
+                if (relation not in fruitful and relation not in relations) or not has_rows(relation, asked):
+                    break
+            else:
+                clauses.append((at, clause.head, [relation for relation, _ in clause.needs]))
         live.append(deriving(clauses, fruitful))
     needed = set(wanted)
     for (relations, outlines), kept in zip(reversed(strata), reversed(live), strict=True):
         if not needed.isdisjoint(relations):
             needed.update(relations)
             for at in kept:
-                needed.update(outlines[at][2])
+                needed.update(outlines[at].reads)
     return needed, live
 
 
