@@ -115,7 +115,10 @@ class Macros:
 
 
 def _prepared(source: bytes, node: Node) -> bytes:
-    """Return a macro's text without comments; pasted names are one name, quoted ones a string. Lengths stay."""
+    """Return a macro's text without comments, of the same length.
+
+    Names that are pasted are one name, with `$` between them; quoted ones are a string.
+    """
     value = node.child_by_field_id(tree.VALUE)
     if value is None:
         return b""
@@ -124,7 +127,7 @@ def _prepared(source: bytes, node: Node) -> bytes:
         text = _STRING_OR_COMMENT.sub(_uncommented, text)
     if b"#" in text and node.child_by_field_id(tree.PARAMETERS) is not None:
         text = _PASTED_REST.sub(b"  ", text)
-        text = _PASTED.sub(lambda match: b"_" * len(match[0]), text)
+        text = _PASTED.sub(lambda match: b"$" * len(match[0]), text)
         text = _QUOTED.sub(lambda match: b'"' + b" " * (len(match[0]) - 2) + b'"', text)
     if b"STMT_" in text:
         text = _BRACKETS.sub(lambda match: b" " * len(match[0]), text)
