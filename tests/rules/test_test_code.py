@@ -42,6 +42,15 @@ def test_examples_beside_a_program_are_no_part_of_it(rows):
     assert {path for path in found if not path.endswith("/")} == beside
 
 
+def test_programs_in_c_that_try_out_a_part_of_another(rows):
+    own = "int main(void) { return 0; }\n"
+    files = {"lib/test-list.c": own, "t_list.c": own}
+    others = {"list.c": "", "test-page.c": "int page(void) { return 1; }\n", "testparm.c": own, "t.c": own}
+    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
+    assert {path for path in found if not path.endswith("/")} == set(files)
+    assert not rows("in_tests", files, IN_TESTS)
+
+
 def test_modules_that_import_a_library_of_load_tests(rows):
     files = {
         "users.py": "from locust import HttpUser\n",
