@@ -83,3 +83,22 @@ def settled(text: bytes) -> bytes:
             for side in others:
                 blank(result, *side)
     return bytes(result)
+
+
+def continued(text: bytes) -> bytes:
+    """Return the text without the directives around an `else` that goes on with the statement in front of them.
+
+    Where an `#if` has no other side, the `else` would be read as the name of a type.
+    """
+    if not _BEGINS_WITH_ELSE.search(text):
+        return text
+    result = bytearray(text)
+    for group in groups(text):
+        alone = len(group.directives) == 2 and _BEGINS_WITH_ELSE.match(text, group.start)
+        if alone and not text[: group.start].rstrip().rpartition(b"\n")[2].lstrip().startswith(b"#"):
+            for directive in group.directives:
+                blank(result, *directive)
+    return bytes(result)
+
+
+_BEGINS_WITH_ELSE = re.compile(rb"^[ \t]*#[ \t]*if[^\n]*\n\s*else\b", re.MULTILINE)

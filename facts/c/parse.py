@@ -17,7 +17,7 @@ import numpy as np
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from facts.c import attributes, misread, tree
-from facts.c.conditionals import Group, blank, groups, settled
+from facts.c.conditionals import Group, blank, continued, groups, settled
 
 _ROUNDS = 6
 # Errors hurt more than code that is left out: what stands around them is read wrongly. What one costs, in bytes.
@@ -91,7 +91,7 @@ def _in_block(node: Node | None) -> bool:
 
 
 def _mended(text: bytes) -> Parsed:
-    source = misread.without_misread(settled(_without_names_of_rest(_without_remarks_in_macros(text))))
+    source = misread.without_misread(continued(settled(_without_names_of_rest(_without_remarks_in_macros(text)))))
     types = attributes.type_arguments(source, [])
     best = Parsed(attributes.named(source, types), types).parsed()
     if not best.root.has_error:

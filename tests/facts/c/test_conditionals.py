@@ -2,7 +2,7 @@
 
 import pytest
 
-from facts.c.conditionals import settled
+from facts.c.conditionals import continued, settled
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,21 @@ def test_a_side_is_kept_if_a_compiler_may_see_it(condition, first, second):
     kept = settled(text)
     assert (b"first" in kept, b"second" in kept) == (first, second)
     assert kept.count(b"\n") == text.count(b"\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "blanked"),
+    [
+        ("if (a)\n  b();\n#ifdef X\nelse\n  c();\n#endif\n", True),
+        ("if (a) {\n}\n# if X\n\nelse if (b)\n  c();\n# endif\n", True),
+        # A side of its own, another conditional in front, another word.
+        ("if (a)\n  b();\n#ifdef X\nelse\n  c();\n#else\n  d();\n#endif\n", False),
+        ("#ifdef X\nif (a)\n  b();\n#endif\n#ifdef Y\nelse\n  c();\n#endif\n", False),
+        ("if (a)\n  b();\n#ifdef X\nelsewhere();\n#endif\n", False),
+    ],
+)
+def test_an_else_goes_on_with_the_statement_before_the_conditional(text, blanked):
+    kept = continued(text.encode())
+    assert (b"#" not in kept) == blanked
+    assert len(kept) == len(text)
+    assert kept.count(b"\n") == text.count("\n")
