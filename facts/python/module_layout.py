@@ -9,13 +9,15 @@ An absolute import is looked for, as Python would with the script's directory an
 2. the directory that holds the importer's package, and those around it, up to the mounted root;
 3. all packages by name, those nearest to the importer first (`src/pkg` from `tests/`);
 4. the importer's own directory and those around it, if their package is a folder of scripts that has an `__init__.py`:
-   no module in it imports relatively or by the package's name, and two are imported by what stands beside them.
+   no module in it imports relatively or by the package's name, and two are imported by what stands beside them;
+5. directories that programs put on Python's path when they run: two dotted names are imported that only they have.
 Names of the standard library are only looked for in 1.
 """
 
 import posixpath
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 
 from facts.module_layout import Layout
 
@@ -56,6 +58,7 @@ class _Tree:
         self._modules: dict[tuple[str, str], str] = {}
         self._packages: dict[str, str] = {}
         self._script_folders: set[str] = set()
+        self._added_roots: list[str] = []
         for path in sorted(paths, key=lambda path: _SUFFIXES.index(posixpath.splitext(path)[1].lower())):
             directory, stem = _up(path), _stem(path)
             if stem == "__init__":
@@ -71,7 +74,7 @@ class _Tree:
             self._by_name[name].append(path)
 
     def note_imports(self, imports: dict[str, list[tuple[int, str]]]) -> None:
-        """Learn which outermost packages are folders of scripts."""
+        """Learn which outermost packages are folders of scripts, and which directories are put on the path."""
         beside: dict[str, set[str]] = defaultdict(set)
         imported_as_package = set()
         for importer, wanted in imports.items():
@@ -85,6 +88,20 @@ class _Tree:
             for package, modules in beside.items()
             if package and len(modules) > 1 and package not in imported_as_package
         }
+        dotted = {name for wanted in imports.values() for level, name in wanted if not level and "." in name}
+        self._added_roots = self._roots_with_two(name for name in dotted if not _is_standard(name))
+
+    def _roots_with_two(self, dotted_names: Iterable[str]) -> list[str]:
+        """Return directories outside of packages, below the mounted root, from which two of the names lead to files."""
+        by_stem: dict[str, list[str]] = defaultdict(list)
+        for directory, stem in self._modules:
+            by_stem[stem].append(directory)
+        found: Counter[str] = Counter()
+        for name in sorted(dotted_names):
+            package, _, stem = name.rpartition(".")
+            ending = "/" + package.replace(".", "/")
+            found.update(at.removesuffix(ending) for at in by_stem[stem] if at.endswith(ending))
+        return sorted(root for root, names in found.items() if names > 1 and root not in self._packages)
 
     def _outermost(self, directory: str) -> str:
         """Return the outermost package around `directory`; the empty name if that is no package."""
@@ -173,7 +190,12 @@ class _Tree:
                 return found
         if _is_standard(name):
             return None
-        return self._from_roots(directory, name) or self._nearest(importer, name) or self._beside_script(importer, name)
+        return (
+            self._from_roots(directory, name)
+            or self._nearest(importer, name)
+            or self._beside_script(importer, name)
+            or self._from_added_roots(importer, name)
+        )
 
     def _from_roots(self, directory: str, name: str) -> str | None:
         root = self._root(directory)
@@ -199,8 +221,16 @@ class _Tree:
         return None
 
     def _nearest(self, importer: str, name: str) -> str | None:
-        candidates = self._by_name.get(name, [])
-        return min(candidates, key=lambda path: (-len(posixpath.commonprefix([importer, path])), path), default=None)
+        return _nearest_of(importer, self._by_name.get(name, []))
+
+    def _from_added_roots(self, importer: str, name: str) -> str | None:
+        found = (self._find(root, name) for root in self._added_roots)
+        return _nearest_of(importer, list(filter(None, found)))
+
+
+def _nearest_of(importer: str, candidates: list[str]) -> str | None:
+    """Return the path that begins as the importer's does, the longest way."""
+    return min(candidates, key=lambda path: (-len(posixpath.commonprefix([importer, path])), path), default=None)
 
 
 def _is_standard(name: str) -> bool:

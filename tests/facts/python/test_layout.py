@@ -115,3 +115,21 @@ def test_scripts_in_a_package_import_what_stands_beside_them(importer, others, t
     beside = {"src/tools.py": [(0, "config")], "src/config.py": []}
     result = layout({importer: [(0, "tools"), (0, "json")], **beside, "src/json.py": [], **others})
     assert [to for path, _, _, to in result.resolved if path == importer] == [target] * (target is not None)
+
+
+@pytest.mark.parametrize(
+    ("others", "target"),
+    [
+        ({"web/views.py": [(0, "lib.users")]}, "bin/lib/core.py"),
+        # Names that one directory has by chance, of a library that the program uses.
+        ({}, None),
+        ({"web/views.py": [(0, "lib.core")]}, None),
+        # Of a package only its outermost name is on the path.
+        ({"web/views.py": [(0, "lib.users")], "bin/__init__.py": []}, None),
+        ({"web/views.py": [(0, "lib.users")], "lib/core.py": []}, "lib/core.py"),
+    ],
+)
+def test_directories_that_programs_put_on_the_path(others, target):
+    files = {"web/app.py": [(0, "lib.core")], "bin/lib/core.py": [], "bin/lib/users.py": []}
+    result = layout({**files, **others})
+    assert [to for path, _, _, to in result.resolved if path == "web/app.py"] == [target] * (target is not None)
