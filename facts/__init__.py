@@ -13,7 +13,8 @@ This package imports none of our other packages.
 from facts.facts_codec import FormatError, load, save, version
 from facts.file_facts import NIL, FileFacts
 from facts.languages import LANGUAGES, extract, language_of, language_of_script, may_be_script, other_content
-from facts.mount import LAID_OUT, Mounted, imports_of, mount, mount_files, mount_layout
+from facts.minified import is_minified
+from facts.mount import LAID_OUT, Mounted, modules_of, mount, mount_files, mount_layout
 from facts.schema import text as schema_text
 
 __all__ = [
@@ -24,11 +25,12 @@ __all__ = [
     "FormatError",
     "Mounted",
     "extract",
-    "imports_of",
+    "is_minified",
     "language_of",
     "language_of_script",
     "load",
     "may_be_script",
+    "modules_of",
     "mount",
     "mount_files",
     "mount_layout",

@@ -16,7 +16,8 @@ class Language:
     family has `module_layout.layout(imports)`, which gives a `facts.module_layout.Layout`: a scan whose files are known
     needs no more of a language.
     `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
-    by its package. `makes` says what a template makes: pages, queries, or nothing, where it only names code.
+    by its package. `makes` says what a template makes: pages, components, queries, or nothing, where it only names
+    code.
     """
 
     name: str
@@ -40,11 +41,19 @@ class Language:
         return bool(self.module) and self.makes == "pages"
 
     @property
+    def holds(self) -> frozenset[str]:
+        """The languages of the scripts that stand in its files."""
+        if self.makes == "components":
+            return frozenset({"javascript", "typescript"})
+        return frozenset({"javascript"}) if self.is_template else frozenset()
+
+    @property
     def family(self) -> str:
         """The language that this one is laid out with."""
         return self.dialect_of or self.name
 
 
+TEMPLATES = "facts.template"
 MAPPERS = ("mapper.xml", "mappers.xml", "dao.xml", "sqlmap.xml")
 INTERFACES = tuple(
     f"{name}.{suffix}"
@@ -73,6 +82,8 @@ LANGUAGES = {
         Language("mybatis", MAPPERS, "", "html", "facts.template.mybatis", makes="queries"),
         Language("openapi", INTERFACES, "", "html", "facts.template.openapi", makes=""),
         Language("ejs", (".ejs",), "tree-sitter-javascript", "javascript", "facts.template.ejs"),
+        Language("vue", (".vue",), "tree-sitter-typescript", "javascript", "facts.page.vue", makes="components"),
+        Language("svelte", (".svelte",), "tree-sitter-typescript", "javascript", "facts.page.svelte", makes="components"),
     )
 }
 
@@ -118,7 +129,10 @@ def extract(data: bytes, language: str) -> FileFacts:
 
     Raises KeyError for a language that has no extractor.
     """
-    return importlib.import_module(LANGUAGES[language].extractor).extract(data)
+    found = LANGUAGES[language]
+    if found.is_template and found.module != TEMPLATES:
+        return importlib.import_module(TEMPLATES).extract_as(found.module.removeprefix(TEMPLATES + "."), data)
+    return importlib.import_module(found.extractor).extract(data)
 
 
 def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> Layout:
@@ -128,8 +142,8 @@ def module_layout(language: str, imports: dict[str, list[tuple[int, str]]]) -> L
 
 def other_content(data: bytes, language: str) -> str | None:
     """Return what a file holds that has the suffix of a language and is not written in it, None if it is."""
-    if language == "html" and importlib.import_module("facts.template").syntax_of(data) is None:
-        return "HTML that is no template"
+    if language == "html" and not importlib.import_module(TEMPLATES).has_code(data):
+        return "HTML without code"
     if language == "c" and _OBJECTIVE_C.search(data):
         return "Objective-C"
     if language == "c" and _CPP.search(data):

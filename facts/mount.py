@@ -31,8 +31,8 @@ class Mounted:
 LAID_OUT = ("module", "submodule", "resolves")
 """The relations that depend on the paths and imports of all files; rows of all others are those of one file."""
 
-Imports = Mapping[str, Mapping[str, list[tuple[int, str]]]]
-"""Imports of files, (level, name), by language and path."""
+Modules = list[tuple[str, list[tuple[int, str]]]]
+"""The modules of a file in order: the language of each and its imports, (level, name)."""
 
 
 def mount(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
@@ -56,12 +56,11 @@ def mount_files(files: Iterable[tuple[str, FileFacts]]) -> Mounted:
     return collector.result()
 
 
-def mount_layout(imports: Imports) -> Mounted:
-    """Return what `mount` adds for the layout of files with these imports: rows are in `LAID_OUT` alone."""
+def mount_layout(files: Mapping[str, Modules]) -> Mounted:
+    """Return what `mount` adds for the layout of files with these modules: rows are in `LAID_OUT` alone."""
     collector = _Collector()
-    for language, paths in imports.items():
-        for path, imported in paths.items():
-            collector.name(language, path, imported)
+    for path, modules in files.items():
+        collector.name(path, modules)
     collector.lay_out()
     return collector.result()
 
@@ -77,21 +76,21 @@ class _Collector:
         self._count = 0
         self._rows: dict[str, list[Columns]] = defaultdict(list)
         # By family of languages: the modules' record ids and imports (level, name), by path.
-        self._modules: dict[str, dict[str, int]] = defaultdict(dict)
+        self._modules: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._directories: Counter[str] = Counter()
-        self._imports: dict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
+        self._imports: dict[str, dict[str, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
 
     def add(self, path: str, facts: FileFacts) -> None:
         """Add one file's facts."""
         symbols = self._symbols.numbers(facts.symbols)
         file = self._symbols[path]
         offset = self._count + 1
-        family = LANGUAGES[facts.language].family
-        self._modules[family][path] = offset
-        self._imports[family][path] = imports_of(facts)
         scopes, labels, ordinals = facts.entities
+        roots = np.flatnonzero(scopes < 0)
+        for root, (language, imports) in zip(roots.tolist(), modules_of(facts), strict=True):
+            self._enter(language, path, offset + root, imports)
         labels = symbols[labels]
-        labels[0] = file
+        labels[roots] = file
         self._add_entities(np.stack([_shifted(scopes, offset), labels, ordinals]))
         for name, columns in facts.relations.items():
             local = self._local[name]
@@ -107,12 +106,17 @@ class _Collector:
                 shifted.insert(self._declared[name].columns.index("file"), np.full(columns.shape[1], file, np.int32))
             self._rows[name].append(np.stack(shifted))
 
-    def name(self, language: str, path: str, imports: list[tuple[int, str]]) -> None:
-        """Add a file as a module with its imports, and nothing that is in it."""
+    def name(self, path: str, modules: Modules) -> None:
+        """Add a file with its modules, and nothing that is in them."""
+        for ordinal, (language, imports) in enumerate(modules):
+            self._enter(language, path, self._count + 1, imports)
+            self._add_entities(np.array([[NIL], [self._symbols[path]], [ordinal]], np.int32))
+
+    def _enter(self, language: str, path: str, module: int, imports: list[tuple[int, str]]) -> None:
         family = LANGUAGES[language].family
-        self._modules[family][path] = self._count + 1
-        self._imports[family][path] = imports
-        self._add_entities(np.array([[NIL], [self._symbols[path]], [0]], np.int32))
+        self._modules[family][path].append(module)
+        known = self._imports[family][path]
+        known += [each for each in imports if each not in known] if known else imports
 
     def _add_entities(self, entities: Columns) -> None:
         self._entities.append(entities.astype(np.int32))
@@ -124,24 +128,29 @@ class _Collector:
             if family in self._modules:
                 self._lay_out(family, self._modules[family])
 
-    def _lay_out(self, family: str, ids: dict[str, int]) -> None:
+    def _lay_out(self, family: str, ids: dict[str, list[int]]) -> None:
         layout = module_layout(family, self._imports[family])
         for directory in layout.directories:
-            ids[directory] = self._count + 1
+            ids[directory] = [self._count + 1]
             # A directory is a package of Go and of Python where it has files of both: two entities.
             packages = self._directories[directory]
             self._directories[directory] += 1
             self._add_entities(np.array([[NIL], [self._symbols[directory]], [packages]], np.int32))
         text = self._symbols.__getitem__
         self._add_rows(
-            "module", ((ids[path], text(name), text(package), text(path)) for path, name, package in layout.names)
+            "module",
+            ((id_, text(name), text(package), text(path)) for path, name, package in layout.names for id_ in ids[path]),
         )
         self._add_rows(
-            "submodule", ((ids[package], text(name), ids[child]) for package, name, child in layout.children)
+            "submodule", ((ids[package][0], text(name), ids[child][0]) for package, name, child in layout.children)
         )
         self._add_rows(
             "resolves",
-            ((ids[importer], level, text(name), ids[target]) for importer, level, name, target in layout.resolved),
+            (
+                (id_, level, text(name), ids[target][0])
+                for importer, level, name, target in layout.resolved
+                for id_ in ids[importer]
+            ),
         )
 
     def _add_rows(self, relation: str, rows: Iterable[tuple[int, ...]]) -> None:
@@ -166,14 +175,16 @@ def _shifted(column: Columns, offset: int) -> Columns:
     return np.where(column < 0, NIL, column + offset).astype(np.int32)
 
 
-def imports_of(facts: FileFacts) -> list[tuple[int, str]]:
-    """Return the modules that a file names in imports: (level, dotted name), each once, in order."""
-    found: dict[tuple[int, str], None] = {}
+def modules_of(facts: FileFacts) -> Modules:
+    """Return the modules of a file, with what each names in imports: (level, dotted name), each once, in order."""
+    modules, languages = facts.relations["language"].tolist()
+    found: dict[int, dict[tuple[int, str], None]] = {module: {} for module in modules}
     for name in ("import_module", "import_member", "import_star"):
         columns = facts.relations.get(name)
         if columns is None:
             continue
         names = schema.local_relations()[name].columns
-        levels, texts = columns[names.index("level")].tolist(), columns[names.index("name")].tolist()
-        found.update(((level, facts.symbols[text]), None) for level, text in zip(levels, texts, strict=True))
-    return list(found)
+        importers, levels, texts = (columns[names.index(each)].tolist() for each in ("module", "level", "name"))
+        for importer, level, text in zip(importers, levels, texts, strict=True):
+            found[importer][level, facts.symbols[text]] = None
+    return [(facts.symbols[language], list(found[module])) for module, language in zip(modules, languages, strict=True)]

@@ -109,10 +109,14 @@ def build_rulebook(user_files: Iterable[UserFile], selectors: Sequence[str], tie
 
 
 def _languages(check: catalogue.Check) -> set[str]:
-    """Return the languages that a check looks at: those of its examples, all without one; templates are one."""
+    """Return the languages that a check looks at: those of its examples, all without one; templates are one.
+
+    A check of scripts looks at files that hold some.
+    """
     found = facts.LANGUAGES.keys() & check.languages or set(facts.LANGUAGES)
     templates = {name for name, language in facts.LANGUAGES.items() if language.is_template}
-    return found | templates if found & templates else found
+    found |= templates if found & templates else set()
+    return found | {name for name, language in facts.LANGUAGES.items() if language.holds & found}
 
 
 def _read_user_check(file: UserFile, taken: set[str], book: Rulebook) -> list[catalogue.Check]:

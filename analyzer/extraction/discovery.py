@@ -37,10 +37,7 @@ OF_PYTHON = frozenset({"__future__.py", "_weakrefset.py", "codecs.py", "os.py", 
 INTERPRETER = "Include/Python.h"
 MINIFIED_NAME = re.compile(r"[.-]min\.[cm]?js$")
 MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs")
-MINIFIED_LINE_BYTES, MINIFIED_BYTES = 300, 4 * 1024
-"""Closure Compiler breaks lines at 500 bytes, so that many are shorter; people break them at 120."""
-BLANK_BYTES = 12
-"""In English texts every sixth character is a blank; regular expressions and tables, minified, have hardly any."""
+MINIFIED_BYTES = 4 * 1024
 BANNER = re.compile(rb"\s*/\*(\*?!|\*)?(.*?)\*/", re.DOTALL)
 LINE_BANNER = re.compile(rb"\s*((//[^\n]*\n)+)")
 RELEASE = re.compile(rb"(?<![\d.])\d+\.\d+\.\d+\b")
@@ -199,18 +196,7 @@ def is_binary(data: bytes) -> bool:
 
 def is_minified(path: str, data: bytes) -> bool:
     """Return True if a file is minified JavaScript: not small, three quarters of it in lines of 300 bytes of code."""
-    if len(data) < MINIFIED_BYTES or not path.endswith(MINIFIED_SUFFIXES):
-        return False
-    lines = (line for line in data.split(b"\n") if len(line) >= MINIFIED_LINE_BYTES)
-    return sum(len(line) for line in lines if _is_code(line)) * 4 > len(data) * 3
-
-
-def _is_code(line: bytes) -> bool:
-    """Return True if a long line is code, not prose or data: with its signs, or with commas and hardly any blanks."""
-    least = len(line) // MINIFIED_LINE_BYTES
-    if line.count(b";") + line.count(b"{") > least:
-        return True
-    return line.count(b",") + line.count(b":") > least and line.count(b" ") * BLANK_BYTES < len(line)
+    return path.endswith(MINIFIED_SUFFIXES) and facts.is_minified(data, MINIFIED_BYTES)
 
 
 def is_released(path: str, data: bytes) -> bool:

@@ -150,8 +150,9 @@ class Follower:
 
     def lay_out(self, snapshot: Snapshot) -> dict[str, Columns]:
         """Return the rows that the layout of a snapshot determines."""
-        mounted = facts.mount_layout(snapshot.imports)
-        snapshot.n_directories = mounted.entities.shape[1] - len(snapshot.files)
+        modules = snapshot.modules
+        mounted = facts.mount_layout(modules)
+        snapshot.n_directories = mounted.entities.shape[1] - sum(map(len, modules.values()))
         return self.numbering.translated(mounted, facts.LAID_OUT)
 
     def move(self, old: NamedTree, new: NamedTree, reader: Reader, watch: Callable[[], None] = nothing) -> Move:
@@ -170,7 +171,7 @@ class Follower:
         enter(snapshot, change.come, after)
         translated = self.numbering.translated
         was, now = (translated(facts.mount_files(part.by_path()), OF_FILES) for part in (before, after))
-        if snapshot.imports == self.snapshot.imports:
+        if snapshot.modules == self.snapshot.modules:
             snapshot.n_directories = self.snapshot.n_directories
         else:
             was |= {name: self.view.relations[name].facts() for name in facts.LAID_OUT}

@@ -14,19 +14,20 @@ from analyzer.extraction.discovery import Discovery, discover
 from analyzer.report import Problem, SourceFile
 from analyzer.sources.trees import NamedTree
 
-Imports = list[tuple[int, str]]
+Modules = tuple[tuple[str, tuple[tuple[int, str], ...]], ...]
+"""The modules of a file: the language of each, and its imports as (level, name)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The status of a file: it has facts (`source`, its imports, its number of entities), or was left out.
+    """The status of a file: it has facts (`source`, its modules, its number of entities), or was left out.
 
     `object` is its blob hash.
     """
 
     object: str
     source: SourceFile | None = None
-    imports: tuple[tuple[int, str], ...] = ()
+    modules: Modules = ()
     n_entities: int = 0
     skipped: str = ""
     problems: tuple[Problem, ...] = ()
@@ -57,13 +58,9 @@ class Snapshot:
         return [looked.source for looked in self.looked.values() if looked.source]
 
     @property
-    def imports(self) -> dict[str, dict[str, Imports]]:
-        """Return the imports of files by language and path."""
-        imports: dict[str, dict[str, Imports]] = defaultdict(dict)
-        for path, looked in self.looked.items():
-            if looked.source:
-                imports[looked.source.language][path] = list(looked.imports)
-        return imports
+    def modules(self) -> dict[str, Modules]:
+        """Return the modules of files by path."""
+        return {path: looked.modules for path, looked in self.looked.items() if looked.source}
 
     @property
     def skipped(self) -> dict[str, list[str]]:
@@ -125,7 +122,7 @@ def enter(snapshot: Snapshot, come: Iterable[tuple[str, str]], gathered: Gathere
         snapshot.looked[path] = Looked(
             snapshot.looked[path].object,
             source,
-            tuple(facts.imports_of(extracted)) if extracted else (),
+            _settled(facts.modules_of(extracted)) if extracted else (),
             extracted.entities.shape[1] if extracted else 0,
             gathered.skipped.get(path, ""),
             tuple(problems[path]),
@@ -143,8 +140,12 @@ def restored(record: Mapping[str, Any]) -> Snapshot:
     snapshot = Snapshot(record["commit"], Discovery())
     for path, looked in record["looked"].items():
         source = SourceFile(**looked["source"]) if looked["source"] else None
-        imports = tuple((level, name) for level, name in looked["imports"])
         problems = tuple(Problem(**problem | {"places": ()}) for problem in looked["problems"])
-        more = {"source": source, "imports": imports, "problems": problems}
+        more = {"source": source, "modules": _settled(looked["modules"]), "problems": problems}
         snapshot.looked[path] = Looked(**looked | more)
     return snapshot
+
+
+def _settled(modules: Iterable[tuple[str, Iterable[tuple[int, str]]]]) -> Modules:
+    """Return modules as they are compared: a list that was read from JSON is a tuple."""
+    return tuple((language, tuple((level, name) for level, name in imports)) for language, imports in modules)

@@ -24,6 +24,11 @@ def extract_with(dialect: type[Unit], data: bytes) -> FileFacts:
     return _facts_of(dialect, parse(dialect.LANGUAGE, text.utf8), text)
 
 
+def extract_pieces(text: SourceText) -> FileFacts:
+    """Return the facts of the JavaScript that a text was put together of."""
+    return _facts_of(Unit, parse(Unit.LANGUAGE, text.utf8), text)
+
+
 def _facts_of(dialect: type[Unit], root: Node, text: SourceText) -> FileFacts:
     with deep_recursion():
         unit = dialect(root, text)

@@ -2,13 +2,16 @@
 
 A package for a family of languages, with a module a syntax, which finds what is code in the text of a page. `page`
 holds the state and makes the facts; `expressions` reads expressions; `page_places` tells where in the page they stand.
-Pages of HTML are read in the syntax that they are written in: `extract` finds out which.
+Pages of HTML are read in the syntax that they are written in: `extract` finds out which. Scripts that stand in pages
+are modules of their own (`facts.page`).
 """
 
 import importlib
 import re
 
 from facts.file_facts import FileFacts
+from facts.joined_facts import joined
+from facts.page import scripts
 
 _SYNTAXES = (
     (rb"\{\{[<%]-?[ \t]?/?[ \t]?\w[^{}]*[>%]\}\}", "go"),
@@ -47,5 +50,21 @@ def syntax_of(data: bytes) -> str | None:
 
 
 def extract(data: bytes) -> FileFacts:
-    """Return the facts of a page of HTML, in the syntax that it is written in."""
-    return importlib.import_module(f"facts.template.{syntax_of(data) or 'jinja'}").extract(data)
+    """Return the facts of a page of HTML, in the syntax that it is written in, with those of its scripts."""
+    syntax = syntax_of(data)
+    found = scripts.extract(data, syntax)
+    if syntax is None and found is not None:
+        return found
+    template = importlib.import_module(f"facts.template.{syntax or 'jinja'}").extract(data)
+    return template if found is None else joined(template, found)
+
+
+def extract_as(syntax: str, data: bytes) -> FileFacts:
+    """Return the facts of a template in a syntax, with those of its scripts."""
+    template, found = importlib.import_module(f"facts.template.{syntax}").extract(data), scripts.extract(data, syntax)
+    return template if found is None else joined(template, found)
+
+
+def has_code(data: bytes) -> bool:
+    """Return True if a page of HTML is a template, or has scripts to be read."""
+    return syntax_of(data) is not None or next(scripts.scripts_of(data), None) is not None

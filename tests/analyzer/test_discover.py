@@ -7,7 +7,6 @@ import pytest
 
 from analyzer.extraction.discovery import (
     MINIFIED_BYTES,
-    MINIFIED_LINE_BYTES,
     SCRIPT_BYTES,
     is_bundled,
     is_editor_part,
@@ -17,11 +16,12 @@ from analyzer.extraction.discovery import (
 from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 from facts import language_of_script
+from facts.minified import LINE_BYTES
 
-LINE = b"f(1);" * (MINIFIED_LINE_BYTES // 5)
+LINE = b"f(1);" * (LINE_BYTES // 5)
 BUNDLE = LINE * (MINIFIED_BYTES // len(LINE) + 2)
-TABLE = b"a:/x+/,b:[/y/,/z/]," * (MINIFIED_LINE_BYTES // 10)
-PROSE = b"Words, and more of them: a long text of one line that people wrote. " * (MINIFIED_LINE_BYTES // 10)
+TABLE = b"a:/x+/,b:[/y/,/z/]," * (LINE_BYTES // 10)
+PROSE = b"Words, and more of them: a long text of one line that people wrote. " * (LINE_BYTES // 10)
 
 
 @pytest.mark.parametrize(

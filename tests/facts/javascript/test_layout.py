@@ -105,9 +105,7 @@ def test_dialects_import_each_other():
     extracted = [(path, facts.extract(source, facts.language_of(path))) for path, source in sources.items()]
     for mounted in (
         facts.mount(extracted),
-        facts.mount_layout(
-            {facts.language_of(path): {path: facts.imports_of(found)} for path, found in extracted},
-        ),
+        facts.mount_layout({path: facts.modules_of(found) for path, found in extracted}),
     ):
         resolves = mounted.relations["resolves"]
         module_of = {row[0]: mounted.symbols[row[3]] for row in mounted.relations["module"].T.tolist()}
