@@ -36,6 +36,7 @@ def build_next(unit: Unit) -> None:
 def _begin(unit: Unit, definition: Definition) -> None:
     """Bind what a function has on entry; in a base class's constructor, initialise the fields."""
     _bind_implicit(unit, definition)
+    unit.entered(definition)
     for parameter, value in definition.parameters:
         _bind_parameter(unit, parameter, value)
     if definition.fields or _properties(definition):

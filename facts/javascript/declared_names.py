@@ -20,8 +20,8 @@ class Collector:
         self._handlers = handlers
         self._work: list[tuple[Node, Scope]] = []
 
-    def collect(self, root: Node) -> Scopes:
-        """Return the scopes of the tree below `root`."""
+    def collect(self, root: Node, complete: Callable[[Scopes], None]) -> Scopes:
+        """Return the scopes of the tree below `root`; `complete` may declare more before names get their meaning."""
         work, handlers = self._work, self._handlers
         work.append((root, self.scopes.module))
         while work:
@@ -31,6 +31,7 @@ class Collector:
                 handler(self, node, scope)
             elif node.named_child_count:
                 work.extend([(child, scope) for child in node.named_children])
+        complete(self.scopes)
         self.scopes.settle()
         return self.scopes
 
@@ -88,9 +89,11 @@ _PATTERNS = frozenset(
 )
 
 
-def collect(root: Node, source: bytes, language: str) -> Scopes:
-    """Return the scopes of a file."""
-    return Collector(source, COLLECT[language]).collect(root)
+def collect(
+    root: Node, source: bytes, language: str, complete: Callable[[Scopes], None] = lambda scopes: None
+) -> Scopes:
+    """Return the scopes of a file; `complete` may declare more."""
+    return Collector(source, COLLECT[language]).collect(root, complete)
 
 
 @COLLECT("identifier", "shorthand_property_identifier")

@@ -17,6 +17,7 @@ from facts.module_layout import Layout
 
 SUFFIXES = (
     ".ts", ".tsx", ".mts", ".cts", ".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs",
+    ".vue", ".svelte",
 )  # fmt: skip
 _COMPILED = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 

@@ -9,7 +9,7 @@ from facts.function_body import MODULE, Body, Variable
 from facts.javascript import handler_tables
 from facts.javascript.declared_names import collect
 from facts.javascript.handler_tables import children, field
-from facts.javascript.scopes import BLOCK, Name, Scope
+from facts.javascript.scopes import BLOCK, Name, Scope, Scopes
 from facts.source_text import SourceText
 from facts.ssa import UNDEFINED
 from facts.tree_walk import Walk
@@ -55,7 +55,7 @@ class Unit(Walk):
 
     def __init__(self, root: Node, text: SourceText) -> None:
         super().__init__(root, text)
-        self.scopes = collect(root, self.source, self.LANGUAGE)
+        self.scopes = self.collected(root)
         self.exported: list[tuple[str, str]] = []
         self.namespace: int | None = None
         self.labels: tuple[str, ...] = ()
@@ -67,6 +67,13 @@ class Unit(Walk):
         self._bind_globals()
 
     # ---- Bodies and scopes
+
+    def collected(self, root: Node) -> Scopes:
+        """Return the scopes of the file."""
+        return collect(root, self.source, self.LANGUAGE)
+
+    def entered(self, definition: object) -> None:
+        """Do what else a function does on entry: nothing."""
 
     def open_body(self, entity: int, scope: Scope) -> None:
         """Go on in the body of a module or function."""

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 RAW_TEXT = frozenset({b"script", b"style"})
 """Elements whose content is text up to their end tag."""
-VOID = frozenset(
+_VOID = frozenset(
     {b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"source", b"track", b"wbr"}
 )
 _TAG = re.compile(rb"<!--|<(/?)([a-zA-Z][^\s/>]*)")
-_NAME = re.compile(rb"[\s/]*([^\s=>/][^\s=>/]*|=[^\s=>/]*)?")
+_NAME = re.compile(rb"[\s/]*([^\s>/][^\s=>/]*)?")
 _EQUALS = re.compile(rb"\s*=\s*")
 _BARE_VALUE = re.compile(rb"[^\s>]*")
 _END = {name: re.compile(rb"</" + name + rb"(?=[\s/>])", re.IGNORECASE) for name in RAW_TEXT}
+_IN_BRACES = re.compile(rb"[{}]|\\.|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`", re.DOTALL)
 
 
 class Attribute(NamedTuple):
@@ -42,76 +43,89 @@ class Tag(NamedTuple):
         """Return the first attribute of this name, None if there is none."""
         return next((each for each in self.attributes if each.name.lower() == name), None)
 
+    @property
+    def after(self) -> int:
+        """Where the text goes on: behind the tag, or the text of its element."""
+        return max(self.end, self.content_end)
 
-def tags(page: bytes, start: int, end: int, braces: bool = False) -> Iterator[Tag]:
-    """Yield the tags of a part of a page, but for those in comments, scripts and styles.
 
-    With `braces`, values of attributes, and attributes, may be expressions in braces.
-    """
-    at, has_end = start, dict.fromkeys(RAW_TEXT, True)
-    while (found := _TAG.search(page, at, end)) is not None:
-        if found[2] is None:
-            at = page.find(b"-->", found.end(), end)
-            if at < 0:
-                return
-            at += 3
-            continue
+class Markup:
+    """A text with tags. With `braces`, attributes and their values may be expressions in braces."""
+
+    def __init__(self, page: bytes, *, braces: bool = False) -> None:
+        self.page = page
+        self._braces = braces
+        self._endless: set[bytes] = set()
+
+    def tags(self) -> Iterator[Tag]:
+        """Yield the tags, but for those in comments, scripts and styles."""
+        at = 0
+        while (found := _TAG.search(self.page, at)) is not None:
+            if found[2] is None:
+                at = self.after_comment(found.start())
+                continue
+            tag = self.tag(found.start())
+            yield tag
+            at = tag.after
+
+    def after_comment(self, start: int) -> int:
+        """Return the place behind the comment that begins at a place."""
+        end = self.page.find(b"-->", start + 4)
+        return len(self.page) if end < 0 else end + 3
+
+    def tag(self, start: int) -> Tag:
+        """Return the tag that begins at a place."""
+        found = _TAG.match(self.page, start)
+        assert found is not None and found[2] is not None
         name = found[2].lower() if found[2].lower() in RAW_TEXT else found[2]
-        attributes, at, is_whole = _attributes(page, found.end(), end, braces)
+        attributes, end, is_whole = self._attributes(found.end())
         content_end = -1
-        if name in RAW_TEXT and not found[1] and not is_whole and has_end[name]:
-            closing = _END[name].search(page, at, end)
-            has_end[name] = closing is not None
+        if name in RAW_TEXT and not found[1] and not is_whole and name not in self._endless:
+            closing = _END[name].search(self.page, end)
             content_end = -1 if closing is None else closing.start()
-        whole = is_whole or name.lower() in VOID
-        yield Tag(name, found.start(), at, tuple(attributes), bool(found[1]), whole, content_end)
-        at = max(at, content_end)
+            if closing is None:
+                self._endless.add(name)
+        whole = is_whole or name.lower() in _VOID
+        return Tag(name, start, end, tuple(attributes), bool(found[1]), whole, content_end)
 
+    def _attributes(self, at: int) -> tuple[list[Attribute], int, bool]:
+        """Return the attributes from a place in a tag on, where the tag ends, and whether it ends in a slash."""
+        result: list[Attribute] = []
+        while True:
+            found = _NAME.match(self.page, at)
+            assert found is not None
+            at = found.end()
+            if found[1] is None:
+                return result, min(at + 1, len(self.page)), self.page[at - 1 : at] == b"/"
+            if self._braces and found[1].startswith(b"{"):
+                at = self.after_brace(found.start(1))
+                result.append(Attribute(b"{", found.start(1), at))
+                continue
+            equals = _EQUALS.match(self.page, at)
+            if equals is None:
+                result.append(Attribute(found[1], at, at))
+                continue
+            start, end, at = self._value(equals.end())
+            result.append(Attribute(found[1], start, end))
 
-def _attributes(page: bytes, at: int, end: int, braces: bool) -> tuple[list[Attribute], int, bool]:
-    """Return the attributes from a place in a tag on, where the tag ends, and whether it ends in a slash."""
-    result: list[Attribute] = []
-    while True:
-        found = _NAME.match(page, at, end)
-        assert found is not None
-        if found[1] is None:
-            return result, min(found.end() + 1, end), page[found.end() - 1 : found.end()] == b"/"
-        name, at = found[1], found.end()
-        if braces and name.startswith(b"{"):
-            at = closing_brace(page, found.start(1), end)
-            result.append(Attribute(b"{", found.start(1), at))
-            continue
-        equals = _EQUALS.match(page, at, end)
-        if equals is None:
-            result.append(Attribute(name, at, at))
-            continue
-        at = equals.end()
-        quote = page[at : at + 1]
-        if quote in (b'"', b"'") and quote:
-            stop = page.find(quote, at + 1, end)
-            if stop < 0:
-                return result, end, False
-            result.append(Attribute(name, at + 1, stop))
-            at = stop + 1
-        elif braces and quote == b"{":
-            stop = closing_brace(page, at, end)
-            result.append(Attribute(name, at, stop))
-            at = stop
-        else:
-            value = _BARE_VALUE.match(page, at, end)
-            assert value is not None
-            result.append(Attribute(name, *value.span()))
-            at = value.end()
+    def _value(self, at: int) -> tuple[int, int, int]:
+        """Return where the value of an attribute starts and ends, and where the tag goes on."""
+        quote = self.page[at : at + 1]
+        if quote in (b'"', b"'"):
+            end = self.page.find(quote, at + 1)
+            return (at + 1, end, end + 1) if end >= 0 else (at + 1, at + 1, len(self.page))
+        if self._braces and quote == b"{":
+            end = self.after_brace(at)
+            return at, end, end
+        value = _BARE_VALUE.match(self.page, at)
+        assert value is not None
+        return *value.span(), value.end()
 
-
-_IN_BRACES = re.compile(rb"[{}]|\\.|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`", re.DOTALL)
-
-
-def closing_brace(page: bytes, at: int, end: int) -> int:
-    """Return the place behind the brace that closes the one at a place; the next line's, or `end`, if there is none."""
-    depth = 0
-    for found in _IN_BRACES.finditer(page, at, end):
-        depth += (found[0] == b"{") - (found[0] == b"}")
-        if depth == 0:
-            return found.end()
-    return end
+    def after_brace(self, at: int) -> int:
+        """Return the place behind the brace that closes the one at a place; the text's end if there is none."""
+        depth = 0
+        for found in _IN_BRACES.finditer(self.page, at):
+            depth += (found[0] == b"{") - (found[0] == b"}")
+            if depth == 0:
+                return found.end()
+        return len(self.page)

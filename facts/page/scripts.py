@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from facts.file_facts import FileFacts
 from facts.minified import is_minified
 from facts.page.engines import without_engine
-from facts.page.markup import tags
+from facts.page.markup import Markup
 from facts.source_text import SourceText
 
 _KINDS = frozenset(
@@ -36,7 +36,7 @@ def scripts_of(page: bytes) -> Iterator[tuple[int, int]]:
     """Yield where the scripts of a page stand that are to be read."""
     if not _WORD.search(page) or _GENERATED.search(page[:_HEAD_BYTES]):
         return
-    for tag in tags(page, 0, len(page)):
+    for tag in Markup(page).tags():
         if tag.name != b"script" or tag.content_end < 0 or tag.attribute(b"src"):
             continue
         kind = tag.attribute(b"type") or tag.attribute(b"language")
