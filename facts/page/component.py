@@ -28,7 +28,10 @@ from facts.source_text import SourceText
 from facts.tree_walk import deep_recursion
 
 VIEW = b"view$"
-_BRACKETS = re.compile(rb"[()\[\]{}]|\\.|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`|//|/\*", re.DOTALL)
+_BRACKETS = re.compile(
+    rb"[()\[\]{}]|\\.|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?",
+    re.DOTALL,
+)
 _OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
 _PATH = re.compile(rb"\s*[A-Za-z_$][\w$]*(?:\s*\.\s*[A-Za-z_$][\w$]*|\[[^\[\]]*\])*\s*")
 _FUNCTION = re.compile(rb"\s*(?:async\b\s*)?(?:function\b|\([^()]*\)\s*(?::[^=]*)?=>|[\w$]+\s*=>)")
@@ -88,7 +91,7 @@ class View:
         if not _is_balanced(code):
             self.unread.append(span)
             return False
-        self._steps += [(start, before), (start, end), (end, after)]
+        self._steps += [(start, before), (start, end), (end, b"\n" + after)]
         return True
 
     def shows(self, span: tuple[int, int]) -> None:
@@ -115,7 +118,7 @@ class View:
         if _PATH.fullmatch(code) or _FUNCTION.match(code):
             self.shows(span)
         else:
-            self.code(b"void(($event) => {", span, b"\n});\n")
+            self.code(b"void(($event) => {", span, b"});\n")
 
     def binds(self, span: tuple[int, int]) -> None:
         """Read and assign to what an element is bound to."""
@@ -123,14 +126,21 @@ class View:
         if _PATH.fullmatch(self.page[slice(*span)]):
             self.code(b"void(($event) => {", span, b" = $event});\n")
 
-    def loop(self, pattern: tuple[int, int], source: tuple[int, int] | None) -> bytes:
-        """Go on in a loop that binds a pattern; return what ends it."""
-        if not self.page[slice(*pattern)].strip() or not _is_balanced(self.page[slice(*pattern)]):
+    def loop(self, pattern: tuple[int, int], source: tuple[int, int]) -> bytes:
+        """Go on in a loop that binds a pattern to elements of an expression; return what ends it."""
+        if not self._is_code(pattern) or not self._is_code(source):
             return b""
         self.code(b"for (const ", pattern, b" of (")
-        if source is None or not self.code(b"", source, b")) {\n"):
-            self.words(b"given$)) {\n", pattern[1])
+        self.code(b"", source, b")) {\n")
         return b"}\n"
+
+    def given(self, parameters: tuple[int, int]) -> bytes:
+        """Go on where others give values to parameters; return what ends it."""
+        return b"});\n" if self.code(b"void((", parameters, b") => {\n") else b""
+
+    def _is_code(self, span: tuple[int, int]) -> bool:
+        code = self.page[slice(*span)]
+        return bool(code.strip()) and _is_balanced(code)
 
     def begins(self, name: bytes, closers: bytes) -> None:
         """Begin an element or block that these words end."""
@@ -176,15 +186,16 @@ class View:
 
 
 def _is_balanced(code: bytes) -> bool:
-    """Return True if brackets match, and no comment may hide what follows."""
+    """Return True if brackets match, and comments end."""
     opened = []
-    for found in _BRACKETS.findall(code):
+    for match in _BRACKETS.finditer(code):
+        found = match[0]
         if found in _OPENING:
             if not opened or opened.pop() != _OPENING[found]:
                 return False
         elif found in (b"(", b"[", b"{"):
             opened.append(found)
-        elif found in (b"//", b"/*") and (found == b"//" or b"*/" not in code):
+        elif found.startswith(b"/*") and not found.endswith(b"*/"):
             return False
     return not opened
 

@@ -76,10 +76,10 @@ def _begin(view: View, word: bytes, inside: tuple[int, int]) -> bytes:
     """Begin a block; return what ends it."""
     if word == b"each" and (found := _EACH.fullmatch(view.page, *inside)):
         closers = view.loop(found.span(2), found.span(1))
-        return closers + (view.loop(found.span(3), None) if found[3] else b"")
+        return (view.given(found.span(3)) if found[3] else b"") + closers
     if word == b"await" and (found := _THEN.fullmatch(view.page, *inside)):
         view.shows(found.span(1))
-        return view.loop(found.span(2), None) if found[2] else b""
+        return view.given(found.span(2)) if found[2] else b""
     if word == b"snippet":
         return b"}\n" if view.code(b"function ", inside, b"{\n") else b""
     view.shows(inside)
@@ -94,7 +94,7 @@ def _go_on(view: View, word: bytes, inside: tuple[int, int], start: int) -> None
     view.ends(_BLOCK, start)
     closers = b""
     if word in (b"then", b"catch") and view.page[slice(*inside)].strip():
-        closers = view.loop(inside, None)
+        closers = view.given(inside)
     elif word == b"else":
         view.shows(inside)
     view.begins(_BLOCK, closers)
@@ -108,7 +108,7 @@ def _element(view: View, tag: Tag) -> None:
     for attribute in tag.attributes:
         if attribute.name.startswith(b"let:"):
             name = (attribute.start - len(attribute.name) + 4, attribute.start)
-            closers += view.loop(name if attribute.start == attribute.end else _inside(view, attribute), None)
+            closers = view.given(name if attribute.start == attribute.end else _inside(view, attribute)) + closers
         else:
             _attribute(view, tag, attribute)
     if tag.is_whole:

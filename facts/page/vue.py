@@ -79,10 +79,10 @@ def _element(view: View, tag: Tag) -> None:
     closers = b""
     for attribute in tag.attributes:
         if attribute.name == b"v-for":
-            closers += _loop(view, attribute)
+            closers = _loop(view, attribute) + closers
     for attribute in tag.attributes:
         if _is_slot(attribute.name):
-            closers += view.loop((attribute.start, attribute.end), None)
+            closers = view.given((attribute.start, attribute.end)) + closers
     for attribute in tag.attributes:
         if attribute.start < attribute.end and attribute.name != b"v-for" and not _is_slot(attribute.name):
             _directive(view, tag, attribute)
@@ -123,7 +123,7 @@ def _loop(view: View, attribute: Attribute) -> bytes:
     (first, *others) = _parts(view.page, start, end)
     closers = view.loop(first, found.span(2))
     for part in others:
-        closers += view.loop(part, None)
+        closers = view.given(part) + closers
     return closers
 
 
