@@ -83,7 +83,9 @@ LANGUAGES = {
         Language("openapi", INTERFACES, "", "html", "facts.template.openapi", makes=""),
         Language("ejs", (".ejs",), "tree-sitter-javascript", "javascript", "facts.template.ejs"),
         Language("vue", (".vue",), "tree-sitter-typescript", "javascript", "facts.page.vue", makes="components"),
-        Language("svelte", (".svelte",), "tree-sitter-typescript", "javascript", "facts.page.svelte", makes="components"),
+        Language(
+            "svelte", (".svelte",), "tree-sitter-typescript", "javascript", "facts.page.svelte", makes="components"
+        ),
     )
 }
 

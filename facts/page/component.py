@@ -32,6 +32,8 @@ _BRACKETS = re.compile(
     rb"[()\[\]{}]|\\.|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?",
     re.DOTALL,
 )
+_EXPORTED_WORD = re.compile(rb"(\bexport\s*\{\s*[\w$]+\s+as\s+)(class|for|default)(?=\s*\})")
+"""Svelte's names of properties that are words of the language, which the grammar does not take as names."""
 _OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
 _PATH = re.compile(rb"\s*[A-Za-z_$][\w$]*(?:\s*\.\s*[A-Za-z_$][\w$]*|\[[^\[\]]*\])*\s*")
 _FUNCTION = re.compile(rb"\s*(?:async\b\s*)?(?:function\b|\([^()]*\)\s*(?::[^=]*)?=>|[\w$]+\s*=>)")
@@ -69,7 +71,8 @@ class View:
             return
         if language in (b"ts", b"typescript", b"tsx") or kind in (b"text/typescript", b"ts"):
             self.language = "tsx" if language == b"tsx" else "typescript"
-        self.text.piece(tag.end, tag.content_end)
+        code = _EXPORTED_WORD.sub(lambda found: found[1] + b"_" * len(found[2]), self.page[tag.end : tag.content_end])
+        self.text.piece(tag.end, tag.content_end, code)
         self.text.words(b"\n;\n", tag.content_end)
 
     def value(self, attribute: Attribute | None) -> bytes:

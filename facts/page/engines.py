@@ -25,7 +25,11 @@ _FORMS: dict[str, tuple[Form, ...]] = {
     "jinja": (Form(b"{{", b"}}"), Form(b"{%", b"%}", _ALL), Form(b"{#", b"#}", _ALL)),
     "go": (
         Form(b"{{[", b"]}}"),
-        Form(b"{{", b"}}", re.compile(rb"-?\s*(?:if|else|end|range|with|define|block|template|break|continue|/\*)\b|-?\s*/")),
+        Form(
+            b"{{",
+            b"}}",
+            re.compile(rb"-?\s*(?:if|else|end|range|with|define|block|template|break|continue|/\*)\b|-?\s*/"),
+        ),
     ),
     "handlebars": (Form(b"{{{", b"}}}"), Form(b"{{", b"}}", re.compile(rb"~?(?:[#/^!>*]|else\b)"))),
     "freemarker": (
@@ -47,7 +51,9 @@ _LINES = {
     "velocity": re.compile(rb"(?m)^[ \t]*##.*$|#(?:set|if|elseif|foreach|parse|include)\s*\((?:[^()\n]|\([^()\n]*\))*\)|#(?:else|end)\b"),
     "jsp": re.compile(rb"</?(?:jsp|c|fmt|fn|s|spring|form|sec|bean|logic|html|tiles):[\w.-]+(?:\"[^\"\n]*\"|'[^'\n]*'|[^>\"'\n])*>"),
 }  # fmt: skip
-_STRING = re.compile(rb"\\.|//[^\n]*|`(?:[^`\\]|\\.)*+`|(\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')(\s*:)?", re.DOTALL)
+_STRING = re.compile(
+    rb"\\.|//[^\n]*|`(?:[^`\\]|\\.)*+`|(\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')(\s*:)?", re.DOTALL
+)
 _THYMELEAF_ONLY = re.compile(rb"\[[\[(][$#@*~]\{")
 
 
@@ -58,7 +64,11 @@ def without_engine(script: bytes, syntax: str) -> bytes:
         script = lines.sub(lambda found: _blank(found[0]), script)
     result, printed = bytearray(script), []
     for start, end, prints in _places(script, _FORMS.get(syntax, ())):
-        if syntax == "thymeleaf" and script[start + 1 : start + 2] in b"[(" and not _THYMELEAF_ONLY.match(script, start):
+        if (
+            syntax == "thymeleaf"
+            and script[start + 1 : start + 2] in b"[("
+            and not _THYMELEAF_ONLY.match(script, start)
+        ):
             continue
         result[start:end] = b"_" * (end - start) if prints else _blank(script[start:end])
         printed += [(start, end)] if prints else []

@@ -129,7 +129,7 @@ def _attribute(view: View, tag: Tag, attribute: Attribute) -> None:
             first = view.page.index(b"...", first) + 3
         if not view.page[first:end].lstrip().startswith((b"@", b"#", b"/")):
             view.shows((first, max(end - 1, first)))
-    elif view.page[start : start + 1] == b"{" and view.page[end - 1 : end] == b"}":
+    elif view.page[start : start + 1] == b"{" and view.markup.after_brace(start) == end:
         view.attribute(tag, name, _inside(view, attribute))
     else:
         at = start

@@ -16,7 +16,7 @@ _NAME = re.compile(rb"\s*[A-Za-z_$][\w$]*\s*")
 _GLOBALS = frozenset(
     "Infinity undefined NaN isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent encodeURI"
     " encodeURIComponent Math Number Date Array Object Boolean String RegExp Map Set JSON Intl BigInt console Error"
-    " Symbol arguments this view$".split()
+    " Symbol arguments this element$".split()
 )
 """Names of the language that templates see; others are the component's."""
 

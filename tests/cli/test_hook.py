@@ -122,6 +122,8 @@ VULNERABLE = {
     "mako": ("page.mako", "${request.args['q']}\n", "page.mako:1"),
     "pug": ("page.pug", "p!= request.args.q\n", "page.pug:1"),
     "jsp": ("page.jsp", '<%= request.getParameter("q") %>\n', "page.jsp:1"),
+    "vue": ("a.vue", '<template><p v-html="$route.query.q"/></template>\n', "a.vue:1"),
+    "svelte": ("a.svelte", "{@html location.hash}\n", "a.svelte:1"),
     "ejs": ("page.ejs", "<% require('express')().get('/', (req, res) => res.send(req.query.q)) %>\n", "page.ejs:1"),
 }
 
