@@ -1,7 +1,7 @@
 """Puts the facts of many files together: global symbols and entities, paths, module names, resolved imports."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,7 @@ class Mounted:
 LAID_OUT = ("module", "submodule", "resolves")
 """The relations that depend on the paths and imports of all files; rows of all others are those of one file."""
 
-Modules = list[tuple[str, list[tuple[int, str]]]]
+Modules = Sequence[tuple[str, Sequence[tuple[int, str]]]]
 """The modules of a file in order: the language of each and its imports, (level, name)."""
 
 
@@ -112,7 +112,7 @@ class _Collector:
             self._enter(language, path, self._count + 1, imports)
             self._add_entities(np.array([[NIL], [self._symbols[path]], [ordinal]], np.int32))
 
-    def _enter(self, language: str, path: str, module: int, imports: list[tuple[int, str]]) -> None:
+    def _enter(self, language: str, path: str, module: int, imports: Sequence[tuple[int, str]]) -> None:
         family = LANGUAGES[language].family
         self._modules[family][path].append(module)
         known = self._imports[family][path]

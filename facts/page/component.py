@@ -1,10 +1,10 @@
 """Components of one file: their scripts, and a function that shows them, made of their markup.
 
 The function stands behind the scripts, so it closes over what they bind. Of an expression of the markup it makes a
-statement: an assignment to `innerHTML` where it becomes markup, to `href` where it is an address, else `void(…)`. Loops and
-slots of the markup are loops over what they bind. Other names of Vue's markup are those of the component: members of
-the function's receiver. A name that the scripts bind is used if it stands anywhere in the markup: as a tag in kebab
-case, a directive, a reference by text.
+statement: an assignment to `innerHTML` where it becomes markup, to `href` where it is an address, else `void(…)`. Loops
+are loops, and what others give to a slot are parameters. Other names of Vue's markup are those of the component:
+members of the function's receiver. A name that the scripts bind is used if it stands anywhere in the markup: as a tag
+in kebab case, a directive, a reference by text.
 """
 
 import re
@@ -58,7 +58,6 @@ class View:
         self.markup = Markup(self.page, braces=braces)
         self.language = "javascript"
         self.open_tags: list[tuple[bytes, bytes]] = []
-        self._closers: list[tuple[int, bytes]] = []
         self._steps: list[tuple[int, int] | tuple[int, bytes]] = []
         self._shown: list[tuple[int, int]] = []
         self.unread: list[tuple[int, int]] = []

@@ -46,11 +46,16 @@ _FORMS: dict[str, tuple[Form, ...]] = {
     "jsp": (*_OF_JSP, _DOLLAR),
     "ejs": _OF_JSP,
 }
+_IN_PARENTHESES = rb"\s*\((?:[^()\n]|\([^()\n]*\))*\)"
+_OF_TAGS = rb"(?:\"[^\"\n]*\"|'[^'\n]*'|[^>\"'\n])*>"
 _LINES = {
     "mako": re.compile(rb"(?m)^[ \t]*(?:%|##).*$"),
-    "velocity": re.compile(rb"(?m)^[ \t]*##.*$|#(?:set|if|elseif|foreach|parse|include)\s*\((?:[^()\n]|\([^()\n]*\))*\)|#(?:else|end)\b"),
-    "jsp": re.compile(rb"</?(?:jsp|c|fmt|fn|s|spring|form|sec|bean|logic|html|tiles):[\w.-]+(?:\"[^\"\n]*\"|'[^'\n]*'|[^>\"'\n])*>"),
-}  # fmt: skip
+    "velocity": re.compile(
+        rb"(?m)^[ \t]*##.*$|#(?:set|if|elseif|foreach|parse|include)" + _IN_PARENTHESES + rb"|#(?:else|end)\b"
+    ),
+    "jsp": re.compile(rb"</?(?:jsp|c|fmt|fn|s|spring|form|sec|bean|logic|html|tiles):[\w.-]+" + _OF_TAGS),
+}
+"""What an engine takes by lines or words, and tags of libraries."""
 _STRING = re.compile(
     rb"\\.|//[^\n]*|`(?:[^`\\]|\\.)*+`|(\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')(\s*:)?", re.DOTALL
 )
