@@ -62,6 +62,7 @@ import java.util.*;
   int s(Color c) { switch (c) { case RED: return 1; default: return 2; } }
 }
 """,
+    "card.vue": "<template><p>{{ title }}</p></template>\n<script>\nexport default { props: ['title'] }\n</script>\n",
 }
 
 
