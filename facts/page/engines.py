@@ -56,6 +56,13 @@ _LINES = {
     "jsp": re.compile(rb"</?(?:jsp|c|fmt|fn|s|spring|form|sec|bean|logic|html|tiles):[\w.-]+" + _OF_TAGS),
 }
 """What an engine takes by lines or words, and tags of libraries."""
+_OTHERWISE = {
+    "jinja": re.compile(rb"\{%-?\s*el(?:se|if)\b[^\n]{0,200}?\{%-?\s*endif\s*-?%\}"),
+    "go": re.compile(rb"\{\{-?\s*else\b[^\n]{0,200}?\{\{-?\s*end\s*-?\}\}"),
+    "handlebars": re.compile(rb"\{\{~?\s*else\b[^\n]{0,200}?\{\{~?/(?:if|unless)\s*~?\}\}"),
+    "freemarker": re.compile(rb"<#else(?:if)?\b[^\n]{0,200}?</#if>"),
+}
+"""The other choices of what stands in one line: `a = {% if b %}1{% else %}2{% endif %}` is one expression."""
 _STRING = re.compile(
     rb"\\.|//[^\n]*|`(?:[^`\\]|\\.)*+`|(\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')(\s*:)?", re.DOTALL
 )
@@ -64,9 +71,9 @@ _THYMELEAF_ONLY = re.compile(rb"\[[\[(][$#@*~]\{")
 
 def without_engine(script: bytes, syntax: str) -> bytes:
     """Return a script of the same length without what the engine of this syntax puts in."""
-    lines = _LINES.get(syntax)
-    if lines is not None:
-        script = lines.sub(lambda found: _blank(found[0]), script)
+    for words in (_LINES.get(syntax), _OTHERWISE.get(syntax)):
+        if words is not None:
+            script = words.sub(lambda found: _blank(found[0]), script)
     result, printed = bytearray(script), []
     for start, end, prints in _places(script, _FORMS.get(syntax, ())):
         if (

@@ -43,6 +43,27 @@ def test_what_a_template_prints_into_a_script_is_no_constant():
 
 
 @pytest.mark.parametrize(
+    "value",
+    [
+        "{% if b %}1{% else %}2{% endif %}",
+        "{%- if b -%}1{%- elif c -%}2{%- else -%}3{%- endif -%}",
+        "{{ if .B }}1{{ else }}2{{ end }}",
+        "<#if b>1<#else>2</#if>",
+    ],
+)
+def test_of_choices_in_one_line_the_first_is_read(value):
+    text = {"{%": "a.html", "{{": "a.tmpl", "<#": "a.ftl"}[value[:2]]
+    found = facts_of(text, f"<p></p><script>a = {value};\nf();</script>")
+    assert [row[2] for row in found["constant"] if row[1] == "integer"] == ["1"]
+    assert "unparsed" not in found
+
+
+def test_choices_of_several_lines_are_read_all():
+    found = facts_of("a.html", "<script>\n{% if a %}\nf();\n{% else %}\ng();\n{% endif %}\n</script>")
+    assert {row[2] for row in found["load_name"] if row[1] == "#1"} == {"f", "g"}
+
+
+@pytest.mark.parametrize(
     ("path", "source", "line", "column"),
     [
         ("a.html", "<p>\n<script>\n  f();\n</script>", 3, 3),
