@@ -14,6 +14,8 @@ _EACH = re.compile(rb"\s*(.*)\s+as\s+(.*?)\s*(?:,\s*([\w$]+)\s*)?(?:\([^()]*\)\s
 _THEN = re.compile(rb"\s*(.*?)\s+(?:then|catch)(?:\s+(.*))?", re.DOTALL)
 _PROPERTY = re.compile(rb"\bexport\s+let\s+([A-Za-z_$][\w$]*)")
 _HEAD = re.compile(rb"\{\s*([#:/@]?)([a-z]*(?:\s+if\b)?)")
+_COMPONENT = re.compile(rb"[A-Z][\w$]*(?:\.[\w$]+)*|[a-z][\w$]*(?:\.[\w$]+)+")
+"""Tags that are names of the script, or of the markup: `<Card/>`, `<item.icon/>`."""
 _BLOCK = b"{"
 
 
@@ -104,6 +106,8 @@ def _element(view: View, tag: Tag) -> None:
     """Evaluate the attributes of an element, in the scope of what it binds."""
     if tag.closes:
         return view.ends(tag.name, tag.start)
+    if _COMPONENT.fullmatch(tag.name):
+        view.shows((tag.start + 1, tag.start + 1 + len(tag.name)))
     closers = b""
     for attribute in tag.attributes:
         if attribute.name.startswith(b"let:"):

@@ -58,6 +58,12 @@ def test_of_choices_in_one_line_the_first_is_read(value):
     assert "unparsed" not in found
 
 
+@pytest.mark.parametrize("tag", ["<Icon/>", "<Icon.small/>", "<Icon>text</Icon>"])
+def test_a_tag_reads_the_name_that_the_markup_binds(tag):
+    found = facts_of("a.svelte", "{@const Icon = f()}{@const Other = g()}" + tag)
+    assert found["read"] == [("def view$/Icon",)]
+
+
 def test_choices_of_several_lines_are_read_all():
     found = facts_of("a.html", "<script>\n{% if a %}\nf();\n{% else %}\ng();\n{% endif %}\n</script>")
     assert {row[2] for row in found["load_name"] if row[1] == "#1"} == {"f", "g"}
