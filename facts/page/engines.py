@@ -1,7 +1,8 @@
-"""What engines of templates put into a script: taken out, without moving anything.
+"""Takes what template engines put into a script out of it, without moving anything.
 
 A name, `____`, stands for what is printed: nothing binds it, and it may be part of another name. A string that holds
-it becomes a template literal, `a${____}`, as its value is unknown. What an engine does besides is blanked out.
+it becomes a template literal, `a${____}`, as its value is unknown. A choice of two expressions in a line is a
+conditional expression. What an engine does besides is blanked out.
 """
 
 import re
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 
 class Form(NamedTuple):
-    """What stands between two signs is for the engine; it is printed, but for what the pattern matches."""
+    """The engine takes the code between two signs, and prints its value, but for code that the pattern matches."""
 
     opening: bytes
     closing: bytes
@@ -55,14 +56,22 @@ _LINES = {
     ),
     "jsp": re.compile(rb"</?(?:jsp|c|fmt|fn|s|spring|form|sec|bean|logic|html|tiles):[\w.-]+" + _OF_TAGS),
 }
-"""What an engine takes by lines or words, and tags of libraries."""
-_OTHERWISE = {
-    "jinja": re.compile(rb"\{%-?\s*el(?:se|if)\b[^\n]{0,200}?\{%-?\s*endif\s*-?%\}"),
-    "go": re.compile(rb"\{\{-?\s*else\b[^\n]{0,200}?\{\{-?\s*end\s*-?\}\}"),
-    "handlebars": re.compile(rb"\{\{~?\s*else\b[^\n]{0,200}?\{\{~?/(?:if|unless)\s*~?\}\}"),
-    "freemarker": re.compile(rb"<#else(?:if)?\b[^\n]{0,200}?</#if>"),
+"""Code of an engine in lines or words of its own, and tags of libraries."""
+
+
+def _choice(opening: bytes, rest: bytes, other: bytes, end: bytes) -> re.Pattern[bytes]:
+    """Return the pattern of a choice of two in a line that holds no other one, and no end of a statement."""
+    part = rb"((?:(?!" + opening + rb")[^\n;]){1,200}?)"
+    return re.compile(rb"(" + opening + rest + rb")" + part + rb"(" + other + rb")" + part + rb"(" + end + rb")")
+
+
+_CHOICES = {
+    "jinja": _choice(rb"\{%-?\s*if\b", rb"[^\n%]{1,200}%\}", rb"\{%-?\s*else\s*-?%\}", rb"\{%-?\s*endif\s*-?%\}"),
+    "go": _choice(rb"\{\{-?\s*if\b", rb"[^\n}]{1,200}\}\}", rb"\{\{-?\s*else\s*-?\}\}", rb"\{\{-?\s*end\s*-?\}\}"),
+    "handlebars": _choice(rb"\{\{~?#if\b", rb"[^\n}]{1,200}\}\}", rb"\{\{~?\s*else\s*~?\}\}", rb"\{\{~?/if\s*~?\}\}"),
+    "freemarker": _choice(rb"<#if\b", rb"[^\n>]{1,200}>", rb"<#else>", rb"</#if>"),
 }
-"""The other choices of what stands in one line: `a = {% if b %}1{% else %}2{% endif %}` is one expression."""
+"""`a = {% if b %}1{% else %}2{% endif %}`"""
 _STRING = re.compile(
     rb"\\.|//[^\n]*|`(?:[^`\\]|\\.)*+`|(\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')(\s*:)?", re.DOTALL
 )
@@ -71,10 +80,14 @@ _THYMELEAF_ONLY = re.compile(rb"\[[\[(][$#@*~]\{")
 
 def without_engine(script: bytes, syntax: str) -> bytes:
     """Return a script of the same length without what the engine of this syntax puts in."""
-    for words in (_LINES.get(syntax), _OTHERWISE.get(syntax)):
-        if words is not None:
-            script = words.sub(lambda found: _blank(found[0]), script)
-    result, printed = bytearray(script), []
+    lines, choices = _LINES.get(syntax), _CHOICES.get(syntax)
+    if lines is not None:
+        script = lines.sub(lambda found: _blank(found[0]), script)
+    printed = []
+    if choices is not None:
+        printed = [(found.start() + 1, found.end(1) - 1) for found in choices.finditer(script)]
+        script = choices.sub(_conditional, script)
+    result = bytearray(script)
     for start, end, prints in _places(script, _FORMS.get(syntax, ())):
         if (
             syntax == "thymeleaf"
@@ -85,8 +98,14 @@ def without_engine(script: bytes, syntax: str) -> bytes:
         result[start:end] = b"_" * (end - start) if prints else _blank(script[start:end])
         printed += [(start, end)] if prints else []
     if printed:
-        _open_strings(result, printed)
+        _open_strings(result, sorted(printed))
     return bytes(result)
+
+
+def _conditional(choice: re.Match[bytes]) -> bytes:
+    """Return a conditional expression of the same length: of a condition that is unknown, as what is printed is."""
+    begin, first, other, second, end = choice.groups()
+    return b"(" + b"_" * (len(begin) - 2) + b"?" + first + b":".ljust(len(other)) + second + b")".ljust(len(end))
 
 
 def _open_strings(code: bytearray, printed: list[tuple[int, int]]) -> None:

@@ -14,6 +14,12 @@ _NAME = re.compile(rb"[\s/]*([^\s>/][^\s=>/]*)?")
 _EQUALS = re.compile(rb"\s*=\s*")
 _BARE_VALUE = re.compile(rb"[^\s>]*")
 _END = {name: re.compile(rb"</" + name + rb"(?=[\s/>])", re.IGNORECASE) for name in RAW_TEXT}
+_ORDINARY = re.compile(
+    rb"(?:[^<]++|<(?!!--|/?[a-zA-Z])|</?+(?!(?:script|style)[\s/>])[a-zA-Z][^\s/>]*+"
+    rb"(?:[\s/]*+[^\s>/][^\s=>/]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\s>]*+))?+(?!\s*+=))*+[\s/]*+>)*+",
+    re.IGNORECASE,
+)
+"""Text, and whole tags of elements whose content is no text alone."""
 _IN_BRACES = re.compile(rb"[{}]|\\.|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`", re.DOTALL)
 
 
@@ -67,6 +73,24 @@ class Markup:
             tag = self.tag(found.start())
             yield tag
             at = tag.after
+
+    def scripts(self) -> Iterator[Tag]:
+        """Yield the scripts among `tags`, without a look at the attributes of others."""
+        at = self._after_ordinary(0)
+        while at < len(self.page):
+            if self.page.startswith(b"<!--", at):
+                at = self.after_comment(at)
+            else:
+                tag = self.tag(at)
+                if tag.name == b"script":
+                    yield tag
+                at = tag.after
+            at = self._after_ordinary(at)
+
+    def _after_ordinary(self, at: int) -> int:
+        found = _ORDINARY.match(self.page, at)
+        assert found is not None
+        return found.end()
 
     def after_comment(self, start: int) -> int:
         """Return the place behind the comment that begins at a place."""

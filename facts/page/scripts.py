@@ -36,8 +36,8 @@ def scripts_of(page: bytes) -> Iterator[tuple[int, int]]:
     """Yield where the scripts of a page stand that are to be read."""
     if not _WORD.search(page) or _GENERATED.search(page[:_HEAD_BYTES]):
         return
-    for tag in Markup(page).tags():
-        if tag.name != b"script" or tag.content_end < 0 or tag.attribute(b"src"):
+    for tag in Markup(page).scripts():
+        if tag.content_end < 0 or tag.attribute(b"src"):
             continue
         kind = tag.attribute(b"type") or tag.attribute(b"language")
         if kind is not None and page[kind.start : kind.end].strip().lower().partition(b";")[0] not in _KINDS:

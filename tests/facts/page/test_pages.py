@@ -3,9 +3,12 @@
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import facts
 from facts import extract, language_of, other_content
+from facts.page.markup import Markup
 from facts.render_facts import render
 
 
@@ -43,19 +46,34 @@ def test_what_a_template_prints_into_a_script_is_no_constant():
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("path", "value"),
     [
-        "{% if b %}1{% else %}2{% endif %}",
-        "{%- if b -%}1{%- elif c -%}2{%- else -%}3{%- endif -%}",
-        "{{ if .B }}1{{ else }}2{{ end }}",
-        "<#if b>1<#else>2</#if>",
+        ("a.html", "{% if b %}1{% else %}2{% endif %}"),
+        ("a.html", "{%- if b == 'c' -%} 1 {%- else -%} 2 {%- endif -%}"),
+        ("a.tmpl", "{{ if .B }}1{{ else }}2{{ end }}"),
+        ("a.hbs", "{{#if b}}1{{else}}2{{/if}}"),
+        ("a.ftl", "<#if b>1<#else>2</#if>"),
     ],
 )
-def test_of_choices_in_one_line_the_first_is_read(value):
-    text = {"{%": "a.html", "{{": "a.tmpl", "<#": "a.ftl"}[value[:2]]
-    found = facts_of(text, f"<p></p><script>a = {value};\nf();</script>")
-    assert [row[2] for row in found["constant"] if row[1] == "integer"] == ["1"]
+def test_a_choice_in_a_line_is_a_conditional_expression(path, value):
+    found = facts_of(path, f"<p>{{{{ x }}}}</p><script>a = 3 + {value};\nf();</script>")
+    constants = sorted(row[2] for row in found["constant"] if row[1] == "integer" and row[0].startswith("#1"))
+    assert constants == ["1", "2", "3"]
     assert "unparsed" not in found
+    assert any(row[1] == "+" for row in found["operation"])
+
+
+def test_a_choice_in_a_string_is_no_constant():
+    found = facts_of("a.html", '<script>a = "b {% if c %}d{% else %}e{% endif %}";</script>')
+    assert "unparsed" not in found
+    assert any(row[1] == "format" for row in found["operation"])
+
+
+def test_choices_of_statements_and_of_more_than_two_are_left_as_they_stand():
+    found = facts_of("a.html", "<script>{% if a %}f();{% else %}g();{% endif %}</script>")
+    assert {row[2] for row in found["load_name"] if row[1] == "#1"} == {"f", "g"}
+    found = facts_of("a.html", "<p></p>\n<script>a = {% if b %}1{% elif c %}2{% else %}3{% endif %};</script>")
+    assert found["unparsed"] == [("2",)]
 
 
 @pytest.mark.parametrize("tag", ["<Icon/>", "<Icon.small/>", "<Icon>text</Icon>"])
@@ -219,3 +237,16 @@ def test_hostile_pages_are_read_in_linear_time(path, part):
     started = time.perf_counter()
     extract(data, language_of(path))
     assert time.perf_counter() - started < 10
+
+
+PIECES = (
+    ["<p>", "</p>", "<a href='x>y'>", '<p title="<script>">', "<p title=it's>", "<p a='", "<p =a>", "<p a= >", "<br/>"]
+    + ["<script>", "</script>", "<SCRIPT src=a>", "</script x>", "<script/>", "<scripty>", "<style>", "</style>"]
+    + ["<!--", "-->", "<!doctype html>", "'", '"', "<", ">", "/", "= ", "a", "<3", "\n"]
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_scripts_are_those_among_all_tags(page):
+    scripts = [tag for tag in Markup(page.encode()).tags() if tag.name == b"script"]
+    assert list(Markup(page.encode()).scripts()) == scripts
