@@ -270,8 +270,9 @@ class StratumEvaluation:
             self.declared[name] = splitter.made[name]
             self.relations[name] = self.bindings.relations[name] = Relation(name, 0, np.dtype(np.int32))
         done = [self.component(each, [self.relations[name] for name in each.relations]) for each in (*tests, whole)]
-        rules = [rule for each in done for rule in each.rules]
-        return replace(done[-1], relations=stratum.relations, rules=rules) if splitter.made else done[0]
+        if not splitter.made:
+            return done[0]
+        return replace(done[-1], relations=stratum.relations, rules=[rule for each in done for rule in each.rules])
 
     def component(self, stratum: Stratum, members: Sequence[Relation]) -> StratumStatistics:
         admissions = self.staging.admissions(stratum.relations)

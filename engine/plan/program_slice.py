@@ -73,7 +73,7 @@ class HeldRows(Generic[Name]):
 
 
 class Outlined(Protocol[Named]):
-    """What the outline of a clause says, with names of any kind."""
+    """The outline of a clause, with names of any kind."""
 
     @property
     def head(self) -> Named: ...

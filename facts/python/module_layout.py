@@ -229,7 +229,7 @@ class _Tree:
 
 
 def _nearest_of(importer: str, candidates: list[str]) -> str | None:
-    """Return the path that begins as the importer's does, the longest way."""
+    """Return the path with the longest common beginning with the importer's; the first of several."""
     return min(candidates, key=lambda path: (-len(posixpath.commonprefix([importer, path])), path), default=None)
 
 
