@@ -40,7 +40,8 @@ class Widening:
     returns facts to add to `into`, a relation of an earlier stratum that the recursion negates. Iterations end at a
     barrier: the rows, and with them the result, are the same for any number of threads, and they are the fixpoint of
     the program on the database with all facts of `into`. Where `choose` is `Always`, iterations do not matter. The
-    limit is on the rows of `relation` together with those of the relations `counted` of its stratum.
+    limit is on the rows of `relation` together with those of the relations `counted` of its stratum. If there is a
+    `width`, those rows of `relation` count whose first column, an id, is in more than so many.
     """
 
     relation: str
@@ -48,6 +49,7 @@ class Widening:
     into: str
     choose: Callable[[Columns], Columns]
     counted: Collection[str] = ()
+    width: int = 0
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 In some programs a few values may be any object at all (what a symbolic algebra system's `sympify` returns, say). What
 flows through them is most of the cost and says nothing. Where structures are copied to each other, what objects hold
-grows first. When `points_to` and `holds` together outgrow the program, their recursion starts again without the flows
-into the widest values (`wide` in `rules/lib/points_to.dl`), and with few into hubs.
+grows first. When `points_to` of values with several objects and `holds` together outgrow the program, their recursion
+starts again without the flows into these values (`wide` in `rules/lib/points_to.dl`), and with few into hubs.
 
 In others all objects refer to each other, so what one of them holds is found under thousands of paths. When `tainted`
 outgrows the program, its recursion starts again with paths of one key (`short_paths` in `rules/lib/taint.dl`).
@@ -37,7 +37,8 @@ BOUNDED, INTO = "points_to", "wide"
 class RecursionBound:
     """A bound on a relation, which may have `rows_per_entity`, and `least_rows` in the smallest program.
 
-    Rows of the relations `counted` count as rows of it. `choose` gives the rows of `into` each time that the relation
+    Rows of the relations `counted` count as rows of it; of its own those of values with more than `width` rows, or all.
+    `choose` gives the rows of `into` each time that the relation
     outgrows its limit. Evaluation i may have `growth[i]` times as many rows as the first one.
     """
 
@@ -48,6 +49,7 @@ class RecursionBound:
     choose: Callable[[np.ndarray], np.ndarray]
     growth: Sequence[int] = (1,)
     counted: Collection[str] = ()
+    width: int = 0
 
     def limits(self, n_entities: int, copies: int = 1) -> tuple[int, ...]:
         """Return the maximum numbers of rows, first to last time, for a program of this number of entities."""
@@ -63,10 +65,11 @@ def wide_values(rows: np.ndarray) -> np.ndarray:
 
 
 # What two restarts do not bound may be as large by itself: the limit grows, so that not all restarts are for nothing.
-# Ordinary programs of 20 to 140 thousand lines of Java and Go have 0.3 to 0.85 million rows, and take no longer whole
-# than cut; C programs of that size that outgrow a million take a tenth to a quarter longer than with a third of it.
-POINTS_TO = RecursionBound(BOUNDED, INTO, 0.7, 1_000_000, wide_values, (1, 1, 2, 4), ("holds",))
-TAINT = RecursionBound("tainted", "short_paths", 1.5, 500_000, engine.Always(np.array([[1]], np.int32)))
+# Values with few objects are as many as the program is large, and cost what they must: they do not count. Of ordinary
+# programs of 20 to 140 thousand lines up to 0.26 million rows count. A lower limit finds fewer of the values that are
+# to be widened, and needs another restart; a higher one drops more rows.
+POINTS_TO = RecursionBound(BOUNDED, INTO, 0.3, 300_000, wide_values, (1, 1, 2, 4), ("holds",), WIDTH)
+TAINT = RecursionBound("tainted", "short_paths", 2.0, 500_000, engine.Always(np.array([[1]], np.int32)))
 RECURSIONS = (POINTS_TO, TAINT)
 CHOSEN = frozenset(recursion.into for recursion in RECURSIONS)
 """The relations that get rows when a recursion outgrows its bound."""
@@ -75,14 +78,17 @@ CHOSEN = frozenset(recursion.into for recursion in RECURSIONS)
 def widenings(mounted: facts.Mounted, copies: int = 1) -> list[engine.Widening]:
     """Return the bounds for a program of this size with up to this number of copies of each function."""
     n_entities = mounted.entities.shape[1]
-    return [engine.Widening(x.relation, x.limits(n_entities, copies), x.into, x.choose, x.counted) for x in RECURSIONS]
+    return [
+        engine.Widening(x.relation, x.limits(n_entities, copies), x.into, x.choose, x.counted, x.width)
+        for x in RECURSIONS
+    ]
 
 
 def bounds() -> list[Bound]:
     """Return the bounds for an incrementally maintained program without entities."""
     from engine.incremental import Bound
 
-    return [Bound(x.relation, x.limits(0), x.into, [x.choose] * len(x.growth), x.counted) for x in RECURSIONS]
+    return [Bound(x.relation, x.limits(0), x.into, [x.choose] * len(x.growth), x.counted, x.width) for x in RECURSIONS]
 
 
 def set_sizes(bounds: Sequence[Bound], n_entities: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from engine.budget import UNMETERED, Meter
-from engine.database import Columns
+from engine.database import Columns, Widening
 from engine.evaluation.compile_plan import Plan
 from engine.evaluation.coordination_policy import GLOBAL, CoordinationPolicy
 from engine.evaluation.operators import drive
@@ -80,10 +80,9 @@ Job = tuple[Plan, RuleStatistics, Sequence[Block]]
 class Execution:
     """A worker pool with the options of an evaluation. `epoch` counts changes of the magnitude of relations.
 
-    `row_limits` are on the rows of relations together with those that are `counted` for each, itself included. Of
-    `dated` relations it matters which rows there are in the iteration that passes the limit. Where another
-    process is at work, too, as `is_accompanied` tells, that keeps a processor busy. `tend` is called between two
-    iterations, when all workers rest.
+    `row_limits` are those of `widenings` for now, by relation. Of `dated` relations it matters which rows there are in
+    the iteration that passes the limit. Where another process is at work, too, as `is_accompanied` tells, that keeps a
+    processor busy. `tend` is called between two iterations, when all workers rest.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class Execution:
     ) -> None:
         self.options, self.policy, self.profiled, self.meter = options, policy, False, meter
         self.row_limits: dict[str, int] = {}
-        self.counted: dict[str, Collection[str]] = {}
+        self.widenings: Mapping[str, Widening] = {}
         self.dated: Collection[str] = ()
         self.pool = WorkerPool(threads, options.chunk_rows, options.buffer_rows, meter.watch)
         self.is_accompanied: Callable[[], bool] = bool

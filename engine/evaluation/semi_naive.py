@@ -18,6 +18,7 @@ from engine.evaluation.execution import Execution, Job
 from engine.evaluation.insert_stages import Stage
 from engine.evaluation.match_cache import cached_match_rule
 from engine.evaluation.partition_fixpoint import GroupFixpoint, LocalFixpoint
+from engine.evaluation.row_limit import RecursionSize
 from engine.evaluation.semi_naive_variants import Variant, variants_of
 from engine.plan.auxiliary_relations import Auxiliaries, Auxiliary
 from engine.plan.binarise import binarise
@@ -67,6 +68,10 @@ class SemiNaiveComponent:
         read = {name for rule in rules for name in rule.relations()}
         self.auxiliaries = Auxiliaries({name: bindings.relations[name].dtype == np.int64 for name in read})
         self.made: list[Relation] = []
+        widenings = execution.widenings
+        self.limited = [
+            (r, RecursionSize(widenings[r.name].width)) for r in relations if r.name in execution.row_limits
+        ]
         self.wide = self.eliminate_variables()
         if self.statistics.recursive:
             self.coordinate()
@@ -251,12 +256,11 @@ class SemiNaiveComponent:
         return n_delta
 
     def check_limits(self) -> None:
-        limits, counted = self.execution.row_limits, self.execution.counted
-        for relation in self.relations if limits else ():
-            if relation.name in limits:
-                n = sum(other.n for other in self.relations if other.name in counted[relation.name])
-                if n > limits[relation.name]:
-                    raise LimitReached(relation)
+        for relation, size in self.limited:
+            widening, limit = self.execution.widenings[relation.name], self.execution.row_limits[relation.name]
+            n_others = sum(other.n for other in self.relations if other.name in widening.counted)
+            if size.passes(limit, relation.n, n_others, lambda relation=relation: relation.columns()[0]):
+                raise LimitReached(relation)
 
     def run_local(self) -> None:
         if not self.advance(self.relations):

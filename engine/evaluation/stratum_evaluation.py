@@ -78,7 +78,7 @@ class StratumEvaluation:
         self.left_out: list[CheckedClause] = []
         self.widenings = {widening.relation: widening for widening in widenings}
         self.limits = {name: iter(widening.max_rows) for name, widening in self.widenings.items()}
-        execution.counted = {name: {name, *widening.counted} for name, widening in self.widenings.items()}
+        execution.widenings = self.widenings
         execution.row_limits = {
             name: n for name, limits in self.limits.items() if (n := next(limits, None)) is not None
         }

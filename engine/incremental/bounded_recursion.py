@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.database import Columns
+from engine.evaluation.row_limit import RecursionSize
 from engine.incremental.maintained_relation import MaintainedRelation
 from engine.incremental.maintained_stratum import MaintainedStratum
 from engine.kernels.iterations import ABSENT
@@ -31,8 +32,9 @@ class CannotUpdate(Exception):
 class Bound:
     """A relation, how many rows it and `counted` ones may have together, and what is added to `into` beyond that.
 
-    When the recursion outgrows the i-th limit of `max_rows`, the i-th of the `choices` is given the rows that are
-    there, [arity, n]; after the last one there is no limit. `max_rows` may be others for each update.
+    If there is a `width`, those of its rows count whose first column is in more than so many, as in a `Widening`. When
+    the recursion outgrows the i-th limit of `max_rows`, the i-th of the `choices` is given the rows that are there,
+    [arity, n]; after the last one there is no limit. `max_rows` may be others for each update.
     """
 
     relation: str
@@ -40,13 +42,14 @@ class Bound:
     into: str
     choices: Sequence[Callable[[Columns], Columns]]
     counted: Collection[str] = ()
+    width: int = 0
 
 
 @dataclass
 class Level:
     """A beginning: the recursion cut off, and the facts that it was given (`source`).
 
-    `relation` is the one that has a limit, `counted` are all whose rows count.
+    `relation` is the one that has a limit, `counted` are others whose rows count.
     """
 
     stratum: MaintainedStratum
@@ -82,7 +85,7 @@ class BoundedRecursion:
         self.relations = [*final.relations, into]
         self.inputs = [relation for relation in final.inputs if relation is not into]
         self.relation = next(relation for relation in final.relations if relation.name == bound.relation)
-        self.counted = [each for each in final.relations if each is self.relation or each.name in bound.counted]
+        self.counted = [each for each in final.relations if each.name in bound.counted]
         self.levels: list[Level] = []
         self.iterations = 0
 
@@ -112,7 +115,8 @@ class BoundedRecursion:
         chosen = facts.get(self.into.name, self.into.columns())
         while True:
             self.source.bootstrap({self.into.name: chosen})
-            self.final.bootstrap(facts, self.is_outgrown)
+            size = RecursionSize(self.bound.width)
+            self.final.bootstrap(facts, lambda size=size: self.is_outgrown(size))
             agenda = self.final.agenda
             if agenda.last is None:
                 return
@@ -124,9 +128,12 @@ class BoundedRecursion:
             self.final.reset()
             self.source.reset()
 
-    def is_outgrown(self) -> bool:
-        n = sum(np.count_nonzero(relation.now() != ABSENT) for relation in self.counted)
-        return len(self.levels) < len(self.bound.choices) and n > self.bound.max_rows[len(self.levels)]
+    def is_outgrown(self, size: RecursionSize) -> bool:
+        if len(self.levels) == len(self.bound.choices):
+            return False
+        n_rows, *n_others = (np.count_nonzero(r.now() != ABSENT) for r in (self.relation, *self.counted))
+        limit = self.bound.max_rows[len(self.levels)]
+        return size.passes(limit, n_rows, sum(n_others), lambda: self.relation.columns()[0])
 
     def update(self, inserted: Mapping[str, Columns], deleted: Mapping[str, Columns]) -> None:
         if any(self.into.name in facts for facts in (inserted, deleted)):
@@ -139,7 +146,7 @@ class BoundedRecursion:
         follow(self.source, chosen)
         self.final.update(inserted, deleted)
         self.iterations = self.final.iterations
-        if self.is_outgrown():
+        if self.is_outgrown(RecursionSize(self.bound.width)):
             limit = self.bound.max_rows[len(self.levels)]
             raise CannotUpdate(f"{self.bound.relation} has come to have more than {limit:,} rows")
 
@@ -169,11 +176,20 @@ class BoundedRecursion:
 
     def cut_off(self, level: Level, limit: int) -> Columns:
         """Cut a level off in the iteration in which it outgrows its limit now; return its rows."""
-        while (at := passed_in(level.counted, limit)) is None:
+        while (at := self.passed_in(level, limit)) is None:
             if not level.stratum.lengthen():
                 raise CannotUpdate(f"{self.bound.relation} has no more than {limit:,} rows now")
         level.stratum.shorten(at)
         return level.relation.columns()
+
+    def passed_in(self, level: Level, limit: int) -> int | None:
+        """Return the iteration in which a level passes a limit, None if it does not."""
+        n_iterations = level.last + 1
+        counts = arrivals(level.relation, self.bound.width, n_iterations)
+        for relation in level.counted:
+            counts = counts + arrivals(relation, 0, n_iterations)
+        at = int(np.searchsorted(np.cumsum(counts), limit, side="right"))
+        return at if at < len(counts) else None
 
     def choice(self, number: int, rows: Columns) -> Columns:
         return np.asarray(self.bound.choices[number](rows), self.into.dtype)
@@ -184,12 +200,23 @@ class BoundedRecursion:
         return {self.into.name: given.relations[0].facts(), **self.final.facts()}
 
 
-def passed_in(relations: Sequence[MaintainedRelation], limit: int) -> int | None:
-    """Return the iteration in which relations together pass a limit, None if they do not."""
-    iterations = np.concatenate([relation.now() for relation in relations])
-    counts = np.cumsum(np.bincount(iterations[iterations != ABSENT]))
-    at = int(np.searchsorted(counts, limit, side="right"))
-    return at if at < len(counts) else None
+def arrivals(relation: MaintainedRelation, width: int, n_iterations: int) -> np.ndarray:
+    """Return how many of the rows that count begin to do so in each iteration, [n_iterations].
+
+    The row by which a value gets more than `width` ones makes them all count.
+    """
+    ids = relation.present()
+    iterations = relation.now()[ids]
+    if not width:
+        return np.bincount(iterations, minlength=n_iterations)
+    values = relation.rows_at(ids)[0]
+    wide = np.bincount(values)[values] > width
+    values, iterations = values[wide], iterations[wide]
+    order = np.lexsort((iterations, values))
+    values, iterations = values[order], iterations[order]
+    rank = np.arange(len(values)) - np.searchsorted(values, values)
+    counts = np.where(rank == width, width + 1, rank > width)
+    return np.bincount(iterations, counts, minlength=n_iterations)
 
 
 def follow(source: MaintainedStratum, chosen: Columns) -> None:

@@ -27,7 +27,7 @@ class CannotMigrate(Exception):
 def compatibility(view: MaintainedProgram) -> Description:
     """Return what tells whether something can be taken over, and which components: to be saved with the view."""
     program = view.prepared
-    bounds = [[bound.relation, bound.into, len(bound.choices)] for bound in view.bounds]
+    bounds = [[bound.relation, bound.into, len(bound.choices), [*bound.counted], bound.width] for bound in view.bounds]
     return {
         "kept": [program.number_bits, view.exact, bounds],
         "records": dict(program.record_types),
@@ -74,7 +74,7 @@ def others(own: dict[str, Any], saved: dict[str, Any]) -> set[str]:
 def facts_of(name: str, description: Description, stored: StoredView) -> Columns:
     """The facts that a relation had been given, [width, n]: not those that stood in the program alone."""
     relations, bounds = {*description["relations"]}, description["form"]["kept"][2]
-    is_chosen = any(name == into for _, into, _ in bounds)
+    is_chosen = any(name == into for _, into, *_ in bounds)
     # A stratum that was evaluated anew has them in a relation of their own; so has what a bound chooses facts of.
     holders = [given_name(name), *([f"{name}@0"] if is_chosen else []), name]
     holder = next((holder for holder in holders if holder in relations), None)

@@ -69,6 +69,37 @@ def test_rows_that_are_counted_are_as_many_of_the_relation(counted, restarts):
     assert result.relation("sinks").tolist() == [[2450 if restarts else 4950]]
 
 
+@pytest.mark.parametrize(("limit", "width", "restarts"), [(4900, 0, 1), (4900, 9, 1), (4905, 9, 0), (4904, 9, 1)])
+def test_of_a_width_only_rows_of_wider_values_count(limit, width, restarts):
+    """Node i of the chain reaches 99 - i others. The nine last ones that reach any have 45 pairs of the 4,950."""
+    widening = engine.Widening("reach", [limit], "blocked", lambda rows: np.array([[50]], np.int32), (), width)
+    result, found = evaluate(1, [widening])
+    assert [s.restarts for s in result.statistics if "reach" in s.relations] == [restarts]
+    assert found["sinks"] == [(2450 if restarts else 4950,)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("width", [1, 4, 20])
+def test_the_rows_that_are_looked_at_are_the_first_of_which_more_count(threads, width):
+    """After each iteration a chain's pairs are at most twice as long: the rows that count are known by arithmetic."""
+    seen = []
+    widening = engine.Widening("reach", [800], "blocked", lambda rows: seen.append(rows) or np.array([[50]]), (), width)
+    evaluate(threads, [widening])
+    longest = 1
+    while counted(longest, width) <= 800:
+        longest *= 2
+    assert [rows.shape[1] for rows in seen] == [sum(lengths(longest))]
+
+
+def lengths(longest):
+    """How many nodes each of the chain reaches, where pairs are no longer than so many arcs."""
+    return [min(longest, 99 - i) for i in range(99)]
+
+
+def counted(longest, width):
+    return sum(n for n in lengths(longest) if n > width)
+
+
 def test_a_relation_within_its_limit_is_left_alone():
     widening = engine.Widening("reach", [4950], "blocked", lambda rows: pytest.fail("the limit was not passed"))
     assert evaluate(1, [widening])[1]["sinks"] == [(4950,)]

@@ -42,9 +42,9 @@ def wide_values(width, rows):
     return np.flatnonzero(counts > min(width, int(counts.max()) - 1)).astype(np.int32)[None, :]
 
 
-def from_scratch(facts, limits, program=PROGRAM, counted=()):
+def from_scratch(facts, limits, program=PROGRAM, counted=(), width=0):
     widths = iter(WIDTHS)
-    widening = engine.Widening("reach", limits, "wide", lambda rows: wide_values(next(widths), rows), counted)
+    widening = engine.Widening("reach", limits, "wide", lambda rows: wide_values(next(widths), rows), counted, width)
     result = engine.evaluate(program, Database(relations=columns(facts)), threads=1, widenings=[widening])
     return {name: set(zip(*result.relation(name).tolist(), strict=True)) for name in program.relations}
 
@@ -68,20 +68,23 @@ few = st.fixed_dictionaries(
 updates = st.lists(st.tuples(few, few, st.integers(-2, 2)), max_size=4)
 
 
-@pytest.mark.parametrize(("program", "counted"), [(PROGRAM, ()), (PAIRED, ("pair",))])
+@pytest.mark.parametrize(
+    ("program", "counted", "width"),
+    [(PROGRAM, (), 0), (PAIRED, ("pair",), 0), (PROGRAM, (), 2), (PAIRED, ("pair",), 3)],
+)
 @settings(max_examples=4 * settings.default.max_examples)
 @given(facts, updates, st.tuples(*[st.integers(5, 40)] * len(WIDTHS)))
-def test_updates_choose_what_an_evaluation_from_scratch_chooses(program, counted, facts, updates, limits):
+def test_updates_choose_what_an_evaluation_from_scratch_chooses(program, counted, width, facts, updates, limits):
     choices = [lambda rows, width=width: wide_values(width, rows) for width in WIDTHS]
-    bound = Bound("reach", limits, "wide", choices, counted)
+    bound = Bound("reach", limits, "wide", choices, counted, width)
     maintainer = Maintainer(MaintainedProgram(program, Database(), threads=1, bounds=[bound]), Elastic(1e9))
     maintainer.bootstrap(columns(facts))
-    assert found(maintainer.view) == from_scratch(facts, limits, program, counted)
+    assert found(maintainer.view) == from_scratch(facts, limits, program, counted, width)
     for inserted, deleted, more in updates:
         bound.max_rows = [max(1, limit + more) for limit in bound.max_rows]
         maintainer.apply(columns(inserted), columns(deleted))
         facts = {name: (facts[name] - deleted[name]) | inserted[name] for name in facts}
-        assert found(maintainer.view) == from_scratch(facts, bound.max_rows, program, counted)
+        assert found(maintainer.view) == from_scratch(facts, bound.max_rows, program, counted, width)
 
 
 def test_a_small_update_of_a_widened_recursion_is_an_update():
