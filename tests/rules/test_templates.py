@@ -531,6 +531,15 @@ app.get("/", (req, res) => {
         "web/box.jsp": "<h1>${param.a}</h1> <!-- found -->",
     },
     "servlets with JSP": {"Shop.java": SERVLET, "web/WEB-INF/shop.jsp": JSP},
+    "Spring with JSP": {
+        "Shops.java": SPRING,
+        "web/WEB-INF/shops/shop.jsp": '<% String name = (String) request.getAttribute("name"); %>\n'
+        '<p><%= name %></p> <!-- found -->\n<p><%= request.getAttribute("other") %></p>\n'
+        '<p><%= request.getAttribute("name") %></p> <!-- found -->\n'
+        '<p><%= pageContext.findAttribute("name") %></p> <!-- found -->\n'
+        '<p><c:out value="${name}"/></p>\n<p>${fn:escapeXml(name)}</p>',
+        "web/WEB-INF/shops/none.jsp": '<p><%= request.getAttribute("name") %></p>',
+    },
     "FreeMarker": {
         "Shop.java": FREEMARKER,
         "templates/shop.ftl": "${name} <!-- found -->\n${name?html} ${name?length}",
