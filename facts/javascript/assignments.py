@@ -80,8 +80,7 @@ def _assignment(unit: Unit, node: Node) -> int:
 
 def _target(unit: Unit, node: Node | None) -> tuple[str, Callable[[int], object]]:
     """Evaluate the parts of a target; return the name that it gives to functions, and what assigns to it."""
-    while node is not None and node.type in _WRAPPERS:
-        node = only_child(node)
+    node = _unwrapped_target(unit, node)
     if node is None:
         return "", lambda source: None
     if node.type not in _MEMBERS:
@@ -91,6 +90,16 @@ def _target(unit: Unit, node: Node | None) -> tuple[str, Callable[[int], object]
     if isinstance(key, str):
         return key, lambda source: store_attribute(unit, base, key, source, node)
     return "", lambda source: store_index(unit, base, key, source, node)
+
+
+def _unwrapped_target(unit: Unit, node: Node | None) -> Node | None:
+    """Return what is assigned to: `(x as T) = …` assigns to x. The types are read."""
+    while node is not None and node.type in _WRAPPERS:
+        parts = children(node)
+        for declared in parts[1:]:
+            unit.value(declared)
+        node = parts[0] if parts else None
+    return node
 
 
 def _member(unit: Unit, node: Node) -> tuple[int, str | int]:
@@ -103,8 +112,7 @@ def _member(unit: Unit, node: Node) -> tuple[int, str | int]:
 
 def assign_target(unit: Unit, node: Node | None, source: int, kind: str = "variable") -> int | None:
     """Assign `source` to a target or pattern; return the value that a name got, None for others."""
-    while node is not None and node.type in _WRAPPERS:
-        node = only_child(node)
+    node = _unwrapped_target(unit, node)
     what = node.type if node is not None else "undefined"
     if what in _NAMES:
         return unit.assign(unit.text(node), source, kind, node)

@@ -17,7 +17,7 @@ from facts.javascript.functions import (
     state_kind,
     type_scope,
 )
-from facts.javascript.handler_tables import EXPRESSIONS, STATEMENTS, child_of_type, children, field, tokens
+from facts.javascript.handler_tables import EXPRESSIONS, STATEMENTS, child_of_type, children, field, only_child, tokens
 from facts.javascript.literals import property_label, property_name
 from facts.javascript.scopes import FUNCTION
 from facts.javascript.unit import Unit
@@ -109,7 +109,9 @@ class Members:
             self._written_constructor(node)
         elif node.type == "method_definition" or node.type in _SIGNATURES:
             self._method(node, decorators)
-        elif node.type != "index_signature":
+        elif node.type == "index_signature":
+            self._unit.statement(node)
+        else:
             self._unit.unknown(node)
 
     def _method(self, node: Node, decorators: list[Node]) -> None:
@@ -150,7 +152,11 @@ class Members:
     def _field(self, node: Node, decorators: list[Node]) -> None:
         unit, key, declared = self._unit, field(node, "property") or field(node, "name"), field(node, "type")
         name = property_name(unit, key)
-        if name is not None:
+        if name is None:
+            for part in (only_child(key), *(only_child(decorator) for decorator in decorators), declared):
+                if part is not None:
+                    unit.value(part)
+        else:
             entity = unit.facts.entity(self._entity, "field " + tail(name), node.start_byte, node.end_byte)
             unit.emit("field", entity, self._entity, name)
             state_kind(unit, entity, node)

@@ -80,6 +80,11 @@ class Collector:
         elif kind == "pair_pattern":
             self.visit(field(node, "key"), scope)
             self.pattern(field(node, "value"), scope, take)
+        elif kind in ("as_expression", "satisfies_expression"):
+            target, *declared = children(node)
+            self.pattern(target, scope, take)
+            for part in declared:
+                self.visit(part, scope)
         elif kind not in ("", "undefined", "this"):
             self.visit(node, scope)
 

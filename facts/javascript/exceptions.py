@@ -4,7 +4,7 @@ from tree_sitter import Node
 
 from facts.control_flow_graph import Finally, Guard
 from facts.file_facts import NIL
-from facts.javascript.assignments import assign_target
+from facts.javascript.assignments import annotate, assign_target
 from facts.javascript.handler_tables import STATEMENTS, field, only_child
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
@@ -50,7 +50,8 @@ def _handler(unit: Unit, node: Node) -> None:
     unit.emit("catch", value, NIL)
     with unit.inside(node):
         if field(node, "parameter") is not None:
-            assign_target(unit, field(node, "parameter"), value, "exception")
+            name = assign_target(unit, field(node, "parameter"), value, "exception")
+            annotate(unit, name, field(node, "type"))
         unit.run(field(node, "body"))
 
 

@@ -7,7 +7,7 @@ from facts.instructions import allocate
 from facts.javascript.calls import with_type_arguments
 from facts.javascript.classes import state_attribute
 from facts.javascript.functions import define_function, type_scope
-from facts.javascript.handler_tables import EXPRESSIONS, child_of_type, children, field, only_child
+from facts.javascript.handler_tables import EXPRESSIONS, STATEMENTS, child_of_type, children, field, only_child
 from facts.javascript.literals import property_label, property_name
 from facts.javascript.unit import Unit
 from facts.row_builder import tail
@@ -190,11 +190,12 @@ def state_members(unit: Unit, entity: int, body: Node | None) -> None:
             _, value = define_function(unit, member, name, entity)
             unit.emit("member", entity, name, value)
         elif member.type == "index_signature":
-            _index_signature(unit, member)
+            unit.statement(member)
         else:
             unit.unknown(member)
 
 
+@STATEMENTS("index_signature")
 def _index_signature(unit: Unit, node: Node) -> None:
     """`[key: K]: T` and `[K in T]: V`: the types are read."""
     for child in children(node):

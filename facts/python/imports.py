@@ -107,11 +107,15 @@ def type_comments(unit: Unit, root: Node) -> None:
 
 
 def exports(unit: Unit, root: Node) -> None:
-    """State the names that the top level adds to `__all__`: by assignment, `+=`, `append` or `extend`."""
+    """State the names that the top level adds to `__all__`: by assignment, `+=`, `append` or `extend`.
+
+    A text may hold several, for `split`.
+    """
     for statement in root.named_children:
         if statement.type == "expression_statement" and unit.source.startswith(b"__all__", statement.start_byte):
             for text in _strings(unit, statement):
-                unit.emit("exports", MODULE, text)
+                for name in text.split():
+                    unit.emit("exports", MODULE, name)
 
 
 def _strings(unit: Unit, node: Node) -> list[str]:

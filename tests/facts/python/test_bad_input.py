@@ -63,6 +63,14 @@ def test_what_the_grammar_does_not_know_is_mended(source):
     assert {"f", "g"} <= names(calls(source))
 
 
+@pytest.mark.parametrize(
+    "parameters", ["T = Default", "T: B = Default", "T: (int, str) = list[Default]", "*U = Default, **P = [int]"]
+)
+def test_defaults_of_type_parameters_are_read(parameters):
+    rows = render(facts.extract(f"class A[{parameters}]: pass\n".encode(), "python"))
+    assert "Default" in {name for _, _, name in rows["load_name"]}
+
+
 @pytest.mark.parametrize("source", ["", "\n", "# only a comment", "\ufeff", "\f", "pass", "\\\n"])
 def test_files_with_next_to_nothing(source):
     found = extract(source)
