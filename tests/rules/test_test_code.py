@@ -85,8 +85,10 @@ def test_examples_alone_are_a_program(rows):
 def test_what_stands_in_for_another_service_is_test_code_beside_a_program(rows):
     stand_ins = {"mockserver/src/main/java/p/A.java", "dev/mock-api/app.py", "fake_server.py", "sso-mock/b.js"}
     stand_ins |= {".dredd/hooks/c.go", "pkg/fakes/d.go", "mail_fake/e.c"}
+    stand_ins |= {"dev/src/mock-printer.server.ts", "tools/fake_mail_service.py", "scripts/mockPrinterServer.js"}
     program = {"shop/app.py", "src/main/java/p/mockserver/F.java", "org/p/fakes/G.java", "mock/h.py", "mocking/i.c"}
-    program |= {"smock/j.py", "fakery/server.py"}
+    program |= {"smock/j.py", "fakery/server.py", "mockery.server.ts", "mock_up.py", "server/fake_news.py"}
+    program |= {"hammockServer.js", "src/MockingServer.ts"}
     found = {path for (path,) in rows("in_tests", dict.fromkeys(stand_ins | program, ""), IN_TESTS)}
     assert {path for path in found if not path.endswith("/")} == stand_ins
 
