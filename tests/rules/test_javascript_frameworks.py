@@ -209,6 +209,22 @@ export const others = {
   },
 };
 """,
+    "src/routes/(app)/shops/[id]/+page.server.ts": """
+import { redirect } from "@sveltejs/kit";
+
+export const load = async ({ url, params }) => {
+  if (params.id === "new") redirect(302, `${url.pathname}/first`);
+  if (params.id === "all") redirect(302, url.pathname + "/first" + url.search);
+  redirect(302, `${params.id}/first`); // found
+};
+""",
+    "src/routes/[...rest]/+page.server.ts": """
+import { redirect } from "@sveltejs/kit";
+
+export const load = async ({ url }) => {
+  redirect(302, `${url.pathname}/first`); // found
+};
+""",
     "app/page.tsx": """
 import { exec } from "node:child_process";
 
