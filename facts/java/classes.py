@@ -7,7 +7,8 @@ from facts.function_body import MODULE, Variable
 from facts.java import tree
 from facts.java.annotations import state_modifiers
 from facts.java.calls import construct, evaluate_arguments
-from facts.java.members import build_initializer, collect_members, run_members, state_components
+from facts.java.lombok import plan_members, write_members
+from facts.java.members import build_initializer, class_members, collect_members, run_members, state_components
 from facts.java.scopes import STATIC, Scope
 from facts.java.tree import EXPRESSIONS, STATEMENTS, children, only_child
 from facts.java.type_values import bind_type_parameters
@@ -94,21 +95,16 @@ def _define(unit: Unit, entity: int, value: int, kind: str, bases: list[int], no
 def _build(unit: Unit, node: Node, scope: Scope) -> None:
     """Execute a class body: members, then what is static in it; initialise objects by a function of their own."""
     collect_members(unit, scope, node)
+    scope.written = plan_members(unit, scope, node)
     unit.open_class(scope)
-    declare_classes(unit, _members(node))
+    declare_classes(unit, class_members(node))
     if scope.components is not None:
         state_components(unit, node)
     run_members(unit, node)
+    if scope.written is not None:
+        write_members(unit, scope.written, node)
     if scope.instance:
         unit.later(node, build_initializer)
-
-
-def _members(node: Node) -> list[Node]:
-    """Return the members of a class body; those of an enum stand behind its constants."""
-    found = []
-    for child in children(node):
-        found += children(child) if child.type == "enum_body_declarations" else [child]
-    return found
 
 
 def anonymous_class(unit: Unit, base: int, node: Node) -> int:

@@ -36,6 +36,14 @@ def collect_members(unit: Unit, scope: Scope, node: Node) -> None:
             scope.methods.setdefault(unit.text(member.child_by_field_id(tree.NAME)), set()).add(kind)
 
 
+def class_members(node: Node) -> list[Node]:
+    """Return the members of a class body; those of an enum stand behind its constants."""
+    found = []
+    for child in children(node):
+        found += children(child) if child.type == "enum_body_declarations" else [child]
+    return found
+
+
 def _component_name(node: Node) -> Node | None:
     holder = tree.child_of_type(node, "variable_declarator") if node.type == "spread_parameter" else node
     return holder.child_by_field_id(tree.NAME) if holder is not None else None
@@ -69,6 +77,8 @@ def _fields(unit: Unit, node: Node) -> None:
         name, initial = declarator.child_by_field_id(tree.NAME), declarator.child_by_field_id(tree.VALUE)
         field = state_field(unit, unit.text(name), kind, declarator)
         state_modifiers(unit, field, node, *([STATIC] if is_static else []))
+        if scope.written is not None and unit.text(name) in scope.written.properties:
+            scope.written.properties[unit.text(name)].type = kind
         if initial is None:
             continue
         if is_static:

@@ -7,11 +7,15 @@ is possible the name is a `load_enclosing`, with a `fallback` to what it means o
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from facts.file_facts import NIL
 from facts.function_body import Body, Variable
+
+if TYPE_CHECKING:
+    from facts.java.lombok import Plan
 
 STATIC, INSTANCE = "static", "instance"
 
@@ -30,7 +34,7 @@ class Scope:
 
     `value` is the class itself. `depth` counts the classes around; `inheriting` is the depth of the innermost scope
     from here outwards that has base classes, 0 if none has. `instance` are the field declarators and blocks that
-    run when an object is made; `components` are those of a record.
+    run when an object is made; `components` are those of a record; `written` is what Lombok adds.
     """
 
     entity: int
@@ -45,6 +49,7 @@ class Scope:
     types: dict[object, int] = field(default_factory=dict)
     instance: list = field(default_factory=list)
     components: Node | None = None
+    written: "Plan | None" = None
     n_fields: int = 0
 
     @property
