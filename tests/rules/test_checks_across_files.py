@@ -33,6 +33,31 @@ app = flask.Flask(__name__)
 def hello():
     return "<p>" + flask.request.args["name"]
 """
+ADDRESSES = """from django.conf import settings
+from django.urls import include, path
+
+from shop import views
+
+urlpatterns = [path("page/<str:name>", views.show), path("both/<str:name>", views.both)]
+
+if settings.DEBUG:
+    urlpatterns += [path("dev/", include("shop.dev.urls")), path("late/<str:name>", views.late)]
+    urlpatterns += [path("dev/both/<str:name>", views.both)]
+"""
+SHOWN = """from django.http import HttpResponse
+
+
+def show(request, name):
+    return HttpResponse("<p>" + name)
+
+
+def both(request, name):
+    return HttpResponse("<h1>" + name)
+
+
+def late(request, name):
+    return HttpResponse("<h2>" + name)
+"""
 DEBUGS = "DEBUG = True\nINSTALLED_APPS = []\n"
 DECLARES = 'import Shop from "shop";\n\ndeclare module "shop" {\n  export const open: boolean;\n}\n'
 SETTINGS = "static uid_t most = 0;\n"
@@ -251,6 +276,16 @@ CASES = {
     "settings for development hold no secrets": (
         {"settings/local_dev.py": SECRET, "settings/main.py": SECRET, "devices/settings.py": SECRET},
         ["devices/settings.py:1", "settings/main.py:1"],
+    ),
+    "views that addresses lead to in development only are given nothing": (
+        {
+            "shop/urls.py": ADDRESSES,
+            "shop/views.py": SHOWN,
+            "shop/dev/urls.py": "from django.urls import path\n\nfrom shop.dev import views\n\n"
+            'urlpatterns = [path("page/<str:name>", views.show)]\n',
+            "shop/dev/views.py": SHOWN,
+        },
+        ["shop/views.py:5", "shop/views.py:9"],
     ),
     "settings that others take and set anew are not in use": (
         {"a/common.py": DEBUGS, "a/live.py": "from .common import *\n\nDEBUG = False\n", "b/common.py": DEBUGS},
