@@ -390,3 +390,33 @@ def places():
 def test_reports_depend_on_other_files(case, places):
     prefix = f"{list(CASES).index(case)}/"
     assert [place.removeprefix(prefix) for place in places if place.startswith(prefix)] == CASES[case][1]
+
+
+FALCON = "import falcon\n\napp = falcon.App()\n"
+HELPER = "def find(req):\n    return open(req.params['name'])\n"
+READER = """import express from "express";
+import mongoose from "mongoose";
+
+const app = express();
+const User = mongoose.model("User", new mongoose.Schema({ name: String }));
+
+class Chart {
+  constructor(user) {
+    this.user = user;
+  }
+
+  owner() {
+    return User.findOne({ _id: this.user });
+  }
+}
+
+app.get("/charts/:id", (req) => new Chart(req.params.id).owner());
+"""
+
+
+def test_names_of_parameters_are_those_of_libraries_of_their_language():
+    """`req` of a program that imports falcon is falcon's in other modules of Python, and not in JavaScript's."""
+    tree = MemoryTree({"app.py": FALCON.encode(), "find.py": HELPER.encode(), "users.js": READER.encode()}, ".")
+    flags = {"rules": ("path-traversal", "nosql-injection")}
+    findings = scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings
+    assert [(f.check, f.place.file, f.place.line) for f in findings] == [("path-traversal", "find.py", 2)]
