@@ -16,7 +16,8 @@ from facts.java.tree import with_fields
 from facts.java.unit import Unit
 
 _ANNOTATIONS = tree.kind_ids("marker_annotation", "annotation")
-_GETTERS, _SETTERS = {"Getter", "Data", "Value"}, {"Setter", "Data"}
+# The first one may stand before a field, too, and comes before what the others of the class say.
+_GETTERS, _SETTERS = ("Getter", "Data", "Value"), ("Setter", "Data")
 # The constructors that an annotation asks for even if the class declares others, and if it declares none.
 _CONSTRUCTORS = {"AllArgsConstructor": "all", "RequiredArgsConstructor": "required"}
 _IMPLIED_CONSTRUCTORS = {"Value": "all", "Data": "required"}
@@ -36,19 +37,11 @@ class Property:
 
 @dataclass
 class Plan:
-    """What is to be written for a class: accessors by fields, and which constructors."""
+    """Accessors by fields, and the constructors, to be written for a class."""
 
     properties: dict[str, Property] = field(default_factory=dict)
     constructors: set[str] = field(default_factory=set)
     is_chained: bool = False
-
-    def taken(self, which: str) -> tuple[str, ...]:
-        """Return the fields that the constructor takes: all but constants, or those that nothing else gives a value."""
-        return tuple(
-            name
-            for name, written in self.properties.items()
-            if (written.is_required if which == "required" else not written.is_initialised)
-        )
 
 
 def plan_members(unit: Unit, scope: Scope, node: Node) -> Plan | None:
@@ -113,12 +106,11 @@ def _capitalised(unit: Unit, member: Node, name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _asks(annotations: set[str], own: dict[str, str], asked: dict[str, str]) -> bool:
+def _asks(annotations: tuple[str, ...], own: dict[str, str], asked: dict[str, str]) -> bool:
     """Return True if the field, or else its class, has one of the annotations; `AccessLevel.NONE` says no."""
-    for place in (own, asked):
-        for name in annotations & place.keys():
-            return "NONE" not in place[name]
-    return False
+    first = annotations[0]
+    found = own[first] if first in own else next((asked[name] for name in annotations if name in asked), None)
+    return found is not None and "NONE" not in found
 
 
 def write_members(unit: Unit, plan: Plan, node: Node) -> None:

@@ -22,12 +22,11 @@ def handed_on(calls: int, end: str) -> str:
 
 
 QUERY = "sqlite3.connect('a').execute('select ' + x)"
-LOG = "logging.info('asked for ' + x)"
 
 
 def reported(code: str, *tiers: str) -> Report:
     tree = MemoryTree({"app.py": code.encode()}, "memory")
-    flags = {"rules": ("sql-injection", "log-injection"), "tier": tiers}
+    flags = {"rules": ("sql-injection",), "tier": tiers}
     return scan_tree(tree, ScanRequest(Path("."), None, flags)).report
 
 
@@ -35,12 +34,11 @@ def found(code: str, *tiers: str) -> list[str]:
     return [finding.check for finding in reported(code, *tiers).findings]
 
 
-@pytest.mark.parametrize(("end", "check", "most"), [(QUERY, "sql-injection", MAX_CALLS), (LOG, "log-injection", 0)])
-def test_paths_through_many_calls_are_for_the_audit_tier(end, check, most):
-    assert found(handed_on(most, end)) == [check]
-    assert found(handed_on(most + 1, end)) == []
-    assert found(handed_on(most + 1, end), "audit") == [check]
-    assert [reported(handed_on(n, end)).coverage.n_weaker for n in (most, most + 1)] == [0, 1]
+def test_paths_through_many_calls_are_for_the_audit_tier():
+    assert found(handed_on(MAX_CALLS, QUERY)) == ["sql-injection"]
+    assert found(handed_on(MAX_CALLS + 1, QUERY)) == []
+    assert found(handed_on(MAX_CALLS + 1, QUERY), "audit") == ["sql-injection"]
+    assert [reported(handed_on(n, QUERY)).coverage.n_weaker for n in (MAX_CALLS, MAX_CALLS + 1)] == [0, 1]
 
 
 def in_files(n: int, *tiers: str, folders: bool = True) -> list[str]:

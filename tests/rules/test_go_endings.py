@@ -305,7 +305,7 @@ MARK = re.compile(r"// found: (\S+)$")
 def test_findings_stand_where_they_are_marked(name):
     text = f"package shop\n{PROGRAMS[name]}"
     expected = {(number, mark[1]) for number, line in enumerate(text.splitlines(), 1) if (mark := MARK.search(line))}
-    rules = {"rules": ("injection", "configuration", "result-after-error")}
+    rules = {"rules": ("injection", "configuration", "result-after-error", "log-injection")}
     request = ScanRequest(Path("."), None, rules)
     report = scan_tree(MemoryTree({"shop/main.go": text.encode()}, "endings"), request).report
     assert not [problem for problem in report.problems if problem.level == "error"]

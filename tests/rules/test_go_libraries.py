@@ -1071,7 +1071,7 @@ MARK = re.compile(r"// found: (\S+)$")
 @pytest.fixture(scope="module")
 def reported():
     programs = {f"shop_{name}/main.go": f"package {name}\n{text}".encode() for name, text in LIBRARIES.items()}
-    request = ScanRequest(Path("."), None, {"rules": ("injection", "configuration", "cryptography")})
+    request = ScanRequest(Path("."), None, {"rules": ("injection", "configuration", "cryptography", "log-injection")})
     report = scan_tree(MemoryTree(programs, "libraries"), request).report
     return {(finding.place.file, finding.place.line, finding.check) for finding in report.findings}
 
