@@ -69,7 +69,7 @@ def wide_values(rows: np.ndarray) -> np.ndarray:
 # programs of 20 to 140 thousand lines up to 0.26 million rows count. A lower limit finds fewer of the values that are
 # to be widened, and needs another restart; a higher one drops more rows.
 POINTS_TO = RecursionBound(BOUNDED, INTO, 0.3, 300_000, wide_values, (1, 1, 2, 4), ("holds",), WIDTH)
-# Where less is widened, more is tainted: 1.5 rows for each entity of a C program that was cut by the former bound.
+# Where fewer values are widened, more is tainted: 1.5 rows for each entity of redis.
 TAINT = RecursionBound("tainted", "short_paths", 2.0, 500_000, engine.Always(np.array([[1]], np.int32)))
 RECURSIONS = (POINTS_TO, TAINT)
 CHOSEN = frozenset(recursion.into for recursion in RECURSIONS)

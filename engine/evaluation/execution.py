@@ -266,7 +266,7 @@ class Execution:
         """Split relations whose partitions have become too large."""
         options = self.options
         for relation in relations:
-            if relation.n > options.partition_rows and self.can_split(relation):
+            if self.can_split(relation):
                 largest = max(relation.partitions, key=lambda partition: partition.n)
                 axis = largest.matrix_axis
                 outgrown = largest.n > options.split_rows
