@@ -12,10 +12,10 @@ SEARCHED_ROWS = 1 << 16
 
 
 class HeldConstants:
-    """Tells whether relations that are complete have rows with the constants of atoms."""
+    """Tells whether relations that are complete have rows with the constants of atoms; of other kinds any may match."""
 
-    def __init__(self, relations: Mapping[str, Relation]) -> None:
-        self.relations = relations
+    def __init__(self, relations: Mapping[str, Relation], kind: type[Relation] = Relation) -> None:
+        self.relations, self.kind = relations, kind
         self._known: dict[tuple[str, int, int], bool] = {}
 
     def may_match(self, rule: Rule, growing: Collection[str]) -> bool:
@@ -30,7 +30,7 @@ class HeldConstants:
 
     def _may_hold(self, name: str, column: int, value: int) -> bool:
         relation = self.relations[name]
-        if type(relation) is not Relation or relation.n > SEARCHED_ROWS:
+        if type(relation) is not self.kind or relation.n > SEARCHED_ROWS:
             return True
         key = name, column, value
         if key not in self._known:

@@ -22,6 +22,7 @@ import numpy as np
 from engine.budget import Meter
 from engine.database import Columns
 from engine.evaluation.bindings import Bindings
+from engine.evaluation.held_constants import HeldConstants
 from engine.incremental.agenda import Agenda
 from engine.incremental.changed_rows import ChangedRows
 from engine.incremental.counting_bootstrap import CountingBootstrap
@@ -161,8 +162,10 @@ class MaintainedStratum:
             relation.arrange()
         held = self.context.bindings.relations
         derives = any(all([held[name].n for name in needed]) for needed in self.needs)
-        rules = dict(zip(self.rules, self.statistics, strict=True)) if derives else {}
-        rounds = CountingBootstrap(self.relations, rules, self.context.bindings, self.pool, self.agenda.watch)
+        rules = zip(self.rules, self.statistics, strict=True) if derives else ()
+        constants = HeldConstants(held, MaintainedRelation)
+        matching = {rule: costs for rule, costs in rules if constants.may_match(rule, self.names)}
+        rounds = CountingBootstrap(self.relations, matching, self.context.bindings, self.pool, self.agenda.watch)
         self.iterations, is_enough = rounds.run(enough)
         if is_enough:
             self.agenda.last = self.iterations
