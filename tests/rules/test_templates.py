@@ -209,6 +209,141 @@ THYMELEAF = """<p th:utext="${name}"></p> <!-- found -->
 <p>[[${name}]]</p>
 <p>[(${name})]</p> <!-- found -->
 """
+FORM_PAGES = """package shop;
+import freemarker.template.Configuration;
+import java.util.HashMap;
+import java.util.Map;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.ModelAttribute;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.servlet.ModelAndView;
+
+@Controller
+class Orders {
+    private Configuration configuration;
+    private Map<String, Object> drafts;
+
+    @PostMapping("/jsp")
+    ModelAndView save(@ModelAttribute("order") Order order) {
+        return new ModelAndView("order", "order", order);
+    }
+
+    @PostMapping("/thymeleaf")
+    String show(@ModelAttribute("order") Order order, Model model) {
+        model.addAttribute("order", order);
+        model.addAttribute("orders", order.getItems());
+        return "shown";
+    }
+
+    @PostMapping("/two")
+    String two(@ModelAttribute("order") Order order, Model model) {
+        model.addAttribute("part", order);
+        return "two";
+    }
+
+    @PostMapping("/other")
+    String other(@ModelAttribute("order") Item item, Model model) {
+        model.addAttribute("part", item);
+        return "two";
+    }
+
+    @PostMapping("/draft")
+    String draft(@ModelAttribute("order") Order order, Model model, String key) {
+        model.addAttribute("draft", order);
+        model.addAttribute("draft", drafts.get(key));
+        return "draft";
+    }
+
+    @PostMapping("/map")
+    void map(@ModelAttribute("order") Order order, java.io.Writer out) throws Exception {
+        Map<String, Object> data = new HashMap<>();
+        data.put("order", order);
+        configuration.getTemplate("mapped.ftl").process(data, out);
+    }
+}
+"""
+FORM_BEANS = """package shop;
+import java.time.LocalDate;
+import java.util.HashMap;
+import java.util.List;
+import lombok.Data;
+
+class Order extends Numbered {
+    private long userId;
+    private String name;
+    private Item item;
+    private List<Item> items;
+    private List<Long> amounts;
+    private Level level;
+    private Extra extra;
+    private LocalDate day;
+    private Box box;
+    private Line line;
+
+    public long getUserId() { return userId; }
+    public String getName() { return name; }
+    public Item getItem() { return item; }
+    public List<Item> getItems() { return items; }
+    public List<Long> getAmounts() { return amounts; }
+    public Level getLevel() { return level; }
+    public Extra getExtra() { return extra; }
+    public LocalDate getDay() { return day; }
+    public Box getBox() { return box; }
+    public Line getLine() { return line; }
+    public boolean isOpen() { return userId > 0; }
+    public Object getShown() { return name; }
+}
+
+class Numbered {
+    private Integer version;
+    public Integer getVersion() { return version; }
+}
+
+@Data
+class Item {
+    private Long id;
+    private String label;
+    private String userId;
+}
+
+class Extra extends HashMap<String, String> {
+    private int size;
+    public int getSize() { return size; }
+}
+
+class Box {
+    private int text;
+    public String getText() { return "" + text; }
+}
+
+record Line(int number, String text) {}
+
+enum Level { LOW, HIGH }
+"""
+BEAN_JSP = """<a href="/users/${order.userId}">${order.item.id} ${order.version} ${order.open} ${order.level}</a>
+<p>${order.name}</p> <!-- found -->
+<p>${order.shown}</p> <!-- found -->
+<p>${order.extra.size}</p> <!-- found -->
+<p>${order.box.text}</p> <!-- found -->
+<p>${order.getUserId()} ${order.day} ${order.line.number()}</p>
+<p>${order.getName()}</p> <!-- found -->
+<p>${order.line.text()}</p> <!-- found -->
+<p>${order.missing}</p> <!-- found -->
+<c:forEach var="item" items="${order.items}">
+<p>${item.id}</p>
+<p>${item.label}</p> <!-- found -->
+</c:forEach>
+<p>${order.items[0].id} ${order.amounts[0]}</p>
+<p>${order.items[0].label}</p> <!-- found -->
+"""
+BEAN_THYMELEAF = """<p th:utext="${order.userId}"></p>
+<p th:utext="${order.name}"></p> <!-- found -->
+<p th:each="i : ${orders}"><b th:utext="${i.id}"></b>
+<b th:utext="${i.label}"></b></p> <!-- found -->
+<form th:object="${order}"><b th:utext="*{item.id}"></b>
+<b th:utext="*{item.label}"></b></form> <!-- found -->
+"""
 SERVLET = """import javax.servlet.http.HttpServlet;
 import javax.servlet.http.HttpServletRequest;
 import javax.servlet.http.HttpServletResponse;
@@ -539,6 +674,19 @@ app.get("/", (req, res) => {
         '<p><%= pageContext.findAttribute("name") %></p> <!-- found -->\n'
         '<p><c:out value="${name}"/></p>\n<p>${fn:escapeXml(name)}</p>',
         "web/WEB-INF/shops/none.jsp": '<p><%= request.getAttribute("name") %></p>',
+    },
+    "properties of beans, by their types": {
+        "shop/Orders.java": FORM_PAGES,
+        "shop/Order.java": FORM_BEANS,
+        "web/WEB-INF/order.jsp": BEAN_JSP,
+        "templates/shown.html": BEAN_THYMELEAF,
+        "templates/mapped.ftl": "${order.userId}\n${order.name} <!-- found -->",
+    },
+    "properties of what may be of several classes, or of one that is not known": {
+        "shop/Orders.java": FORM_PAGES,
+        "shop/Order.java": FORM_BEANS,
+        "web/WEB-INF/two.jsp": "${part.userId} <!-- found -->",
+        "web/WEB-INF/draft.jsp": "${draft.userId} <!-- found -->",
     },
     "FreeMarker": {
         "Shop.java": FREEMARKER,
