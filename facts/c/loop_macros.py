@@ -2,9 +2,9 @@
 
 What the macro writes is in another file as a rule. The block may run never, once or often. Before each round and behind
 the last, nothing is known of the variables that count the rounds: those among the arguments that are local and were
-declared without an initial value, and the first argument of a macro that is named like a loop; behind each round they
-are read. A macro that counts by
-two, `HASH_ITER(hh, table, item, next)`, has the next element before it runs the block, which may free the one at hand.
+declared without an initial value, or with NULL, and the first argument of a macro that is named like a loop; behind
+each round they are read. A macro that counts by two, `HASH_ITER(hh, table, item, next)`, has the next element before it
+runs the block, which may free the one at hand.
 """
 
 import re

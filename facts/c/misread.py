@@ -29,6 +29,10 @@ _BEFORE_TARGET = re.compile(
 _ALONE_BEFORE_TARGET = re.compile(
     rb"(?<=[;{}\n])[ \t]+" + CAPITALS + rb"[ \t]*\r?\n(?:[ \t]*\r?\n)*([ \t])(?=[ \t]*\**\s*" + NAME + rb"\s*=[^=])"
 )
+# MACRO p->member = 1: no declaration has a member in place of its name
+_BEFORE_MEMBER = re.compile(
+    rb"(?<=[;{}\n])[ \t]+" + CAPITALS + rb"([ \t])(?=[ \t]*" + NAME + rb"\s*(?:->|\.)\s*" + NAME + rb"[^;{}]*;)"
+)
 # cleanup_free char *text = f();   __do_close int fd = f();   __attribute__((cleanup(g))) int fd = f();
 _CLEANED_UP = re.compile(
     rb"(?<=[;{}\s])(?:(\w+)(?:[ \t]*\([ \t]*\w+[ \t]*\))?"
@@ -128,7 +132,7 @@ def without_misread(text: bytes) -> bytes:
             blank(result, *match.span(1))
     for match in _BEFORE_TARGET.finditer(text):
         result[match.start(1)] = ord(";")
-    for match in _ALONE_BEFORE_TARGET.finditer(text):
+    for match in (*_ALONE_BEFORE_TARGET.finditer(text), *_BEFORE_MEMBER.finditer(text)):
         if text[max(0, match.start() - NEAR) : match.start()].rstrip()[-1:] in b";{}":
             result[match.start(1)] = ord(";")
     return bytes(result)

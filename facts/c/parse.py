@@ -17,6 +17,7 @@ import numpy as np
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from facts.c import attributes, misread, tree
+from facts.c.block_arguments import without_block_arguments
 from facts.c.conditionals import Group, blank, continued, groups, settled
 
 _ROUNDS = 6
@@ -91,7 +92,8 @@ def _in_block(node: Node | None) -> bool:
 
 
 def _mended(text: bytes) -> Parsed:
-    source = misread.without_misread(continued(settled(_without_names_of_rest(_without_remarks_in_macros(text)))))
+    source = continued(settled(_without_names_of_rest(_without_remarks_in_macros(text))))
+    source = misread.without_misread(without_block_arguments(source))
     types = attributes.type_arguments(source, [])
     best = Parsed(attributes.named(source, types), types).parsed()
     if not best.root.has_error:

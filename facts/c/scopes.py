@@ -21,7 +21,8 @@ class Name(Variable):
 
     A variable whose address is taken, a static or a global one is `rebound`: its values go through its cell. The name
     of an array stands for its address; `rank` is its number of dimensions. Reading MACRO_CODE runs that code. A type
-    declared inside a function has its `value` here. A `bare` variable is local, and declared without an initial value.
+    declared inside a function has its `value` here. A `bare` variable is local, and declared without an initial
+    value, or with NULL.
     """
 
     form: str = VARIABLE
