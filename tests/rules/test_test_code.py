@@ -51,6 +51,26 @@ def test_programs_in_c_that_try_out_a_part_of_another(rows):
     assert not rows("in_tests", files, IN_TESTS)
 
 
+def test_files_of_c_whose_functions_a_runner_of_tests_calls(rows):
+    two = "void cttest_{0}_add(void) {{ }}\nvoid ctbench_{0}_add(int n) {{ }}\n"
+    files = {
+        "testheap.c": two.format("heap"),
+        "src/heapTest.c": "static void testAdd(void) { }\nstatic void testTake(void) { }\n",
+        "benchheap.c": "void bench_add(void) { }\nvoid bench_take(void) { }\n",
+        "src/check_heap.c": "#include <cmocka.h>\nvoid add(void **state) { }\n",
+        "src/try.c": '#include "CUnit/Basic.h"\n',
+    }
+    others = {
+        "heap.c": two.format("heap"),
+        "testimonial.c": "void test_given(void) { }\nvoid show(void) { }\n",
+        "latest.c": "int compare(int a) { return a; }\n",
+        "testparm.c": "int main(void) { return 0; }\nint check_all(void) { return 1; }\n",
+        "unit.c": '#include "unit.h"\n#include <greatest_hits.h>\n',
+    }
+    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
+    assert {path for path in found if not path.endswith("/")} == set(files)
+
+
 def test_modules_that_import_a_library_of_load_tests(rows):
     files = {
         "users.py": "from locust import HttpUser\n",
