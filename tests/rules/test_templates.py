@@ -215,7 +215,9 @@ import java.util.HashMap;
 import java.util.Map;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.ModelAttribute;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.servlet.ModelAndView;
 
@@ -234,6 +236,17 @@ class Orders {
         model.addAttribute("order", order);
         model.addAttribute("orders", order.getItems());
         return "shown";
+    }
+
+    @GetMapping("/fresh/{kind}")
+    ModelAndView fresh(@PathVariable String kind) {
+        Order order;
+        if (kind.equals("wide")) {
+            order = new Order();
+        } else {
+            order = null;
+        }
+        return new ModelAndView("order", "order", order);
     }
 
     @PostMapping("/two")
