@@ -43,6 +43,8 @@ _REFERENCES = ((b"&amp;&amp;", b"&&        "), (b"&amp;", b"&    "), (b"&lt;", b
     (b"&quot;", b"'     "),
     (b"&#39;", b"'    "),
 )
+# Parameters of a component that are types: `generics="T extends Shop"` in Svelte, `generic` in Vue.
+_GENERICS = (b"generics", b"generic")
 _ADDRESSES = {b"href": (b"a", b"area", b"base"), b"src": (b"iframe", b"frame", b"embed"), b"action": (b"form",)}
 
 
@@ -70,6 +72,9 @@ class View:
             return
         if language in (b"ts", b"typescript", b"tsx") or kind in (b"text/typescript", b"ts"):
             self.language = "tsx" if language == b"tsx" else "typescript"
+        for name in _GENERICS:
+            if (types := tag.attribute(name)) is not None:
+                self.shown(types.start, types.end)
         code = _EXPORTED_WORD.sub(lambda found: found[1] + b"_" * len(found[2]), self.page[tag.end : tag.content_end])
         self.text.piece(tag.end, tag.content_end, code)
         self.text.words(b"\n;\n", tag.content_end)
