@@ -1,5 +1,7 @@
 """Structures, unions and enumerations."""
 
+import re
+
 from tree_sitter import Node
 
 from facts.c import tree
@@ -34,9 +36,10 @@ def _define(unit: Unit, node: Node, kind: str, hint: str) -> int:
     unit.emit("define", value, entity)
     if name:
         bind_type(unit, f"{kind} {name}", value)
-    parts = tree.flattened(node.child_by_field_id(tree.BODY))
+    body = node.child_by_field_id(tree.BODY)
+    parts = tree.flattened(body)
     if kind == "enum":
-        _enumerators(unit, entity, parts)
+        _enumerators(unit, entity, parts, body.start_byte + 1)
     else:
         _fields(unit, entity, parts)
     return value
@@ -85,16 +88,19 @@ def _narrowed(unit: Unit, kind: int, declarator: Node | None) -> int:
     return value
 
 
-def _enumerators(unit: Unit, entity: int, parts) -> None:
-    """Bind the enumerators: constants, each by default one more than the one before it."""
+def _enumerators(unit: Unit, entity: int, parts, end: int) -> None:
+    """Bind the enumerators behind the byte `end`: constants, each by default one more than the one before it."""
     previous, following = None, 0
     for part in parts:
         if part.type != "enumerator":
             continue
         node, given = part.child_by_field_id(tree.NAME), part.child_by_field_id(tree.VALUE)
+        others, end = _others(unit, end, part.start_byte), part.end_byte
         if given is not None:
             source = unit.value(given)
             following = _integer(unit.text(given))
+        elif others:
+            source, following = unit.body.load_once(others, others, "load_name", MODULE, others), None
         elif following is not None:
             source = unit.body.load_constant("integer", str(following))
         else:
@@ -102,6 +108,17 @@ def _enumerators(unit: Unit, entity: int, parts) -> None:
         following = following + 1 if following is not None else None
         previous = _bind(unit, node, source)
         unit.emit("member", entity, unit.text(node), previous)
+
+
+# What stands between enumerators, and holds none.
+_EMPTY = re.compile(
+    rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*(?!include)(?:\\\r?\n|[^\n])*|[\s,]", re.MULTILINE | re.DOTALL
+)
+
+
+def _others(unit: Unit, begin: int, end: int) -> str:
+    """Return what lists enumerators between two others, a macro or the inclusion of a file; "" if nothing does."""
+    return _EMPTY.sub(b"", unit.written[begin:end]).decode(errors="replace")
 
 
 def _integer(text: str) -> int | None:
