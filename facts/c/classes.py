@@ -111,7 +111,7 @@ def _enumerators(unit: Unit, entity: int, parts, end: int) -> None:
 
 
 # What stands between enumerators, and holds none.
-_EMPTY = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*(?!include)(?:\\\r?\n|[^\n])*|[\s,]", re.MULTILINE | re.DOTALL)
+_EMPTY = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#(?![ \t]*include)(?:\\\r?\n|[^\n])*|[\s,]", re.MULTILINE | re.DOTALL)
 
 
 def _others(unit: Unit, begin: int, end: int) -> str:
