@@ -55,6 +55,7 @@ class Language:
 
 TEMPLATES = "facts.template"
 MAPPERS = ("mapper.xml", "mappers.xml", "dao.xml", "sqlmap.xml")
+BEANS = tuple(f"{name}.xml" for name in ("mvc", "servlet", "context", "spring", "beans", "spring-web", "spring-config"))
 INTERFACES = tuple(
     f"{name}.{suffix}"
     for name in ("openapi", "openapi2", "openapi3", "swagger", "api", "spec")
@@ -80,6 +81,7 @@ LANGUAGES = {
         Language("pug", (".pug", ".jade"), "", "html", "facts.template.pug"),
         Language("jsp", (".jsp", ".jspf", ".tag"), "tree-sitter-java", "java", "facts.template.jsp"),
         Language("mybatis", MAPPERS, "", "html", "facts.template.mybatis", makes="queries"),
+        Language("beans", BEANS, "", "html", "facts.template.beans", makes=""),
         Language("openapi", INTERFACES, "", "html", "facts.template.openapi", makes=""),
         Language("ejs", (".ejs",), "tree-sitter-javascript", "javascript", "facts.template.ejs"),
         Language("vue", (".vue",), "tree-sitter-typescript", "javascript", "facts.page.vue", makes="components"),

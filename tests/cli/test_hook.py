@@ -132,7 +132,7 @@ def test_the_hook_is_for_all_files_that_an_extractor_reads_and_for_settings():
     (hook,) = yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_text())
     concerns = re.compile(hook["files"])
     # Nothing is a source in a Go template itself; statements and descriptions are of code elsewhere.
-    assert set(LANGUAGES) == {"python", "gotemplate", "mybatis", "openapi", *VULNERABLE}
+    assert set(LANGUAGES) == {"python", "gotemplate", "mybatis", "openapi", "beans", *VULNERABLE}
     suffixes = {suffix for language in LANGUAGES.values() for suffix in language.suffixes}
     settings = (".analyze.toml", "a/pyproject.toml", ".analyzeignore", ".analyze/models/own.dl")
     for path in (*(f"a/b{suffix}" for suffix in suffixes), "A.PY", *settings):

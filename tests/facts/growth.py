@@ -825,6 +825,7 @@ SHAPES: dict[str, dict[str, Shape]] = {
     "jsp": _JSP,
     "html": _THYMELEAF,
     "mybatis": _MAPPERS,
+    "beans": {"beans": repeated('<bean class="a.B{i}"><property name="c" value="d"/></bean>\n')},
     "openapi": {
         "operations": repeated("- operationId: a{i}\n  name: b\n  x-openapi-router-controller: c\n  type: d\n")
     },
