@@ -791,6 +791,14 @@ app.get("/", (req, res) => {
         "{% for (a) in names %}{{ a|safe }} <!-- found -->\n{% endfor %}\n"
         "{% for n, (c, d) in nested %}{{ n|safe }} {{ c|safe }}\n{{ d|safe }} <!-- found -->\n{% endfor %}",
     },
+    "names that other engines give": {
+        "page.hbs": "{{#header}}{{{title}}}{{/header}} {{{param}}} {{{cookie}}}\n<a href='{{header.link}}'>",
+        "page.jinja2": "{{ header.title|safe }}{{ param.q|safe }}",
+        "page.ejs": "<%- header.title %><%- cookie.name %>",
+        "page.ftl": "${header.title}${param.q}",
+        "page.html": "<p th:utext='${param.q}'></p> <!-- found -->\n<p th:utext='${header.title}'></p>",
+        "page.jsp": "${header.title} <!-- found -->\n${param.q} <!-- found -->\n${cookie.name}",
+    },
     "a request in a template": {"page.html": "{{ request.args.a|safe }} <!-- found -->\n{{ request.args.a }}"},
 }
 
