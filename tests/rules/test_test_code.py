@@ -7,6 +7,7 @@ conftest.py test_app.py app_test.py tests.py shop/tests.py shop/tests/helper.py 
 app_test.go pkg/testdata/a.go pkg/testutil/a.go
 store_mock.go mock_store.go store/mocks/a.go user_fixtures.go fixtures/b.go testcert.go testutils.go e2etest_service.go
 app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-app.cjs app.test-d.ts page.cy.ts
+valid.test.data.ts shop.spec.fixtures.js
 src/__tests__/app.jsx src/__mocks__/fs.js src/__tests_dts__/a.ts cypress/support/commands.js e2e/login.ts
 src/test/java/p/A.java src/integrationTest/java/p/B.java src/testFixtures/java/p/C.java javatests/p/D.java
 src/inttest/java/p/F.java src/it-tests/java/p/G.java
@@ -22,7 +23,7 @@ app.py attest.py latest.py contest.py testament.py protests/app.py src/latest/a.
 app.go testable.go testimonials.go tester_list.go contest/a.go mocking.go mockery/a.go smock/a.go fixture_store/a.go
 mocking/a.js mock.config.ts stories.js
 contests/app.py speed_test/app.py protests-unit/app.py config.js cypress.js app.config.ts
-spec.js specs.js inspect.js latest.js attest-app.js app.spectrum.js playground/app.ts
+spec.js specs.js inspect.js latest.data.ts latest.js attest-app.js app.spectrum.js playground/app.ts
 src/main/java/p/test/A.java src/main/java/p/testing/B.java src/main/java/p/Test.java src/java/p/ContextTest0.java
 test-list.c latest.c src/latest/java/p/A.java src/contest/java/p/B.java
 """.split()
@@ -81,6 +82,27 @@ def test_modules_that_import_a_library_of_load_tests(rows):
         "shop.py": "def f():\n    import locust\n",
         "app.js": 'import k from "k6-like";',
         "low.py": "import locusts\n",
+    }
+    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
+    assert {path for path in found if not path.endswith("/")} == set(files)
+
+
+def test_modules_of_javascript_that_use_a_runner_of_tests(rows):
+    files = {
+        "a/pay.integration.ts": 'import { expect, it } from "bun:test";\nit("pays", () => {});\n',
+        "b/mail.integration.js": 'describe("mail", () => { it("sends", () => {}); });\n',
+        "c/app.js": 'const test = require("node:test");\n',
+        "integration/login.js": 'import { expect } from "chai";\n',
+        "integration/web/config.js": "export default {};\n",
+    }
+    others = {
+        "a/shop.integration.ts": 'import { pay } from "./pay";\nexport const shop = pay;\n',
+        "a/text.js": 'import { describe, it } from "./words";\ndescribe(it("shop"));\n',
+        "a/words.js": "export function describe(text) { return text; }\nexport const it = String;\n",
+        "a/run.js": 'export async function run() { const m = require("mocha"); return m; }\n',
+        "integrations/shop.ts": "export const shop = 1;\n",
+        "shop/integration/pay.ts": "export const pay = 1;\n",
+        "reintegration/pay.ts": "export const pay = 2;\n",
     }
     found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
     assert {path for path in found if not path.endswith("/")} == set(files)
