@@ -90,14 +90,14 @@ class _Modules:
         for importer, names in imports.items():
             own = {_plain(posixpath.dirname(importer))} if packages.is_own(importer) else set()
             for name in (name for level, name in names if level != OWN_PACKAGE):
-                self._importers.setdefault(name, set()).update(own)
+                self._importers.setdefault(_plain(name), set()).update(own)
         self._modules = self._infer(sorted(self._importers))
 
     def _infer(self, wanted: list[str]) -> list[tuple[str, str]]:
         """Return (directory, path of the module in it), those that most imports speak for first."""
         votes: Counter[tuple[str, str]] = Counter()
         for name in wanted:
-            votes.update(self._splits(_plain(name), self._importers[name]))
+            votes.update(self._splits(name, self._importers[name]))
         found: list[tuple[str, str]] = []
         for root, path in sorted(votes, key=lambda split: (-votes[split], not _named_after(*split), split)):
             if path and path.partition("/")[0] in _LIBRARY:
