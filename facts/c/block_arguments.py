@@ -14,6 +14,7 @@ _CALL = re.compile(
 _TYPE = re.compile(
     rb"(?<=[(,])\s*((?:(?:const|struct|union|enum)\s+)*\w+(?:\s*\*)+|(?:struct|union|enum)\s+\w+)(?=\s*,)"
 )
+_MAY_HAVE = re.compile(rb",\s*\{[^{}]*;")
 _BRACKET = re.compile(rb"[{}]")
 _END = re.compile(rb"\s*(\))[ \t]*;")
 
@@ -23,9 +24,10 @@ def without_block_arguments(text: bytes) -> bytes:
     if not _MAY_HAVE.search(text):
         return text
     mask, result = masked(text), bytearray(text)
+    ends = _blocks(mask)
     types: dict[int, int] = {}
     for call in _CALL.finditer(mask):
-        end = _end_of_block(mask, call.start(2))
+        end = ends.get(call.start(2), len(mask))
         closing = _END.match(mask, end)
         if closing is not None and b";" in mask[call.start(2) : end]:
             result[call.start(1)] = ord(")")
@@ -34,14 +36,13 @@ def without_block_arguments(text: bytes) -> bytes:
     return named(bytes(result), types)
 
 
-_MAY_HAVE = re.compile(rb",\s*\{[^{}]*;")
-
-
-def _end_of_block(mask: bytes, start: int) -> int:
-    """Return where the block that begins at the position ends, or the end of the text."""
-    depth = 0
-    for bracket in _BRACKET.finditer(mask, start):
-        depth += 1 if bracket[0] == b"{" else -1
-        if depth == 0:
-            return bracket.end()
-    return len(mask)
+def _blocks(mask: bytes) -> dict[int, int]:
+    """Return where blocks end, by where they begin; one that does not end is left out."""
+    begun: list[int] = []
+    ends: dict[int, int] = {}
+    for bracket in _BRACKET.finditer(mask):
+        if bracket[0] == b"{":
+            begun.append(bracket.start())
+        elif begun:
+            ends[begun.pop()] = bracket.end()
+    return ends

@@ -47,7 +47,7 @@ def _declare(unit: Unit, found: Declared, kind: int, words: list[str]) -> None:
         source = unit.value(found.value)
         value = unit.entity(found.name, found.place)
         unit.emit("assign", value, source)
-        name.bare = name.owner != MODULE and found.value.type == "null"
+        name.bare = name.owner != MODULE and "static" not in words and found.value.type == "null"
     else:
         value = unit.entity(found.name, found.place)
         if name.owner != MODULE and "static" not in words:

@@ -213,6 +213,7 @@ FORM_PAGES = """package shop;
 import freemarker.template.Configuration;
 import java.util.HashMap;
 import java.util.Map;
+import javax.servlet.http.HttpSession;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -261,6 +262,14 @@ class Orders {
         return "two";
     }
 
+    @PostMapping("/kept")
+    String kept(@ModelAttribute("order") Item item, @ModelAttribute("order") Order order, Model model,
+            HttpSession session) {
+        session.setAttribute("kept", item);
+        model.addAttribute("kept", order);
+        return "kept";
+    }
+
     @PostMapping("/draft")
     String draft(@ModelAttribute("order") Order order, Model model, String key) {
         model.addAttribute("draft", order);
@@ -293,7 +302,9 @@ class Order extends Numbered {
     private LocalDate day;
     private Box box;
     private Line line;
+    private Part part;
 
+    public Part getPart() { return part; }
     public long getUserId() { return userId; }
     public String getName() { return name; }
     public Item getItem() { return item; }
@@ -332,6 +343,15 @@ class Box {
 
 record Line(int number, String text) {}
 
+class Part {
+    private int status;
+}
+
+class Shown extends Part {
+    private String text;
+    public String getStatus() { return text; }
+}
+
 enum Level { LOW, HIGH }
 """
 BEAN_JSP = """<a href="/users/${order.userId}">${order.item.id} ${order.version} ${order.open} ${order.level}</a>
@@ -343,6 +363,7 @@ BEAN_JSP = """<a href="/users/${order.userId}">${order.item.id} ${order.version}
 <p>${order.getName()}</p> <!-- found -->
 <p>${order.line.text()}</p> <!-- found -->
 <p>${order.missing}</p> <!-- found -->
+<p>${order.part.status}</p> <!-- found -->
 <c:forEach var="item" items="${order.items}">
 <p>${item.id}</p>
 <p>${item.label}</p> <!-- found -->
@@ -700,6 +721,7 @@ app.get("/", (req, res) => {
         "shop/Order.java": FORM_BEANS,
         "web/WEB-INF/two.jsp": "${part.userId} <!-- found -->",
         "web/WEB-INF/draft.jsp": "${draft.userId} <!-- found -->",
+        "web/WEB-INF/kept.jsp": "${kept.userId} <!-- found -->",
     },
     "FreeMarker": {
         "Shop.java": FREEMARKER,

@@ -60,11 +60,18 @@ def test_files_of_c_whose_functions_a_runner_of_tests_calls(rows):
         "benchheap.c": "void bench_add(void) { }\nvoid bench_take(void) { }\n",
         "src/check_heap.c": "#include <cmocka.h>\nvoid add(void **state) { }\n",
         "src/try.c": '#include "CUnit/Basic.h"\n',
+        "src/units.c": '#include "unity.h"\nvoid setUp(void) { }\n',
+        "src/heap-tests.c": two.format("heap"),
     }
     others = {
         "heap.c": two.format("heap"),
         "testimonial.c": "void test_given(void) { }\nvoid show(void) { }\n",
-        "latest.c": "int compare(int a) { return a; }\n",
+        "latest.c": "int latest_get(void) { return 1; }\nint latest_put(void) { return 2; }\n",
+        "attest.c": "int attest_verify(void) { return 1; }\nint attest_sign(void) { return 2; }\n",
+        "selftest.c": "int self_test_memory(void) { return 1; }\nint self_test_flash(void) { return 2; }\n",
+        "testbits.c": "int test_bit(int a, int n) { return a; }\nint test_flag(int a, int n) { return n; }\n",
+        "launcher.c": "#include <unity/unity/unity.h>\nvoid show(void) { }\n",
+        "filter.c": '#include "criterion/match.h"\nvoid show(void) { }\n',
         "testparm.c": "int main(void) { return 0; }\nint check_all(void) { return 1; }\n",
         "unit.c": '#include "unit.h"\n#include <greatest_hits.h>\n',
     }
