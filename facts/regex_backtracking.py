@@ -23,6 +23,8 @@ from typing import Any, TypeVar
 
 MAX_POSITIONS = 160
 MAX_COPIES = 4
+FEW_REPEATS = 8
+"""A part that is repeated so many times at most multiplies the ways to match it by a constant."""
 LATIN_BITS = 256
 # Parts that take fewer characters than they may, or fail for a reason that is no character.
 _UNSURE = re.compile(r"\\[bBAZzG\dk]|\(\?[=!<>(]|\(\?P[=>]|[+*?}][?+]")
@@ -339,8 +341,11 @@ def alternatives(options: list[Fragment]) -> Fragment:
 
 
 def repeat(automaton: Automaton, low: int, high: int, body: Items) -> Fragment:
-    """Unroll `body{low,high}`; a bound above MAX_COPIES is read as none, since ambiguity grows with it all the same."""
-    unbounded = high is sre.MAXREPEAT or high > MAX_COPIES
+    """Unroll `body{low,high}` into MAX_COPIES at most.
+
+    A bound above FEW_REPEATS is read as none, since ambiguity grows with it all the same.
+    """
+    unbounded = high is sre.MAXREPEAT or high > FEW_REPEATS
     needed = min(low, MAX_COPIES)
     whole = Fragment()
     for _ in range(needed - 1 if unbounded else needed):
@@ -349,7 +354,7 @@ def repeat(automaton: Automaton, low: int, high: int, body: Items) -> Fragment:
         tail = automaton.loop(build(automaton, list(body)))
         return automaton.concatenate(whole, tail if needed else optional(tail))
     rest = Fragment()
-    for _ in range(int(high) - needed):
+    for _ in range(min(int(high), MAX_COPIES) - needed):
         rest = optional(automaton.concatenate(build(automaton, list(body)), rest))
     return automaton.concatenate(whole, rest)
 

@@ -40,6 +40,8 @@ from facts.render_facts import render
         r"<(\"[^\"]*\"|[^>])*(>|;)",
         r"<(\"(a+)+\"|[^>])*(>|$)",
         r"<(\"[^\"]*\"|[^>;])*(>|$)",
+        r"^([0-9a-z]{1,2}|[а-я]){1,40}$",  # 2 ** 20 ways and more
+        r"^((a+)+b){1,3}$",
     ],
 )
 def test_ambiguous_loops_are_found(pattern):
@@ -73,6 +75,7 @@ def test_ambiguous_loops_are_found(pattern):
         r"(a|[^>b])*(>|b|$)",
         r"(not a pattern",
         r"no loop (at all)",
+        r"^([0-9a-z]{1,2}|[а-я]){1,8}$",  # 34 ways at most, the Fibonacci number of 8 characters
         "",
     ],
 )
