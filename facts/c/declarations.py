@@ -38,7 +38,8 @@ def _declare_function(unit: Unit, found: Declared, node: Node) -> None:
 
 def _declare(unit: Unit, found: Declared, kind: int, words: list[str]) -> None:
     name = _name(unit, found, words)
-    if name.rebound or name.form == ARRAY or name.owner == MODULE:
+    # What is volatile others see, too: a signal handler, or code behind `longjmp`.
+    if name.rebound or name.form == ARRAY or name.owner == MODULE or "volatile" in words:
         for word in words:
             unit.emit("modifier", unit.body.cell_of(name), word)
     if "extern" in words and found.value is None:
