@@ -103,10 +103,12 @@ def test_a_resolver_decides_what_is_left_of_the_names_of_uploads(files, is_kept)
 
 VIEWS = """\
 import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.*;
 
 @Controller class Views {
     @GetMapping("/{name}") String show(@PathVariable String name) { return "user/" + name; }
+    @GetMapping("/") String first(Model model) { model.addAttribute("a", 1); return "user/a"; }
 }
 """
 
@@ -117,9 +119,10 @@ import org.springframework.web.bind.annotation.*;
         ({}, True),
         ({"user/a.ftl": "<#if a>${a?html}</#if>"}, False),
         ({"user/a.vm": "#set($a = 1) $a"}, False),
+        ({"mail.ftl": "<#if a>${a?html}</#if>", "user/a.html": "<p>plain</p>"}, True),
         ({"mail.ftl": "<#if a>${a?html}</#if>", "user/a.html": '<p th:text="${a}"></p>'}, True),
     ],
 )
 def test_names_of_views_are_code_for_thymeleaf_alone(files, is_code):
     found = lines_with_findings({"Views.java": VIEWS, **files}, "template-injection")
-    assert found == ({("Views.java", 5)} if is_code else set())
+    assert found == ({("Views.java", 6)} if is_code else set())

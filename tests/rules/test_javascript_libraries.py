@@ -101,7 +101,8 @@ const app = express();
 app.post("/a", (req, res) => {
   const bb = busboy({ headers: req.headers });
   bb.on("file", (name, file, info) => {
-    file.pipe(fs.createWriteStream(path.join("uploads", info.filename))); // found
+    file.pipe(fs.createWriteStream(path.join("uploads", info.filename)));
+    exec("file " + info.filename); // found
   });
   bb.on("field", (name, value) => {
     exec("ls " + value); // found
@@ -113,7 +114,8 @@ app.post("/b", (req, res) => {
   const Busboy = require("busboy");
   const bb = new Busboy({ headers: req.headers });
   bb.on("file", function (fieldname, file, filename, encoding, mimetype) {
-    file.pipe(fs.createWriteStream(path.join("uploads", filename))); // found
+    file.pipe(fs.createWriteStream(path.join("uploads", filename)));
+    exec("file " + filename); // found
   });
 });
 
