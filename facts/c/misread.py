@@ -29,7 +29,7 @@ _BEFORE_TARGET = re.compile(
 _ALONE_BEFORE_TARGET = re.compile(
     rb"(?<=[;{}\n])[ \t]+" + CAPITALS + rb"[ \t]*\r?\n(?:[ \t]*\r?\n)*([ \t])(?=[ \t]*\**\s*" + NAME + rb"\s*=[^=])"
 )
-# MACRO p->member = 1: no declaration has a member in place of its name
+# MACRO p->member = 1, MACRO p->member == 1: no declaration has a member in place of its name
 _BEFORE_MEMBER = re.compile(
     rb"(?<=[;{}\n])[ \t]+" + CAPITALS + rb"([ \t])(?=[ \t]*" + NAME + rb"\s*(?:->|\.)\s*" + NAME + rb"[^;{}]*;)"
 )

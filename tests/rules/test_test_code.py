@@ -30,7 +30,17 @@ test-list.c latest.c src/latest/java/p/A.java src/contest/java/p/B.java
 IN_TESTS = ".decl in_tests(file: symbol)\nin_tests(f) :- test_module(m), module(m, _, _, f).\n"
 
 
-def test_examples_beside_a_program_are_no_part_of_it(rows):
+@pytest.fixture
+def in_tests(rows):
+    """Return the paths of the files, given with their texts, that are test code."""
+
+    def found(files):
+        return {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")}
+
+    return found
+
+
+def test_examples_beside_a_program_are_no_part_of_it(in_tests):
     beside = {"examples/a.py", "go/examples/b.go", "examples/c/src/main/java/p/C.java", "samples/d.c", "demo/e.js"}
     beside |= {"contrib/loadtesting/k.py", "load-tests/l.js", "benchmarks/m.py", "stress_test/n.c", "perf-tests/o.ts"}
     beside |= {"testsuite/v.py", "shoptestsuite/code/w.c", "pkg/shop-test-suite/x.js"}
@@ -39,20 +49,18 @@ def test_examples_beside_a_program_are_no_part_of_it(rows):
     program |= {"org/p/demo/F.java", "loader/tested.py", "stress/q.py", "benchmarking/r.js", "org/p/benchmark/S.java"}
     program |= {"suites/app.py", "contest/suite.py", "org/p/testsuite/Y.java"}
     program |= {"download_tester/t.py", "performance/u.ts"}
-    found = {path for (path,) in rows("in_tests", dict.fromkeys(beside | program, ""), IN_TESTS)}
-    assert {path for path in found if not path.endswith("/")} == beside
+    assert in_tests(dict.fromkeys(beside | program, "")) == beside
 
 
-def test_programs_in_c_that_try_out_a_part_of_another(rows):
+def test_programs_in_c_that_try_out_a_part_of_another(rows, in_tests):
     own = "int main(void) { return 0; }\n"
     files = {"lib/test-list.c": own, "t_list.c": own}
     others = {"list.c": "", "test-page.c": "int page(void) { return 1; }\n", "testparm.c": own, "t.c": own}
-    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
-    assert {path for path in found if not path.endswith("/")} == set(files)
+    assert in_tests(files | others) == set(files)
     assert not rows("in_tests", files, IN_TESTS)
 
 
-def test_files_of_c_whose_functions_a_runner_of_tests_calls(rows):
+def test_files_of_c_whose_functions_a_runner_of_tests_calls(in_tests):
     two = "void cttest_{0}_add(void) {{ }}\nvoid ctbench_{0}_add(int n) {{ }}\n"
     files = {
         "testheap.c": two.format("heap"),
@@ -75,11 +83,10 @@ def test_files_of_c_whose_functions_a_runner_of_tests_calls(rows):
         "testparm.c": "int main(void) { return 0; }\nint check_all(void) { return 1; }\n",
         "unit.c": '#include "unit.h"\n#include <greatest_hits.h>\n',
     }
-    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
-    assert {path for path in found if not path.endswith("/")} == set(files)
+    assert in_tests(files | others) == set(files)
 
 
-def test_modules_that_import_a_library_of_load_tests(rows):
+def test_modules_that_import_a_library_of_load_tests(in_tests):
     files = {
         "users.py": "from locust import HttpUser\n",
         "load.py": "import locust\n",
@@ -90,11 +97,10 @@ def test_modules_that_import_a_library_of_load_tests(rows):
         "app.js": 'import k from "k6-like";',
         "low.py": "import locusts\n",
     }
-    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
-    assert {path for path in found if not path.endswith("/")} == set(files)
+    assert in_tests(files | others) == set(files)
 
 
-def test_modules_of_javascript_that_use_a_runner_of_tests(rows):
+def test_modules_of_javascript_that_use_a_runner_of_tests(in_tests):
     files = {
         "a/pay.integration.ts": 'import { expect, it } from "bun:test";\nit("pays", () => {});\n',
         "b/mail.integration.js": 'describe("mail", () => { it("sends", () => {}); });\n',
@@ -111,38 +117,35 @@ def test_modules_of_javascript_that_use_a_runner_of_tests(rows):
         "shop/integration/pay.ts": "export const pay = 1;\n",
         "reintegration/pay.ts": "export const pay = 2;\n",
     }
-    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
-    assert {path for path in found if not path.endswith("/")} == set(files)
+    assert in_tests(files | others) == set(files)
 
 
-def test_what_a_fuzzer_calls_is_test_code(rows):
+def test_what_a_fuzzer_calls_is_test_code(in_tests):
     files = {
         "a.c": "int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return data[0] != size; }\n",
         "B.java": "class B { public static void fuzzerTestOneInput(byte[] data) { B.of(data); } }\n",
         "c.py": "import atheris\n",
     }
     others = {"d.c": "int test_one_input(void) { return 0; }\n", "D.java": "class D { void fuzz() { } }\n"}
-    found = {path for (path,) in rows("in_tests", files | others, IN_TESTS)}
-    assert {path for path in found if not path.endswith("/")} == set(files)
+    assert in_tests(files | others) == set(files)
 
 
-def test_examples_alone_are_a_program(rows):
+def test_examples_alone_are_a_program(in_tests):
     files = dict.fromkeys(("examples/a.py", "examples/b/c.py", "testsuite/d.c", "tests/test_app.py"), "")
-    assert {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")} == {"tests/test_app.py"}
+    assert in_tests(files) == {"tests/test_app.py"}
 
 
-def test_what_stands_in_for_another_service_is_test_code_beside_a_program(rows):
+def test_what_stands_in_for_another_service_is_test_code_beside_a_program(in_tests):
     stand_ins = {"mockserver/src/main/java/p/A.java", "dev/mock-api/app.py", "fake_server.py", "sso-mock/b.js"}
     stand_ins |= {".dredd/hooks/c.go", "pkg/fakes/d.go", "mail_fake/e.c"}
     stand_ins |= {"dev/src/mock-printer.server.ts", "tools/fake_mail_service.py", "scripts/mockPrinterServer.js"}
     program = {"shop/app.py", "src/main/java/p/mockserver/F.java", "org/p/fakes/G.java", "mock/h.py", "mocking/i.c"}
     program |= {"smock/j.py", "fakery/server.py", "mockery.server.ts", "mock_up.py", "server/fake_news.py"}
     program |= {"hammockServer.js", "src/MockingServer.ts"}
-    found = {path for (path,) in rows("in_tests", dict.fromkeys(stand_ins | program, ""), IN_TESTS)}
-    assert {path for path in found if not path.endswith("/")} == stand_ins
+    assert in_tests(dict.fromkeys(stand_ins | program, "")) == stand_ins
 
 
-def test_what_the_program_imports_is_a_part_of_it(rows):
+def test_what_the_program_imports_is_a_part_of_it(in_tests):
     files = {"app.py": "import mock_server\nfrom fakes import users\n", "mock_server.py": "import fake_api\n"}
     files |= {"fakes/__init__.py": "", "fakes/users.py": "", "fake_api.py": "", "mail_mock/smtp.py": ""}
     files |= {"main.go": 'package main\nimport "m/mockserver"\nfunc main() { mockserver.F() }\n'}
@@ -150,8 +153,7 @@ def test_what_the_program_imports_is_a_part_of_it(rows):
     files |= {"mockserver/src/main/java/p/mocked/M.java": mocked}
     files |= {"core/src/main/java/p/Shop.java": "package p;\nimport p.book.*;\nclass Shop {}\n"}
     files |= {"mockserver/a.go": "package mockserver\nfunc F() {}\n", "fake-api/b.go": "package api\n"}
-    found = {path for (path,) in rows("in_tests", files, IN_TESTS) if not path.endswith("/")}
-    assert found == {"mail_mock/smtp.py", "fake-api/b.go", "mockserver/src/main/java/p/mocked/M.java"}
+    assert in_tests(files) == {"mail_mock/smtp.py", "fake-api/b.go", "mockserver/src/main/java/p/mocked/M.java"}
 
 
 def test_a_stand_in_alone_is_a_program(rows):
