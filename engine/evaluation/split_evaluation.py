@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from threading import Condition
 from time import perf_counter
 from typing import Any, Generic, TypeVar
@@ -24,7 +25,7 @@ from engine.symbols import Symbols
 
 HANDED_OVER_S = 0.004
 """The time that a copy of the process evaluates for before it hands over, which takes longer than most strata do."""
-MOST_GIVEN_BYTES = 1 << 25
+MOST_GIVEN_BYTES = 1 << 27
 """A copy that lacks more for what there is to do ends, and another begins with all that there is."""
 MOST_IDLE_BYTES = 1 << 29
 """Where it holds more, a copy that waits for the end of a large recursion ends."""
@@ -148,14 +149,16 @@ class SplitEvaluation(ABC, Generic[Done]):
         if not self.may_give or self.beside is not None:
             return
         options = self.options
+        # During a large recursion the copy is asked for its results seldom: it gets all that it can do meanwhile.
+        most = inf if self.order.is_at_goal else options.aside_clauses
         if self.copy is None:
             if self.order.movable_size >= options.aside_clauses:
                 if self.may_copy:
-                    self.begin_copy(self.order.to_give(options.aside_clauses))
+                    self.begin_copy(self.order.to_give(most))
                 else:
                     self.beside = self.begin_beside()
         elif self.order.size(self.copy.strata) <= options.last_clauses:
-            if strata := self.order.to_give(options.aside_clauses):
+            if strata := self.order.to_give(most):
                 self.go_on(self.copy, strata)
             elif self.copy.is_idle and self.order.is_at_goal and resident_bytes() > MOST_IDLE_BYTES:
                 self.end_copy()

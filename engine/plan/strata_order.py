@@ -136,7 +136,7 @@ class StrataOrder:
         if at in self.large[self.goal : self.goal + 1]:
             self.set_goal()
 
-    def to_give(self, most: int) -> list[int]:
+    def to_give(self, most: float) -> list[int]:
         """Return, in order, what can be evaluated aside from now on: it needs what is done, or each other.
 
         There is no more once that has so many clauses.
