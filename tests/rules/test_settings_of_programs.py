@@ -198,3 +198,69 @@ def remove():
 )
 def test_variables_of_a_module_that_another_module_sets_are_no_constants(start, expected):
     assert lines_with_findings({"remover.py": REMOVER, "start.py": start}, "path-traversal") == expected
+
+
+OPEN_COOKIES = "SESSION_COOKIE_SECURE = False\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"shop/settings/dev.py": OPEN_COOKIES}, set()),
+        ({"shop/settings_local.py": OPEN_COOKIES}, set()),
+        ({"shop/settings/production.py": OPEN_COOKIES}, {("shop/settings/production.py", 1)}),
+        (
+            {"shop/settings/dev.py": OPEN_COOKIES, "shop/settings/live.py": "from .dev import *\n"},
+            {("shop/settings/dev.py", 1)},
+        ),
+        ({"config.py": "class DevelopmentConfig:\n    SESSION_COOKIE_SECURE = False\n"}, set()),
+        (
+            {
+                "config.py": "class DevConfig:\n    SESSION_COOKIE_SECURE = False\n\n\n"
+                "class LiveConfig(DevConfig):\n    DEBUG = False\n"
+            },
+            {("config.py", 2)},
+        ),
+    ],
+)
+def test_cookies_of_settings_for_development(files, expected):
+    assert lines_with_findings(files, "insecure-cookie") == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("config/config.development.js", set()),
+        ("config/development.js", set()),
+        ("config/config.production.js", {("config/config.production.js", 1)}),
+    ],
+)
+def test_secrets_of_settings_for_development(path, expected):
+    text = 'module.exports = { jwtSecret: "ahd8273hdas98d7has9d87has" };\n'
+    assert lines_with_findings({path: text}, "hard-coded-credentials") == expected
+
+
+BY_TOKEN = """\
+const cors = require("cors");
+const app = require("express")();
+const jwt = require("jsonwebtoken");
+
+app.use(cors({ origin: true, credentials: true }));
+app.use((req, res, next) => {
+  req.user = jwt.verify(req.headers.authorization, process.env.KEY);
+  next();
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [
+        ("", set()),
+        ('app.use(require("cookie-parser")());\n', {("shop.js", 5)}),
+        ('app.use(require("express-session")({ secret: process.env.KEY }));\n', {("shop.js", 5)}),
+        ('app.get("/", (req, res) => res.cookie("id", "7"));\n', {("shop.js", 5)}),
+    ],
+)
+def test_origins_that_a_program_without_cookies_allows(beside, expected):
+    assert lines_with_findings({"shop.js": BY_TOKEN + beside}, "credentialed-cors") == expected
