@@ -126,6 +126,37 @@ def test_parts_may_be_decoded_before_they_are_divided():
     assert reported_segments("g.UseRawPath = true") == {13, 14, 15, 20, 28, 32, 33, 34, 48, 50}
 
 
+COLONS = """\
+package shop
+
+import (
+	"os"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+func read(c *fiber.Ctx) error {
+	os.ReadFile("/srv/" + c.Params("name"))
+	os.ReadFile("/srv/" + c.Params("*"))
+	return nil
+}
+
+func start() {
+	app := fiber.New(CONFIG)
+	app.Get("/a/:name?", read)
+	app.Get("/b/*", read)
+}
+"""
+
+
+def test_fiber_decodes_parts_where_it_is_told_to():
+    def reported(config):
+        return {line for _, line in lines_with_findings({"shop.go": COLONS.replace("CONFIG", config)})}
+
+    assert reported("") == {11}
+    assert reported("fiber.Config{UnescapePath: true}") == {10, 11}
+
+
 TABLE = """\
 package shop
 
