@@ -349,6 +349,22 @@ CASES = {
         {"a.c": WINDOW.format("drawn"), "b.c": CALLS_WITH_NULL.format("drawn")},
         ["a.c:4", "b.c:4"],
     ),
+    "another program of the folder defines the name, too, and a file of both does": (
+        {
+            "one.c": CALLS_WITH_NULL.format("opened") + "int main(void) { return 0; }\n",
+            "two.c": WINDOW.format("opened") + "int main(void) { return 0; }\n",
+            "both.c": "struct window;\nint opened(struct window *window) {\n  return window != 0;\n}\n",
+        },
+        [],
+    ),
+    "a file of the program defines the name, and one of both does": (
+        {
+            "one.c": CALLS_WITH_NULL.format("closed") + "int main(void) { return 0; }\n",
+            "two.c": WINDOW.format("closed"),
+            "both.c": "struct window;\nint closed(struct window *window) {\n  return window != 0;\n}\n",
+        },
+        ["two.c:4"],
+    ),
     "a folder of what demonstrates the program holds no secrets": (
         {
             "demoData/main.go": FILLED.replace("main", "demo"),
