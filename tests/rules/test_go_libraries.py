@@ -88,8 +88,8 @@ func main() {
 	e := echo.New()
 	e.Use(middleware.Logger())
 	e.GET("/hello", hello)
-	e.GET("/file", func(c echo.Context) error {
-		return c.File("/srv/" + c.Param("name")) // found: path-traversal
+	e.GET("/file/*", func(c echo.Context) error {
+		return c.File("/srv/" + c.Param("*")) // found: path-traversal
 	})
 	e.Start(":1323")
 }

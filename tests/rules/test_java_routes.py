@@ -42,12 +42,12 @@ class Stored {
     public String a(@PathVariable String name, @PathVariable("other") String text) throws IOException {
         new FileInputStream("/srv/" + name).close(); // harmless
         new FileInputStream("/srv/" + text).close(); // harmful
+        java.nio.file.Path q = Files.createTempFile(Paths.get(text), "x", "y");
+        Files.newInputStream(q).close(); // harmful
         java.io.File f = java.io.File.createTempFile(text, "x");
         new FileInputStream(f).close(); // harmless
         java.nio.file.Path p = Files.createTempFile("x", text);
         Files.newInputStream(p).close(); // harmless
-        java.nio.file.Path q = Files.createTempFile(Paths.get(text), "x", "y");
-        Files.newInputStream(q).close(); // harmful
         return "";
     }
 }
