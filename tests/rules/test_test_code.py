@@ -120,6 +120,33 @@ def test_modules_of_javascript_that_use_a_runner_of_tests(in_tests):
     assert in_tests(files | others) == set(files)
 
 
+def test_directories_that_hold_tests_of_a_kind_or_of_a_tool(in_tests):
+    files = {
+        "playwright/shop.spec.js": "",
+        "playwright/run.js": 'import { test } from "@playwright/test";\n',
+        "playwright/helpers/tokens.ts": "export const key = 1;\n",
+        "web/wdio/a.js": 'import { $ } from "@wdio/globals";\n',
+        "web/wdio/pages/b.js": "export const page = 1;\n",
+        "app/browser-flows/c.ts": "export const user = 1;\n",
+        "app/playwright.config.ts": 'export default { testDir: "./browser-flows" };\n',
+        "pages/d.py": "from playwright.sync_api import Page, expect\n",
+        "pages/support.js": 'const cypress = require("cypress");\n',
+    }
+    others = {
+        "app/browser.ts": "export const user = 1;\n",
+        "browser-flows/e.ts": "export const user = 1;\n",
+        "app/other.config.ts": 'export default { testDir: "../server" };\n',
+        "app/pay.config.ts": 'export default { testDir: "pay" };\n',
+        "app/pay/run.ts": "export const pay = 1;\n",
+        "server/playwright/render.js": 'import { chromium } from "playwright";\n',
+        "shop/integration/mail.ts": "export const mail = 1;\n",
+        "shop/integration/slack.ts": "export const slack = 1;\n",
+        "scrape/f.py": "from playwright.sync_api import sync_playwright\n",
+    }
+    beside = {"shop/integration/slack.spec.ts": 'import { Test } from "@nestjs/testing";\n'}
+    assert in_tests(files | others | beside) == set(files | beside)
+
+
 def test_what_a_fuzzer_calls_is_test_code(in_tests):
     files = {
         "a.c": "int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return data[0] != size; }\n",
