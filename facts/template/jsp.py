@@ -25,7 +25,8 @@ from facts.tree_walk import deep_recursion
 
 _TAG = re.compile(
     rb"<%--.*?--%>|<%(?P<kind>[@=!]?)(?P<code>.*?)%>|(?<!\\)[$#]\{(?P<el>(?:[^{}'\"]|'[^']*'|\"[^\"]*\")*)\}"
-    rb"|<(?P<tag>[A-Za-z][\w-]*:[\w.-]+)(?P<attributes>(?>\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
+    rb"|<(?P<tag>[A-Za-z][\w-]*:[\w.-]+)(?P<attributes>(?>\"[^\"]*\"|'[^']*'|[^>\"'])*)>"
+    rb"|</(?P<end>[A-Za-z][\w-]*:[\w.-]+)\s*>",
     re.DOTALL,
 )
 _PARAMETER = re.compile(rb"<(?:c|jsp):param\b(?P<attributes>(?>\"[^\"]*\"|'[^']*'|[^>\"'])*)>")
@@ -70,7 +71,8 @@ def extract(data: bytes) -> FileFacts:
 class _Code:
     """The code of a page: `result` has it where it stands; `before` what is put before it.
 
-    `printed` says of calls, by their place behind `before`, where in the page they print, `steps` what blocks do.
+    `printed` says of calls, by their place behind `before`, where in the page they print, `steps` what blocks do, and
+    `within` of both which tags of libraries they stand in.
     """
 
     def __init__(self, page: bytes) -> None:
@@ -78,6 +80,8 @@ class _Code:
         self.result = bytearray(_NOT_BLANK.sub(b" ", page))
         self.printed: dict[int, str] = {}
         self.steps: dict[int, Step] = {}
+        self.within: dict[int, tuple[str, ...]] = {}
+        self._open: list[str] = []
         self._places = PagePlaces()
         imports, at = [], 0
         last = max(page.rfind(b">"), page.rfind(b"}")) + 1
@@ -94,6 +98,7 @@ class _Code:
         start, end = tag.span()
         if tag["kind"] == b"=":
             self.printed[start + 1] = self._places.place
+            self.within[start + 1] = tuple(self._open)
             self._put(start, b" p(" + tag["code"])
             self._put(end - 2, b");")
         elif tag["kind"] == b"!":
@@ -106,11 +111,15 @@ class _Code:
         elif tag["el"] is not None:
             place, el = self._places.place, Span(*tag.span("el"))
             self._mark(start, lambda unit: unit.values.prints(unit.values.value(el), Span(start, end), RAW, place))
+        elif tag["end"] is not None:
+            self._close(tag["end"].decode())
         elif tag["tag"] is not None:
             attributes = _attributes(tag) | self._parameters(tag)
             step = _TAGS.get(tag["tag"].decode())
             if step is not None:
                 self._mark(start, lambda unit: step(unit.values, attributes, Span(start, end)))
+            if not tag["attributes"].endswith(b"/"):
+                self._open.append(tag["tag"].decode())
         else:
             return
         self._places.printed()
@@ -127,12 +136,18 @@ class _Code:
             if "name" in each and "value" in each
         }
 
+    def _close(self, name: str) -> None:
+        """End a tag, and those in it that have no end of their own."""
+        if name in self._open:
+            del self._open[len(self._open) - 1 - self._open[::-1].index(name) :]
+
     def _put(self, at: int, code: bytes) -> None:
         self.result[at : at + len(code)] = code
 
     def _mark(self, at: int, step: Step) -> None:
         self._put(at, b"{}")
         self.steps[at] = step
+        self.within[at] = tuple(self._open)
 
 
 def _attributes(tag: re.Match[bytes]) -> dict[str, Span]:
@@ -156,6 +171,7 @@ class _Template(Unit):
     def statement(self, node: Node) -> None:
         """Execute a statement, print, or do what a block stands for."""
         at = node.start_byte - self._before
+        self.values.within = self._code.within.get(at, ())
         if node.type == "block" and at in self._code.steps:
             self.revive()
             try:
@@ -174,13 +190,17 @@ class _Template(Unit):
 
 
 class _Values:
-    """The expressions and tags of a page, in the body at hand. `names` are those that tags bind."""
+    """The expressions and tags of a page, in the body at hand. `names` are those that tags bind.
+
+    What is printed next stands in the tags `within`.
+    """
 
     def __init__(self, unit: _Template, page: bytes) -> None:
         self._unit, self.source = unit, page
         self._before = len(unit._code.before)
         self.emit = unit.emit
         self.names: dict[str, int] = {}
+        self.within: tuple[str, ...] = ()
         self.label = unit.label
 
     @property
@@ -246,6 +266,8 @@ class _Values:
         self.emit("prints", print_, value, how)
         if place not in (TEXT, QUOTED):
             self.emit("printed_in", print_, place)
+        for tag in dict.fromkeys(self.within):
+            self.emit("printed_within", print_, tag)
 
 
 def _out(values: _Values, attributes: dict[str, Span], span: Span) -> None:

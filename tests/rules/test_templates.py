@@ -612,7 +612,96 @@ def shop(request):
 """
 RAW = "{{ name|safe }} <!-- found -->\n"
 
+TAGS = """package shop.tags;
+
+import java.io.StringWriter;
+import javax.servlet.jsp.JspException;
+import javax.servlet.jsp.tagext.BodyTagSupport;
+import javax.servlet.jsp.tagext.SimpleTagSupport;
+import javax.servlet.jsp.tagext.TagSupport;
+
+class MarkupTag extends BodyTagSupport {
+    public int doAfterBody() throws JspException {
+        String text = getBodyContent().getString();
+        getBodyContent().clearBody();
+        getPreviousOut().write(Markup.render(text.trim()));
+        return SKIP_BODY;
+    }
+}
+
+class BoxTag extends BodyTagSupport {
+    public int doEndTag() throws JspException {
+        pageContext.getOut().print("<div>" + bodyContent.getString().trim() + "</div>");
+        return EVAL_PAGE;
+    }
+}
+
+class CopyTag extends BodyTagSupport {
+    public int doAfterBody() throws JspException {
+        bodyContent.writeOut(bodyContent.getEnclosingWriter());
+        return SKIP_BODY;
+    }
+}
+
+class BuiltTag extends BodyTagSupport {
+    public int doEndTag() throws JspException {
+        String text = getBodyContent().getString();
+        StringBuilder page = new StringBuilder();
+        page.append("<p>");
+        page.append(text);
+        pageContext.getOut().print(page.toString());
+        return EVAL_PAGE;
+    }
+}
+
+class Checked extends TagSupport {
+    public int doStartTag() throws JspException {
+        return EVAL_BODY_INCLUDE;
+    }
+}
+
+class PlainTag extends SimpleTagSupport {
+    public void doTag() throws JspException {
+        getJspBody().invoke(null);
+    }
+}
+
+class QuotedTag extends SimpleTagSupport {
+    public void doTag() throws JspException {
+        StringWriter writer = new StringWriter();
+        getJspBody().invoke(writer);
+        getJspContext().getOut().print(Markup.quote(writer.toString()));
+    }
+}
+
+class KeptTag extends SimpleTagSupport {
+    public void doTag() throws JspException {
+        StringWriter writer = new StringWriter();
+        getJspBody().invoke(writer);
+        String text = writer.toString();
+        getJspContext().getOut().print("<b>" + text);
+    }
+}
+"""
+TAGGED_JSP = """<shop:markup><%= request.getParameter("text") %></shop:markup>
+<shop:markup>a</shop:markup><%= request.getParameter("text") %> <!-- found -->
+<shop:markup/><%= request.getParameter("text") %> <!-- found -->
+<shop:markup><c:if test="${param.shown}">${param.text}</c:if></shop:markup>
+<shop:Box>${param.text}</shop:Box> <!-- found -->
+<shop:copy>${param.text}</shop:copy> <!-- found -->
+<shop:built>${param.text}</shop:built> <!-- found -->
+<shop:checked>${param.text}</shop:checked> <!-- found -->
+<shop:plain>${param.text}</shop:plain> <!-- found -->
+<shop:quoted>${param.text}</shop:quoted>
+<shop:kept>${param.text}</shop:kept> <!-- found -->
+<other:box2>${param.text}</other:box2> <!-- found -->
+<esapi:encodeForHTML>${param.text}</esapi:encodeForHTML>
+<esapi:hint>${param.text}</esapi:hint> <!-- found -->
+"""
+
+
 PROGRAMS = {
+    "bodies of tags": {"shop/tags/Tags.java": TAGS, "web/shop.jsp": TAGGED_JSP},
     "keywords": {"app.py": FLASK.format('"shop.html", name=request.args["n"]'), "templates/shop.html": RAW},
     "unpacked": {
         "app.py": FLASK.format('"list.html", **context'),
