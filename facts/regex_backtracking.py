@@ -18,7 +18,7 @@ import warnings
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 MAX_POSITIONS = 160
@@ -57,12 +57,19 @@ class TooLarge(Exception):
 class Fragment:
     """A part of a pattern: the positions it can start and end at, with the number of ways, and whether it can be empty.
 
-    `nullable` counts the ways to match the empty word.
+    `nullable` counts the ways to match the empty word. Behind a position of `limits` the part is left for one of these
+    characters alone.
     """
 
     first: dict[int, int] = field(default_factory=dict)
     last: dict[int, int] = field(default_factory=dict)
     nullable: int = 1
+    limits: dict[int, int] = field(default_factory=dict)
+
+    def left_for(self, characters: dict[int, int]) -> Fragment:
+        """Return the part, left behind each of these positions for its characters alone."""
+        limits = self.limits | {p: self.limits.get(p, -1) & only for p, only in characters.items()}
+        return replace(self, limits=limits)
 
 
 @dataclass(frozen=True)
@@ -134,23 +141,26 @@ class Automaton:
         """Return the characters that position reads behind another one."""
         return self.characters[position] & self.next.get(before, -1)
 
-    def link(self, last: dict[int, int], first: dict[int, int]) -> None:
-        for p, ways_out in last.items():
+    def link(self, left: Fragment, first: dict[int, int]) -> None:
+        """Go on from the ends of `left`, but for steps that its limits leave no character for."""
+        for p, ways_out in left.last.items():
             for q, ways_in in first.items():
-                self.follow[p][q] += ways_out * ways_in
+                if not self.characters[q] or self.characters[q] & left.limits.get(p, -1):
+                    self.follow[p][q] += ways_out * ways_in
 
     def concatenate(self, left: Fragment, right: Fragment) -> Fragment:
-        self.link(left.last, right.first)
+        self.link(left, right.first)
         return Fragment(
             joined(left.first, right.first, left.nullable),
             joined(right.last, left.last, right.nullable),
             left.nullable * right.nullable,
+            left.limits | right.limits,
         )
 
     def loop(self, body: Fragment) -> Fragment:
         """One or more of `body`; an empty round ends the loop, as matchers see to."""
-        self.link(body.last, body.first)
-        return Fragment(body.first, body.last, min(body.nullable, 1))
+        self.link(body, body.first)
+        return replace(body, nullable=min(body.nullable, 1))
 
 
 def joined(near: dict[int, int], far: dict[int, int], ways: int) -> dict[int, int]:
@@ -278,6 +288,7 @@ def build(automaton: Automaton, items: Items) -> Fragment:
         asserts = asserted(automaton.alphabet, item)
         if asserts is not None:
             limit &= asserts
+            whole = whole.left_for(dict.fromkeys(whole.last, asserts))
             if before is not None:
                 automaton.next[before] = automaton.next.get(before, -1) & asserts
         elif part.last:
@@ -325,19 +336,37 @@ def fragment(automaton: Automaton, operator: int, argument: Any) -> Fragment:
         return Fragment()
     if operator is sre.GROUPREF:
         return automaton.position(automaton.groups.get(argument, automaton.alphabet.every))
-    if operator is sre.ATOMIC_GROUP or operator is sre.POSSESSIVE_REPEAT or operator is sre.GROUPREF_EXISTS:
-        return automaton.position(automaton.alphabet.every)  # never backtracked into: one opaque step
+    if operator is sre.ATOMIC_GROUP:
+        return atomic(automaton, list(argument))
+    if operator is sre.POSSESSIVE_REPEAT:
+        return atomic(automaton, [(sre.MAX_REPEAT, argument)])
+    if operator is sre.GROUPREF_EXISTS:
+        return automaton.position(automaton.alphabet.every)  # one opaque step
     return automaton.position(characters_of(automaton.alphabet, operator, argument))
+
+
+def atomic(automaton: Automaton, items: list[tuple[int, Any]]) -> Fragment:
+    """Build a part that is never backtracked into: a loop at its end takes all characters that it can."""
+    alone = Automaton(automaton.alphabet)
+    ends = build(alone, items).last.keys()
+    ambiguous = ambiguous_components(alone)
+    if ambiguous and all(component & ends for component in ambiguous):
+        return automaton.position(automaton.alphabet.every)  # fails nowhere inside: one opaque step
+    body = build(automaton, items)
+    read = automaton.characters
+    return body.left_for({p: ~read[p] for p in body.last if p in automaton.follow.get(p, ()) and read[p]})
 
 
 def alternatives(options: list[Fragment]) -> Fragment:
     # The parser factors common prefixes out, (a|a) is a(|): two ways to be empty are two ways to match.
     first: dict[int, int] = {}
     last: dict[int, int] = {}
+    limits: dict[int, int] = {}
     for option in options:
         first |= option.first
         last |= option.last
-    return Fragment(first, last, sum(option.nullable for option in options))
+        limits |= option.limits
+    return Fragment(first, last, sum(option.nullable for option in options), limits)
 
 
 def repeat(automaton: Automaton, low: int, high: int, body: Items) -> Fragment:
@@ -360,7 +389,7 @@ def repeat(automaton: Automaton, low: int, high: int, body: Items) -> Fragment:
 
 
 def optional(body: Fragment) -> Fragment:
-    return Fragment(body.first, body.last, 1)
+    return replace(body, nullable=1)
 
 
 def characters_of(alphabet: Alphabet, operator: int, argument: Any) -> int:
