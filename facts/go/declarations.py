@@ -1,13 +1,18 @@
 """Declarations of variables and constants."""
 
+import re
+
 from tree_sitter import Node
 
+from facts.function_body import MODULE
 from facts.go import tree
 from facts.go.assignments import evaluate
 from facts.go.scopes import CONSTANT
 from facts.go.tree import STATEMENTS, children
 from facts.go.type_values import zero
 from facts.go.unit import Unit
+
+_EMBEDDED = re.compile(r"//go:embed\s+\"?([^\"\s]+)\"?\s*$")
 
 
 @STATEMENTS("var_declaration", "var_spec_list")
@@ -17,11 +22,15 @@ def _variables(unit: Unit, node: Node) -> None:
 
 @STATEMENTS("var_spec")
 def _var_spec(unit: Unit, node: Node) -> None:
-    """`var a, b T = …`; without values variables are zero."""
+    """`var a, b T = …`; without values variables are zero, or the text of a file."""
     names, kind = list(tree.with_fields(node, tree.NAME)), node.child_by_field_id(tree.TYPE)
     given = tree.listed(node.child_by_field_id(tree.VALUE))
     type_value = unit.value(kind) if kind is not None else None
-    if given:
+    embedded = _embedded(unit, node)
+    if embedded and kind is not None and unit.text(kind) in ("string", "[]byte"):
+        name = f"go:embed {embedded}"
+        values = [unit.body.load_once(name, name, "load_name", MODULE, name)]
+    elif given:
         values = evaluate(unit, given, len(names), node)
     else:
         values = [zero(unit, kind, type_value, name) for name in names]
@@ -31,6 +40,18 @@ def _var_spec(unit: Unit, node: Node) -> None:
         value = unit.assign(unit.declare(name), source, "variable", name)
         if type_value is not None:
             unit.emit("annotation", value, type_value)
+
+
+def _embedded(unit: Unit, node: Node) -> str:
+    """Return the file that a comment before the declaration names; nothing if there is none."""
+    around = node.parent
+    declaration = around if around is not None and around.type == "var_declaration" else node
+    comment = declaration.prev_sibling
+    while comment is not None and comment.type == "comment":
+        if found := _EMBEDDED.match(unit.text(comment)):
+            return found[1]
+        comment = comment.prev_sibling
+    return ""
 
 
 @STATEMENTS("const_declaration")
