@@ -80,7 +80,7 @@ def flatten(sources: Sequence[Source]) -> list[Item]:
 def expand_modules(new: Sequence[Module], old: Sequence[Module], report: Report) -> list[Module]:
     """Return the new modules without components."""
     known = chain(*(module.items for module in old))
-    expanded = expand([module.items for module in new], known, report)
+    expanded = expand([module.items for module in new], known, report, lambda at, item: new[at].keeps(item))
     return [Module(module.name, items) for module, items in zip(new, expanded, strict=True)]
 
 

@@ -6,7 +6,8 @@ the component's own relation or type if there is one, else that of the place whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.language.diagnostics import Report, did_you_mean, plural
@@ -45,14 +46,24 @@ class Content:
     overridable: dict[str, bool] = field(default_factory=dict)
 
 
-def expand(groups: Sequence[Iterable[Item]], known: Iterable[Item], report: Report) -> list[list[Item]]:
+def expand(
+    groups: Sequence[Iterable[Item]],
+    known: Iterable[Item],
+    report: Report,
+    is_private: Callable[[int, Item], bool] = lambda at, item: False,
+) -> list[list[Item]]:
     """Return each group of items without components: declarations, types, directives, clauses and pragmas only.
 
-    The `known` items are components, too, and are right by themselves.
+    The `known` items are components, too, and are right by themselves. The name of an item of group `at` that
+    `is_private` means something in this group alone.
     """
     items = [item for group in groups for item in group]
     scope = Scope(_declared([*known, *items]))
-    check_clashes(items, report)
+    shared: dict[str, str] = {}
+    for at, group in enumerate(groups):
+        own: dict[str, str] = {}
+        for item in group:
+            check_clash(item, ChainMap(own, shared) if is_private(at, item) else ChainMap(shared, own), report)
     expander = Expander(report)
     expander.check_components(scope)
     return [list(expander.expand(((item, scope, {}) for item in group), ())) for group in groups]
@@ -62,27 +73,28 @@ def _declared(items: Iterable[Item]) -> dict[str, Component]:
     return {item.type.name: item for item in items if isinstance(item, Component)}
 
 
-def check_clashes(items: Iterable[Item], report: Report) -> None:
-    """Report names that one scope gives to things of different kinds, or to two components or instances."""
-    found: dict[str, str] = {}
-    for item in items:
-        match item:
-            case Declaration(name=name):
-                kind = "relation"
-            case TypeDeclaration(name=name):
-                kind = "type"
-            case Component(type=type_):
-                kind, name = "component", type_.name
-            case Init(name=name):
-                kind = "instance"
-            case _:
-                continue
-        other = found.get(name)
-        found[name] = kind
-        if other == kind and kind in ("component", "instance"):
-            report.error("E011", f"{kind} '{name}' is declared twice", item.span)
-        elif other not in (None, kind):
-            report.error("E011", f"{kind} '{name}' has the name of a {other}", item.span)
+def check_clash(item: Item, found: MutableMapping[str, str], report: Report) -> None:
+    """Report a name that a scope gives to things of different kinds, or to two components or instances.
+
+    `found` has the kinds of the names of the scope, to which that of the item is added.
+    """
+    match item:
+        case Declaration(name=name):
+            kind = "relation"
+        case TypeDeclaration(name=name):
+            kind = "type"
+        case Component(type=type_):
+            kind, name = "component", type_.name
+        case Init(name=name):
+            kind = "instance"
+        case _:
+            return
+    other = found.get(name)
+    found[name] = kind
+    if other == kind and kind in ("component", "instance"):
+        report.error("E011", f"{kind} '{name}' is declared twice", item.span)
+    elif other not in (None, kind):
+        report.error("E011", f"{kind} '{name}' has the name of a {other}", item.span)
 
 
 class Expander:
@@ -127,7 +139,9 @@ class Expander:
         content = Content()
         if not self.collect(type, scope, frozenset(), content, ()) or found is None:
             return
-        check_clashes((item for item, _, _ in content.items), self.report)
+        names: dict[str, str] = {}
+        for item, _, _ in content.items:
+            check_clash(item, names, self.report)
         expanded = list(self.expand(content.items, (*path, found[0])))
         new = _qualify(init.name, expanded)
         for item in expanded:

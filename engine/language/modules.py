@@ -14,7 +14,7 @@ from difflib import get_close_matches
 
 from engine.language.diagnostics import Report, did_you_mean
 from engine.language.rename_items import Renaming, rename
-from engine.language.surface_syntax import Item, Use
+from engine.language.surface_syntax import Init, Item, Use
 from engine.language.syntax import Clause, Declaration, Directive, Span
 from engine.language.traverse import all_atoms
 
@@ -35,6 +35,11 @@ class Module:
 
     def offers(self, declaration: Declaration) -> bool:
         return not self.name or not declaration.qualifiers.isdisjoint((PUBLIC, OPEN))
+
+    def keeps(self, item: Item) -> bool:
+        """Return True for a relation that others do not see, and for an instance."""
+        is_hidden = isinstance(item, Init) or (isinstance(item, Declaration) and not self.offers(item))
+        return bool(self.name) and is_hidden
 
     def qualified(self, relation: str) -> str:
         return f"{self.name}.{relation}"

@@ -29,6 +29,25 @@ def test_private_relations_of_one_name_are_apart():
     assert rows(*sources, wanted="graph.step") == {(1, 2), (2, 3)}
 
 
+def test_an_instance_may_have_the_name_of_what_another_module_keeps():
+    """Else a true error in a third module is reported as one of these two, where all are checked together."""
+    copy = Source("c", ".comp Copy {\n.decl row(x: number)\nrow(1).\n}\n", module="copy")
+    own = Source("o", ".init copied = Copy\n.decl r(x: number) public\nr(x) :- copied.row(x).\n", module="own")
+    text = ".decl copied(x: number)\ncopied(2).\n.decl s(x: number) public\ns(x) :- copied(x).\n"
+    kept = Source("k", text, module="kept")
+    other = Source("p", ".init copied = Copy\n.decl t(x: number) public\nt(x) :- copied.row(x).\n", module="other")
+    for sources in ((copy, own, kept, other), (kept, copy, own)):
+        assert rows(*sources, wanted="r") == {(1,)}
+        assert rows(*sources, wanted="s") == {(2,)}
+
+
+def test_an_instance_has_no_name_of_its_own_module():
+    text = ".comp Copy {\n.decl row(x: number)\n}\n.decl copied(x: number)\n.init copied = Copy\n"
+    with pytest.raises(engine.ProgramError) as caught:
+        engine.compile([Source("o", text, module="own")])
+    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["E011"]
+
+
 def test_a_relation_of_ones_own_hides_one_that_is_offered():
     own = ".decl path(x: number)\npath(7).\n.decl r(x: number) public\nr(x) :- path(x).\n"
     assert rows(Source("g", GRAPH, module="graph"), Source("o", own, module="own"), wanted="r") == {(7,)}
