@@ -3,7 +3,7 @@
 from marked_lines import lines_with_findings
 
 IN_PYTHON = 'import re\n\n\ndef read(text):\n    return re.match("(a+)+$", text)\n'
-IN_JAVASCRIPT = '{}\nexports.read = (text) => /(a+)+$/.test(text);\n'
+IN_JAVASCRIPT = "{}\nexports.read = (text) => /(a+)+$/.test(text);\n"
 
 
 def test_expressions_in_scripts_of_developers_read_their_own_files():
