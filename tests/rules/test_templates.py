@@ -666,6 +666,28 @@ class PlainTag extends SimpleTagSupport {
     }
 }
 
+class ParamTag extends BodyTagSupport {
+    public int doEndTag() throws JspException {
+        keep(getBodyContent().getString());
+        return EVAL_PAGE;
+    }
+}
+
+class HelpedTag extends BodyTagSupport {
+    public int doEndTag() throws JspException {
+        show(boxed(getBodyContent().getString()));
+        return EVAL_PAGE;
+    }
+
+    private String boxed(String text) {
+        return "<p>" + text;
+    }
+
+    private void show(String text) throws JspException {
+        pageContext.getOut().print(text);
+    }
+}
+
 class QuotedTag extends SimpleTagSupport {
     public void doTag() throws JspException {
         StringWriter writer = new StringWriter();
@@ -693,6 +715,9 @@ TAGGED_JSP = """<shop:markup><%= request.getParameter("text") %></shop:markup>
 <shop:checked>${param.text}</shop:checked> <!-- found -->
 <shop:plain>${param.text}</shop:plain> <!-- found -->
 <shop:quoted>${param.text}</shop:quoted>
+<shop:helped>${param.text}</shop:helped> <!-- found -->
+<shop:param>${param.text}</shop:param>
+<fmt:param>${param.text}</fmt:param> <!-- found -->
 <shop:kept>${param.text}</shop:kept> <!-- found -->
 <other:box2>${param.text}</other:box2> <!-- found -->
 <esapi:encodeForHTML>${param.text}</esapi:encodeForHTML>
