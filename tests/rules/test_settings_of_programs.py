@@ -232,6 +232,9 @@ def test_cookies_of_settings_for_development(files, expected):
     [
         ("config/config.development.js", set()),
         ("config/development.js", set()),
+        ("config/local.js", set()),
+        ("config/passport-local.js", {("config/passport-local.js", 1)}),
+        ("config/local-auth.js", {("config/local-auth.js", 1)}),
         ("config/config.production.js", {("config/config.production.js", 1)}),
     ],
 )
