@@ -33,6 +33,7 @@ async def h(): return await (h() if STRINGS else g(1))
 """,
     "broken.py": "x = = 1\ny = 2\n",
     "page.html": "<p title={{ a }}>{% autoescape off %}",
+    "page.jsp": "<shop:title><%= title %></shop:title>",
     "a.js": """\
 import * as m from "./b.js"; export * from "./b.js"; export const e = 1; export default m;
 class A { get p() { return new A(<a b="c">{this.q}</a>) } set p(v) { [v] = [...arguments] } static s = 1 }

@@ -25,7 +25,7 @@ LOOKED_UP = [
     ("python", "loops on own names"),
 ]
 LINEAR = 1.3
-NOISE = 300
+NOISE = 400
 MOST = 400_000
 
 
