@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from engine.language.source import Source as Source
     from engine.language.to_souffle import souffle_text as souffle_text
     from engine.language.units_codec import UNITS_CODEC as UNITS_CODEC
-    from engine.plan.constant_strata import fold_constants as fold_constants
+    from engine.plan.constant_clauses import fold_constants as fold_constants
     from engine.plan.isolate_sources import isolate_sources as isolate_sources
     from engine.plan.isolate_sources import written_by as written_by
     from engine.plan.outlined_program import OUTLINED_PROGRAM_CODEC as OUTLINED_PROGRAM_CODEC
@@ -100,7 +100,7 @@ PUBLIC = {
     "Damaged": "engine.codec",
     "isolate_sources": "engine.plan.isolate_sources",
     "written_by": "engine.plan.isolate_sources",
-    "fold_constants": "engine.plan.constant_strata",
+    "fold_constants": "engine.plan.constant_clauses",
     "OutlinedProgram": "engine.plan.outlined_program",
     "outlined": "engine.plan.outlined_program",
     "OUTLINED_PROGRAM_CODEC": "engine.plan.outlined_program",

@@ -2,7 +2,7 @@
 
 Most clauses of a program for several kinds of facts read relations that are empty. Which ones is told by outlines (see
 `program_slice`), and by tables: constant facts of a relation, which go into the database as they are. So do rows that
-follow from such facts alone (see `constant_strata`).
+follow from such facts alone (see `constant_clauses`).
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ class ClauseOutline(NamedTuple):
     counts: bool
     splits: bool
 
+    @property
+    def body_reads(self) -> set[int]:
+        """The relations that the body reads; the head's is one of `reads` in any case."""
+        return {*(at for at in self.reads if at != self.head), *(at for at, _ in self.needs)}
+
     def named(self, names: Sequence[str]) -> Outline:
         needs = tuple([(names[relation], asked) for relation, asked in self.needs])
         reads = tuple([names[each] for each in self.reads])
@@ -70,10 +75,14 @@ class StratumOutline(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """Strata that read nothing but the program's own facts, by position, and tables of all rows of their relations."""
+    """What reads nothing but the program's own facts: strata, with tables of all rows of their relations, and clauses
+    of other strata, with tables of the rows that they add to theirs; both by position.
+    """
 
     strata: frozenset[int] = frozenset()
     tables: tuple[Table, ...] = ()
+    clauses: frozenset[int] = frozenset()
+    added: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,14 +210,16 @@ class OutlinedProgram:
 
     @property
     def held(self) -> Folded:
-        """The folded strata with their rows; none where clauses have gone that those may come from."""
+        """What is folded, with its rows; nothing where clauses have gone that those may come from."""
         return self.folded if self.keeps_all else Folded()
 
     def _kept_outlines(self) -> list[list[ClauseOutline]]:
         """The outlines of the clauses that are kept and not folded, by stratum."""
-        folded = self.held.strata
+        folded = self.held
         return [
-            [] if at in folded else [each for each in stratum.outlines if each.source in self.kept]
+            []
+            if at in folded.strata
+            else [each for each in stratum.outlines if each.source in self.kept and each.at not in folded.clauses]
             for at, stratum in enumerate(self.strata)
         ]
 
@@ -278,9 +289,9 @@ class Tables:
         self.program, self._database = program, database
         self.relations: dict[int, list[Table]] = {table.relation: [table] for table in program.held.tables}
         complete = frozenset(self.relations)
-        for table in program.tables:
-            if table.source in program.kept and table.relation not in complete:
-                self.relations.setdefault(table.relation, []).append(table)
+        own = (table for table in program.tables if table.source in program.kept and table.relation not in complete)
+        for table in (*own, *program.held.added):
+            self.relations.setdefault(table.relation, []).append(table)
         self._columns: dict[int, Columns] = {}
 
     def columns(self, relation: int) -> Columns:
@@ -353,7 +364,7 @@ class OutlinedProgramCodec:
 
     def pack(self, program: OutlinedProgram) -> bytes:
         """Raises ValueError where a program nests too deep."""
-        n_clauses = sum(stratum.n for stratum in program.strata)
+        n_clauses, folded = sum(stratum.n for stratum in program.strata), program.folded
         document = (
             PROGRAM_CODEC.pack(program.head),
             (program.names, program.sources, program.texts),
@@ -361,7 +372,7 @@ class OutlinedProgramCodec:
             program.tables,
             RELATIONS.pack_each(map(program.relation_at, range(len(program.names)))),
             CLAUSES.pack_each(map(program.clause_at, range(n_clauses))),
-            (sorted(program.folded.strata), program.folded.tables),
+            (sorted(folded.strata), folded.tables, sorted(folded.clauses), folded.added),
         )
         return msgpack.packb(document, unicode_errors=SURROGATES)
 
@@ -369,7 +380,8 @@ class OutlinedProgramCodec:
         """Raises Damaged."""
         try:
             document = msgpack.unpackb(data, use_list=False, unicode_errors=SURROGATES)
-            head, (names, sources, texts), strata, tables, relations, clauses, (constant, rows) = document
+            head, (names, sources, texts), strata, tables, relations, clauses, folded = document
+            strata_at, rows, clauses_at, added = folded
             return OutlinedProgram(
                 PROGRAM_CODEC.unpack(head),
                 names,
@@ -380,7 +392,12 @@ class OutlinedProgramCodec:
                 RELATIONS.unpack_each(relations),
                 CLAUSES.unpack_each(clauses),
                 frozenset(range(len(sources))),
-                Folded(frozenset(constant), tuple(map(Table._make, rows))),
+                Folded(
+                    frozenset(strata_at),
+                    tuple(map(Table._make, rows)),
+                    frozenset(clauses_at),
+                    tuple(map(Table._make, added)),
+                ),
             )
         except WRONG as error:
             raise Damaged(str(error)) from None

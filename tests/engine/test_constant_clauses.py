@@ -8,6 +8,7 @@ from reference import evaluate
 
 import engine
 from engine import tables
+from engine.language.syntax import Atom
 from engine.plan.outlined_program import OUTLINED_PROGRAM_CODEC
 
 MODELS = """
@@ -56,6 +57,47 @@ def rows_of(part, database, wanted=WANTED):
     return tables.decode(part, engine.evaluate(part, database, threads=1), [n for n in wanted if n in part.relations])
 
 
+SINGLE = """
+.decl seen(name: symbol, n: number)
+.decl model(name: symbol, n: number)
+model("a", 1). model("b", 2).
+.decl bar(name: symbol)
+bar("b").
+.decl held(name: symbol, n: number)
+held("fact", 0).
+held(name, n + 1) :- model(name, n).
+held(name, n) :- model(name, n), !bar(name).
+held(name, n) :- seen(name, n), n > 1.
+held(cat(name, "!"), n) :- held(name, n), n < 2, strlen(name) < 6.
+held(name, n) :- model(name, n), held(_, n).
+.decl empty(name: symbol)
+empty(name) :- model(name, n), n > 9.
+empty(name) :- seen(name, 3).
+"""
+SINGLES = engine.compile([engine.Source("single.dl", SINGLE)])
+
+
+@given(st.sets(st.tuples(st.sampled_from(["a", "b", "c"]), st.sampled_from([1, 2, 3]))))
+def test_clauses_that_read_constants_are_folded_beside_others_of_their_relation(seen):
+    facts, wanted = {"seen": seen}, ["held", "empty"]
+    expected = evaluate(SINGLES, facts)
+    part, database = folded(SINGLES, ["seen"], ["single.dl"]).part_on(engine.facts(SINGLES, facts), wanted)
+    read = [{atom.relation for atom in clause.body if isinstance(atom, Atom)} for clause in part.clauses]
+    assert all(not names <= {"model", "bar"} for names in read)
+    found = rows_of(part, database, wanted)
+    assert found == {name: expected[name] for name in found}
+    assert found["held"]
+
+
+def test_clauses_of_sources_that_nobody_vouches_for_are_not_folded():
+    other = engine.Source("other.dl", 'held(cat("x", name), 7) :- model(name, _).')
+    program = engine.compile([engine.Source("single.dl", SINGLE), other])
+    part, database = folded(program, ["seen"], ["single.dl"]).part_on(engine.Database(), ["held"])
+    assert {clause.span.source for clause in part.clauses if clause.body and len(clause.body) == 1} == {"other.dl"}
+    expected = engine.evaluate(program, engine.Database(), threads=1)
+    assert rows_of(part, database, ["held"]) == tables.decode(program, expected, ["held"])
+
+
 @given(
     st.sets(st.tuples(st.sampled_from(["a", "a.call", "b.call", "c", "d"]), st.sampled_from([1, 2, 3]))),
     st.sets(st.tuples(st.sampled_from(["c", "e"]))),
@@ -64,7 +106,7 @@ def test_rows_are_what_the_rules_derive(seen, models):
     facts = {"seen": seen, "open_model": models}
     expected = evaluate(PROGRAM, facts)
     part, database = folded(PROGRAM).part_on(engine.facts(PROGRAM, facts), WANTED)
-    assert rules_of(part) <= {"open_model", "found", "quiet"}
+    assert rules_of(part) <= {"found", "quiet"}
     found = rows_of(part, database)
     assert found == {name: expected[name] for name in found}
     assert all(not expected[name] for name in set(WANTED) - found.keys())
@@ -125,7 +167,7 @@ def test_a_folded_program_is_read_as_it_was_written():
     program = folded(PROGRAM)
     found = OUTLINED_PROGRAM_CODEC.unpack(OUTLINED_PROGRAM_CODEC.pack(program))
     assert (found.folded, found.texts, found.whole) == (program.folded, program.texts, PROGRAM)
-    assert found.folded.strata
+    assert found.folded.strata and found.folded.clauses
 
 
 LEFT = """
