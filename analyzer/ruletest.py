@@ -37,10 +37,20 @@ class ExampleResult:
         return not self.problems
 
 
+@dataclass(frozen=True, slots=True)
+class _Example:
+    """An example of a check: its path, the language whose rules it is for, and its code."""
+
+    name: str
+    check: Check
+    language: str
+    code: str
+
+
 def run_rule_tests(
     selectors: Sequence[str], rules_dirs: Sequence[Path] = (), models: Sequence[Path] = ()
 ) -> list[ExampleResult]:
-    """Scan the examples of checks, each as a repository of its own directory. Raises AnalyzeError.
+    """Scan the examples of checks, those of each language as a tree of their own. Raises AnalyzeError.
 
     Checks are those selected; without selectors those of `rules_dirs`, or all where none is given. A check without an
     example that can be scanned fails, and so does the file of a rule or model that is left out.
@@ -49,17 +59,22 @@ def run_rule_tests(
     if rules_dirs and not selectors:
         own = {file.name for file in files_on_disk((), rules_dirs)}
         checks = [check for check in checks if check.file.name in own]
-    examples = {name: (check, code) for check in checks for name, code in _examples(check)}
-    tree = MemoryTree({name: code.encode() for name, (_, code) in examples.items()}, "examples")
+    examples = [example for check in checks for example in _examples(check)]
+    trees = {language: [e for e in examples if e.language == language] for language in {e.language for e in examples}}
     flags = {"rules": tuple(check.id for check in checks)}
-    report = scan_tree(tree, ScanRequest(Path("."), None, flags, tuple(models), tuple(rules_dirs)), silent).report
-    untested = [check for check in checks if not any(check is tested for tested, _ in examples.values())]
+    request = ScanRequest(Path("."), None, flags, tuple(models), tuple(rules_dirs))
+    found, problems = list[Finding](), dict[Problem, None]()
+    for _, part in sorted(trees.items()) or [("", [])]:
+        tree = MemoryTree({each.name: each.code.encode() for each in part}, "examples")
+        report = scan_tree(tree, request, silent).report
+        found += report.findings
+        problems.update(dict.fromkeys(report.problems))
+    names = {each.name for each in examples}
+    untested = [check for check in checks if not any(check is each.check for each in examples)]
     results = [ExampleResult(check.file.name, (_why_untested(check),), 0, 0) for check in untested]
-    left_out = [problem for problem in report.problems if problem.level == "error" and problem.file not in examples]
+    left_out = [problem for problem in problems if problem.level == "error" and problem.file not in names]
     results += [ExampleResult(_place(problem), (_said(problem),), 0, 0) for problem in left_out]
-    return results + [
-        _compare(name, check, code, report.findings, report.problems) for name, (check, code) in examples.items()
-    ]
+    return results + [_compare(each, found, list(problems)) for each in examples]
 
 
 def _why_untested(check: Check) -> str:
@@ -77,17 +92,16 @@ def _said(problem: Problem) -> str:
     return problem.message + (f" ({problem.help})" if problem.help else "")
 
 
-def _examples(check: Check) -> Iterator[tuple[str, str]]:
-    """Yield a path and the code of every example that an extractor reads."""
-    suffixes = {language.name: language.suffixes[0] for language in facts.LANGUAGES.values()}
-    for number, (language, code) in enumerate(check.examples, 1):
-        if language in suffixes:
-            yield f"{check.id.replace('/', '_')}/example{number}/app{suffixes[language]}", code
+def _examples(check: Check) -> Iterator[_Example]:
+    """Yield every example that an extractor reads."""
+    for number, (name, code) in enumerate(check.examples, 1):
+        if language := facts.LANGUAGES.get(name):
+            path = f"{check.id.replace('/', '_')}/example{number}/app{language.suffixes[0]}"
+            yield _Example(path, check, language.read_by, code)
 
 
-def _compare(
-    name: str, check: Check, code: str, findings: Sequence[Finding], problems: Sequence[Problem]
-) -> ExampleResult:
+def _compare(example: _Example, findings: Sequence[Finding], problems: Sequence[Problem]) -> ExampleResult:
+    name, check, code = example.name, example.check, example.code
     found = {finding.place.line for finding in findings if finding.place.file == name and finding.check == check.id}
     marks = {kind: set(_marked(code, kind, check.id)) for kind in ("expect", "ok", "spurious", "missing")}
     said = [f"line {line}: expected, not found" for line in sorted(marks["expect"] - found)]

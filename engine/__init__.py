@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from engine.language.source import Source as Source
     from engine.language.to_souffle import souffle_text as souffle_text
     from engine.language.units_codec import UNITS_CODEC as UNITS_CODEC
+    from engine.plan.conditional_sources import conditional as conditional
     from engine.plan.constant_clauses import fold_constants as fold_constants
     from engine.plan.isolate_sources import isolate_sources as isolate_sources
     from engine.plan.isolate_sources import written_by as written_by
@@ -100,6 +101,7 @@ PUBLIC = {
     "Damaged": "engine.codec",
     "isolate_sources": "engine.plan.isolate_sources",
     "written_by": "engine.plan.isolate_sources",
+    "conditional": "engine.plan.conditional_sources",
     "fold_constants": "engine.plan.constant_clauses",
     "OutlinedProgram": "engine.plan.outlined_program",
     "outlined": "engine.plan.outlined_program",

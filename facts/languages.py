@@ -52,6 +52,11 @@ class Language:
         """The language that this one is laid out with."""
         return self.dialect_of or self.name
 
+    @property
+    def read_by(self) -> str:
+        """The language whose libraries read its files: its family, but for settings of Java's."""
+        return "java" if self.name in ("mybatis", "beans") else self.family
+
 
 TEMPLATES = "facts.template"
 MAPPERS = ("mapper.xml", "mappers.xml", "dao.xml", "sqlmap.xml")

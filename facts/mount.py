@@ -28,8 +28,8 @@ class Mounted:
     relations: Mapping[str, Columns]
 
 
-LAID_OUT = ("module", "submodule", "resolves")
-"""The relations that depend on the paths and imports of all files; rows of all others are those of one file."""
+LAID_OUT = ("module", "submodule", "resolves", "written_in")
+"""The relations that depend on the paths, languages and imports of all files; others hold what is in single ones."""
 
 Modules = Sequence[tuple[str, Sequence[tuple[int, str]]]]
 """The modules of a file in order: the language of each and its imports, (level, name)."""
@@ -77,6 +77,7 @@ class _Collector:
         self._rows: dict[str, list[Columns]] = defaultdict(list)
         # By family of languages: the modules' record ids and imports (level, name), by path.
         self._modules: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._read_by: set[str] = set()
         self._directories: Counter[str] = Counter()
         self._imports: dict[str, dict[str, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
 
@@ -114,6 +115,7 @@ class _Collector:
 
     def _enter(self, language: str, path: str, module: int, imports: Sequence[tuple[int, str]]) -> None:
         family = LANGUAGES[language].family
+        self._read_by.add(LANGUAGES[language].read_by)
         self._modules[family][path].append(module)
         known = self._imports[family][path]
         known += [each for each in imports if each not in known] if known else imports
@@ -124,6 +126,7 @@ class _Collector:
 
     def lay_out(self) -> None:
         """Name the modules and resolve their imports, each family of languages on its own."""
+        self._add_rows("written_in", ((self._symbols[language],) for language in sorted(self._read_by)))
         for family in LANGUAGES:
             if family in self._modules:
                 self._lay_out(family, self._modules[family])

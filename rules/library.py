@@ -25,6 +25,7 @@ ANALYSIS = (
     "call_graph.dl",
     "decorator_wrappers.dl",
     "collections.dl",
+    "library_callbacks.dl",
     "operators.dl",
     "reflection.dl",
     "points_to_interface.dl",

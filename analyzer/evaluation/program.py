@@ -16,7 +16,7 @@ from analyzer.cache_entries import DamagedEntry, load_entry, save_entry
 from analyzer.errors import AnalyzeError, NotEnoughMemory, ProgramErrors
 from analyzer.evaluation.line_query import IN_QUESTION
 from analyzer.evaluation.recursion_bounds import CHOSEN, widenings
-from analyzer.evaluation.rule_sources import bundled, fact_schema
+from analyzer.evaluation.rule_sources import bundled, fact_schema, language_of
 from analyzer.evaluation.rulebook import Rulebook
 from analyzer.extraction.machine import READ, Machine
 from analyzer.report import Problem
@@ -36,6 +36,8 @@ SHIPPED = Path(rules.__path__[0]) / "compiled"
 """The compiled programs in a wheel, for rules that nobody has changed; a checkout has nothing there."""
 
 EVERYTHING = ("*",)
+WRITTEN_IN = "written_in"
+"""The relation of facts that tells which languages there is code in: rules for one ask for it."""
 Tell = Callable[[str], None]
 
 
@@ -79,13 +81,14 @@ def compile_cached(
     untrusted = {source.name for source in sources if not source.trusted}
 
     def make() -> OutlinedProgram:
-        from engine import fold_constants, isolate_sources, outlined
+        from engine import conditional, fold_constants, isolate_sources, outlined
 
         layers = _layers(sources)
         units = _units(layers, directory, tell)
         program = isolate_sources(engine.compile(sources, units=units), untrusted)
-        shipped = {source.name for layer in layers for source in layer}
-        return fold_constants(outlined(program, wanted, given), given, shipped, _evaluated)
+        shipped = {source.name: language_of(source) for layer in layers for source in layer}
+        folded = fold_constants(outlined(program, wanted, given), given, shipped, _evaluated)
+        return conditional(folded, WRITTEN_IN, {name: language for name, language in shipped.items() if language})
 
     return _cached(directory, name, OUTLINED_PROGRAM_CODEC, make, tell)
 

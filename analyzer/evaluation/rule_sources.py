@@ -21,6 +21,13 @@ def bundled(file: DatalogFile) -> engine.Source:
     return engine.Source(file.name, file.text, module=file.module)
 
 
+def language_of(source: engine.Source) -> str | None:
+    """Return the language that the rules of a bundled source are for: that of its folder, None in other folders."""
+    *_, folder, _ = PurePath(source.name).parts
+    language = facts.LANGUAGES.get(folder)
+    return None if language is None else language.family
+
+
 def own(name: str, text: str, taken: Collection[str]) -> engine.Source:
     """Return a user's file as a module `own.stem`, with a number where that name is taken."""
     stem = f"own.{PurePath(name).stem}"

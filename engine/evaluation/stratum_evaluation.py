@@ -278,7 +278,7 @@ class StratumEvaluation:
         admissions = self.staging.admissions(stratum.relations)
         facts, rules, stages = self.rules(stratum, admissions)
         if not self.tells_all:
-            rules = [rule for rule in rules if self.constants.may_match(rule, stratum.relations)]
+            rules = list(self.constants.matching(rules, stratum.relations))
         component = SemiNaiveComponent(members, rules, self.bindings, self.execution, stages, stratum.premappable)
         for relation in members:
             self.load(relation, admissions.get(relation.name))

@@ -97,3 +97,26 @@ def test_a_mount_is_the_union_of_its_files_whatever_their_order():
 def test_entities_are_distinct():
     result = mounted(FILES)
     assert len(set(map(tuple, result.entities.T.tolist()))) == result.entities.shape[1]
+
+
+def test_languages_that_there_is_code_in_are_told_once():
+    texts = {
+        "a.ts": ("typescript", "export const x = 1\n"),
+        "b.jsp": ("jsp", '<%= request.getParameter("a") %>\n'),
+        "c.html": ("html", "<p>{{ name }}</p><script>f(1)</script>\n"),
+        "user_mapper.xml": ("mybatis", "<mapper><select id='f'>select ${x}</select></mapper>\n"),
+        "d.py": ("python", "x = 1\n"),
+        "e.py": ("python", "y = 1\n"),
+    }
+
+    def written_in(*paths):
+        files = [(path, facts.extract(text.encode(), language)) for path, (language, text) in texts.items()]
+        return readable(facts.mount(each for each in files if each[0] in paths))["written_in"]
+
+    assert written_in() == set()
+    assert written_in("d.py", "e.py") == {("python",)}
+    assert written_in("a.ts") == {("javascript",)}
+    assert written_in("b.jsp") == {("java",)}
+    assert written_in("c.html") == {("html",), ("javascript",)}
+    assert written_in("user_mapper.xml") == {("java",)}
+    assert written_in(*texts) == {("html",), ("java",), ("javascript",), ("python",)}

@@ -90,3 +90,12 @@ def test_the_core_imports_nothing_of_a_language(path):
 def test_a_language_imports_nothing_of_another_one(family):
     names = {name for path in files(family) for name in imported(path) if "." in name}
     assert {name for name in names if not name.startswith(f"{family}.")} == set()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_models_of_a_language_import_nothing_of_another_one(family):
+    """Rules in the folder of a language hold where there is code in it alone."""
+    others = {other for other in FAMILIES if other != family}
+    paths = sorted((HERE.parent / "models" / family).glob("*.dl"))
+    named = {name for path in paths for name in imported(path)}
+    assert {name for name in named if others.intersection(name.split(".")[:-1])} == set()
