@@ -21,7 +21,7 @@ costs.
 OFFERED = re.compile(
     r"""^(?P<comment>(?:[ ]*//[^\n]*\n)*)
         (?:\.comp[ ](?P<component>\w+)
-        | \.decl[ ](?P<relation>\w+)\((?P<columns>[^)]*)\).*?[ ](?P<kind>public|open)$)""",
+        | \.decl[ ](?P<relation>\w+)\((?P<columns>[^)]*)\).*?[ ](?P<kind>public|open)(?:[ ]inline)?$)""",
     re.MULTILINE | re.VERBOSE,
 )
 HEADER = re.compile(r"(?://[^\n]*\n)*")

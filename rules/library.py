@@ -31,6 +31,7 @@ ANALYSIS = (
     "points_to_interface.dl",
     "container_keys.dl",
     "arguments.dl",
+    "execution_order.dl",
     "strong_updates.dl",
     "field_updates.dl",
     "must_alias.dl",
