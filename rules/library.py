@@ -15,6 +15,7 @@ ANALYSIS = (
     "name_resolution.dl",
     "class_hierarchy.dl",
     "constant_propagation.dl",
+    "comparison_operators.dl",
     "counting_loops.dl",
     "body_facts.dl",
     "local_memory.dl",
