@@ -210,9 +210,9 @@ class Unfolding:
         if fact in self.shown or depth == 0:
             return {**found, "left_out": "above" if fact in self.shown else "depth"}
         self.shown.add(fact)
-        return {**found, **self._below(fact, step, None if depth is None else depth - 1)}
+        return {**found, **self._below(step, None if depth is None else depth - 1)}
 
-    def _below(self, fact: Tuple, step: Step, depth: int | None) -> Document:
+    def _below(self, step: Step, depth: int | None) -> Document:
         if step.how == CHAIN:
             return {"body": [{"tuple": self.node(link, depth)} for link in step.below]}
         if step.how == GROUP:

@@ -28,7 +28,7 @@ def _scoped(unit: Unit, node: Node) -> int:
         value = unit.value(base) if known else unit.unbound(unit.text(base))
     else:
         value = unit.value(base)
-    return unit.member_of(value, unit.text(name), node)
+    return unit.member_of(value, unit.text(name))
 
 
 @EXPRESSIONS("scoped_identifier")
@@ -36,7 +36,7 @@ def _scoped_identifier(unit: Unit, node: Node) -> int:
     """`a.b.C` in an annotation's name or a case label."""
     scope = node.child_by_field_id(tree.SCOPE)
     base = unit.qualifier(scope) if scope is not None else unit.unknown(None)
-    return unit.member_of(base, unit.text(node.child_by_field_id(tree.NAME)), node)
+    return unit.member_of(base, unit.text(node.child_by_field_id(tree.NAME)))
 
 
 @EXPRESSIONS("generic_type")
@@ -144,4 +144,4 @@ def bind_type_parameters(unit: Unit, definition: int, node: Node | None) -> None
 
 @EXPRESSIONS("class_literal")
 def _class_literal(unit: Unit, node: Node) -> int:
-    return unit.member_of(unit.value(only_child(node)), "class", node)
+    return unit.member_of(unit.value(only_child(node)), "class")

@@ -266,7 +266,7 @@ class Unit(Walk):
         """Return what a name means that the file neither declares nor imports: a type or package."""
         return self.module.body.load_once(name, name, "load_name", MODULE, name)
 
-    def member_of(self, base: int, name: str, node: Node) -> int:
+    def member_of(self, base: int, name: str) -> int:
         """Return the attribute `name` of `base`, a type or package: one per class."""
         key = base, name
         value = self.scope.types.get(key)

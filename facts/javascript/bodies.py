@@ -10,7 +10,6 @@ from facts.javascript.functions import Definition, receiver_of
 from facts.javascript.handler_tables import child_of_type, field, only_child
 from facts.javascript.literals import property_label, undefined
 from facts.javascript.names import evaluate_named
-from facts.javascript.scopes import Scope
 from facts.javascript.unit import Unit
 
 _TYPED = ("required_parameter", "optional_parameter")
@@ -119,8 +118,8 @@ def _prepare_fields(unit: Unit, definition: Definition) -> None:
             name = unit.text(field(node, "pattern"))
             store_attribute(unit, unit.read("this"), name, unit.read(name), node)
         for node in definition.fields:
-            with unit.inside(node) as scope:
-                store_field(unit, node, scope)
+            with unit.inside(node):
+                store_field(unit, node)
 
     if definition.derived:
         unit.fields = initialise
@@ -128,7 +127,7 @@ def _prepare_fields(unit: Unit, definition: Definition) -> None:
         initialise()
 
 
-def store_field(unit: Unit, node: Node, scope: Scope) -> None:
+def store_field(unit: Unit, node: Node) -> None:
     """Store the initial value of a field in `this`."""
     key = field(node, "property") or field(node, "name")
     value = evaluate_named(unit, field(node, "value"), property_label(unit, key))

@@ -173,7 +173,7 @@ class Members:
             with unit.inside(node) as scope:
                 self._bind_this(scope)
                 if node.type in FIELDS:
-                    store_field(unit, node, scope)
+                    store_field(unit, node)
                 else:
                     unit.statements(field(node, "body"))
 
