@@ -43,7 +43,6 @@ def assemble(
 
     Of checks that ask for a context policy among the `others`, the findings are those of that evaluation.
     """
-
     tree = texts.tree
 
     def concerns(path: str) -> bool:
@@ -64,19 +63,20 @@ def assemble(
     left_out: tuple[Finding, ...] = ()
     if not config.include_generated:
         shown, left_out = leave_out_generated(presented.findings, book.checks, texts)
-    problems = [*from_scanned(book.problems, tree), *(each for each in collected.problems if concerns(each.file))]
-    problems += cut_short(results.values(), book)
-    problems += truncations(result, entities, abandoned)
     coverage = replace(
         coverage_of(collected, result, entities, concerns),
         generated=Counter(item.place.file for item in left_out),
         n_weaker=len(everything) - len(findings),
     )
-    problems += (Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages))
-    problems += (problem for comment in comments for problem in mistakes(*comment, book.known))
-    for source in book.sources:
-        if source.name in book.user:
-            problems += from_scanned(unmatched_models(source.name, source.text, collected.mounted), tree)
+    problems = (
+        *from_scanned(book.problems, tree),
+        *(each for each in collected.problems if concerns(each.file)),
+        *cut_short(results.values(), book),
+        *truncations(result, entities, abandoned),
+        *(Problem(warning, level="warning") for warning in blind_spots(coverage, book.languages)),
+        *(problem for comment in comments for problem in mistakes(*comment, book.known)),
+        *from_scanned(models_of_nothing(book, collected), tree),
+    )
     ran = {check.id for check in book.checks}
     return Report(
         target=tree.target,
@@ -87,7 +87,7 @@ def assemble(
         left_out=left_out,
         coverage=coverage,
         files=tuple(collected.files),
-        problems=tuple(problems),
+        problems=problems,
         unused_suppressions=tuple(item for item in presented.unused if judged(item, ran, book.known)),
     )
 
@@ -102,6 +102,13 @@ def suppressions_of(
         for comment in comments:
             suppressions += names.suppressions(*comment, texts.lines(comment[0]))
     return suppressions
+
+
+def models_of_nothing(book: Rulebook, collected: Collected) -> Iterator[Problem]:
+    """Yield warnings about models of the user that nothing in the code matches."""
+    for source in book.sources:
+        if source.name in book.user:
+            yield from unmatched_models(source.name, source.text, collected.mounted)
 
 
 def from_scanned(problems: Iterable[Problem], tree: Tree) -> Iterator[Problem]:
