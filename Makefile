@@ -1,6 +1,6 @@
 # Two commands: `make scan REPO=path/to/repo` and `make test`. Both set up .venv first, and again only when
 # pyproject.toml or constraints.txt has changed: `make scan` with what a scan needs, all others with Spark and the tools
-# of tests, too. `make test` is what a change is tried with, minutes; `make test-all` adds the tests marked slow
+# of tests, too. `make test` is what a change is tried with; `make test-all` adds the tests marked slow
 # (clusters, processes that are killed, every strategy on one program) and tries four times as many examples of each
 # property.
 VENV := .venv
