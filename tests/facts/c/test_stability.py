@@ -2,16 +2,18 @@
 
 import random
 import re
-from collections import Counter
+from functools import partial
 
+import edited_facts
 import pytest
+from edited_facts import PLACES
 
 import facts
-from facts.render_facts import render
 
-# Relations that say where things stand, in the text or within a block.
-PLACES = {"location", "order_in_block"}
 CELLED = re.compile("count|total|copy")
+
+rows_of = partial(edited_facts.rows_of, "c")
+difference = partial(edited_facts.difference, "c")
 
 SOURCE = """\
 #include "store.h"
@@ -54,21 +56,8 @@ int second(char *text, int (*each)(int))
 """
 
 
-def rows_of(source):
-    return {relation: Counter(rows) for relation, rows in render(facts.extract(source.encode(), "c")).items()}
-
-
-def difference(before, after):
-    """Return the rows that an edit took away and those that it added, as (relation, row)."""
-    before, after = rows_of(before), rows_of(after)
-    gone = {(relation, row) for relation in before for row in before[relation] - after.get(relation, Counter())}
-    new = {(relation, row) for relation in after for row in after[relation] - before.get(relation, Counter())}
-    return gone, new
-
-
 def inserted(at, *text):
-    lines = SOURCE.splitlines()
-    return "\n".join([*lines[:at], *text, *lines[at:]]) + "\n"
+    return edited_facts.inserted(SOURCE, at, *text)
 
 
 def statements():

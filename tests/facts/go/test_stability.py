@@ -1,14 +1,14 @@
 """Entities are stable: an edit changes the rows it has to, and no others."""
 
-from collections import Counter
+from functools import partial
 
+import edited_facts
 import pytest
+from edited_facts import PLACES, inserted
 
 import facts
-from facts.render_facts import render
 
-# Relations that say where things stand, in the text or within a block.
-PLACES = {"location", "order_in_block"}
+difference = partial(edited_facts.difference, "go")
 
 SOURCES = {
     "functions": """\
@@ -76,19 +76,6 @@ func (s *Store) Get(key string) (value int, err error) {
 }
 
 
-def rows_of(source):
-    found = render(facts.extract(source.encode(), "go"))
-    return {relation: Counter(rows) for relation, rows in found.items()}
-
-
-def difference(before, after):
-    """Return the rows that an edit took away and those that it added, as (relation, row)."""
-    before, after = rows_of(before), rows_of(after)
-    gone = {(relation, row) for relation in before for row in before[relation] - after.get(relation, Counter())}
-    new = {(relation, row) for relation in after for row in after[relation] - before.get(relation, Counter())}
-    return gone, new
-
-
 def statements(source):
     """Return the lines of functions before which a statement of the same indentation can stand."""
     lines, inside = source.splitlines(), False
@@ -96,12 +83,6 @@ def statements(source):
         if inside and line.strip() and not line.strip().startswith(("}", "case", "default")):
             yield index
         inside = (inside or line.startswith("func ")) and line != "}"
-
-
-def inserted(source, at, *texts):
-    lines = source.splitlines()
-    indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-    return "\n".join([*lines[:at], *(indent + text for text in texts), *lines[at:]]) + "\n"
 
 
 @pytest.mark.parametrize("name", SOURCES)

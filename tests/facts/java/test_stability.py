@@ -1,15 +1,16 @@
 """Entities are stable: an edit changes the rows it has to, and no others."""
 
-from collections import Counter
+from functools import partial
 from pathlib import Path
 
+import edited_facts
 import pytest
+from edited_facts import PLACES
 
 import facts
 from facts.render_facts import render
 
-# Relations that say where things stand, in the text or within a block.
-PLACES = {"location", "order_in_block"}
+difference = partial(edited_facts.difference, "java")
 
 SOURCE = """\
 import java.util.List;
@@ -57,22 +58,10 @@ class Store extends Base {
 HERE = Path(__file__).parent
 
 
-def rows_of(source):
-    return {relation: Counter(rows) for relation, rows in render(facts.extract(source.encode(), "java")).items()}
-
-
-def difference(before, after):
-    """Return the rows that an edit took away and those that it added, as (relation, row)."""
-    before, after = rows_of(before), rows_of(after)
-    gone = {(relation, row) for relation in before for row in before[relation] - after.get(relation, Counter())}
-    new = {(relation, row) for relation in after for row in after[relation] - before.get(relation, Counter())}
-    return gone, new
-
-
 def inserted(source, at, line):
     lines = source.splitlines()
     indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-    return "\n".join([*lines[:at], indent + line, *lines[at:]]) + "\n"
+    return edited_facts.inserted(source, at, indent + line)
 
 
 def lines_where(wanted):

@@ -1,15 +1,16 @@
 """Entities are stable: an edit changes the rows it has to, and no others."""
 
 import random
-from collections import Counter
+from functools import partial
 
+import edited_facts
 import pytest
+from edited_facts import PLACES, inserted
 
 import facts
 from facts.render_facts import render
 
-# Relations that say where things stand, in the text or within a block.
-PLACES = {"location", "order_in_block"}
+difference = partial(edited_facts.difference, "javascript")
 
 SOURCES = {
     "functions": """\
@@ -85,24 +86,6 @@ app.get("/b", (request) => load(request.other, 4));
 }
 
 
-def rows_of(source):
-    found = render(facts.extract(source.encode(), "javascript"))
-    return {relation: Counter(rows) for relation, rows in found.items()}
-
-
-def difference(before, after):
-    """Return the rows that an edit took away and those that it added, as (relation, row)."""
-    before, after = rows_of(before), rows_of(after)
-    gone = {(relation, row) for relation in before for row in before[relation] - after.get(relation, Counter())}
-    new = {(relation, row) for relation in after for row in after[relation] - before.get(relation, Counter())}
-    return gone, new
-
-
-def inserted(source, at, text):
-    lines = source.splitlines()
-    return "\n".join([*lines[:at], *text, *lines[at:]]) + "\n"
-
-
 def statements(source):
     """Return the lines before which a statement of the same indentation can stand."""
     keep = ("}", "case", "default:", "size", "constructor", "get(")
@@ -117,7 +100,7 @@ def test_blank_lines_and_comments_change_locations_only(name, seed):
     edited = SOURCES[name]
     for _ in range(source.randint(1, 6)):
         at = source.randint(0, edited.count("\n"))
-        edited = inserted(edited, at, [source.choice(["", "// a comment", "/* a\n b */", "  "])])
+        edited = inserted(edited, at, source.choice(["", "// a comment", "/* a\n b */", "  "]))
     gone, new = difference(SOURCES[name], edited)
     assert {relation for relation, _ in gone | new} <= {"location"}
 
@@ -134,7 +117,7 @@ def test_a_new_statement_takes_nothing_away_but_order(name):
     source = SOURCES[name]
     assert len(statements(source)) >= 9
     for at in statements(source):
-        gone, new = difference(source, inserted(source, at, ["unrelated(77);"]))
+        gone, new = difference(source, inserted(source, at, "unrelated(77);"))
         assert {relation for relation, _ in gone} <= PLACES, (at, gone)
         assert all(
             "unrelated" in " ".join(row) or "77" in " ".join(row) for relation, row in new if relation not in PLACES
@@ -144,7 +127,7 @@ def test_a_new_statement_takes_nothing_away_but_order(name):
 def test_a_callback_more_leaves_the_others_alone():
     source = SOURCES["exceptions"]
     at = source.splitlines().index('app.get("/b", (request) => load(request.other, 4));')
-    gone, new = difference(source, inserted(source, at, ['app.get("/c", () => other());']))
+    gone, new = difference(source, inserted(source, at, 'app.get("/c", () => other());'))
     for relation, row in gone | new:
         assert relation in PLACES or not any("'/a'" in column or "'/b'" in column for column in row if "def" in column)
 

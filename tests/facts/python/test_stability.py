@@ -1,15 +1,17 @@
 """Entities are stable: an edit changes the rows it has to, and no others."""
 
 import random
-from collections import Counter
+from functools import partial
 
+import edited_facts
 import pytest
+from edited_facts import PLACES, inserted
 
 import facts
 from facts.render_facts import render
 
-# Relations that say where things stand, in the text or within a block.
-PLACES = {"location", "order_in_block"}
+rows_of = partial(edited_facts.rows_of, "python")
+difference = partial(edited_facts.difference, "python")
 
 SOURCES = {
     "functions": """\
@@ -86,24 +88,6 @@ def lines_where(source, wanted):
     return [index for index, line in enumerate(source.splitlines()) if wanted(line)]
 
 
-def rows_of(source):
-    found = render(facts.extract(source.encode(), "python"))
-    return {relation: Counter(rows) for relation, rows in found.items()}
-
-
-def difference(before, after):
-    """Return the rows that an edit took away and those that it added, as (relation, row)."""
-    before, after = rows_of(before), rows_of(after)
-    gone = {(relation, row) for relation in before for row in before[relation] - after.get(relation, Counter())}
-    new = {(relation, row) for relation in after for row in after[relation] - before.get(relation, Counter())}
-    return gone, new
-
-
-def inserted(source, at, text):
-    lines = source.splitlines()
-    return "\n".join([*lines[:at], *text, *lines[at:]]) + "\n"
-
-
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("name", SOURCES)
 def test_blank_lines_and_comments_change_locations_only(name, seed):
@@ -111,7 +95,7 @@ def test_blank_lines_and_comments_change_locations_only(name, seed):
     edited = SOURCES[name]
     for _ in range(source.randint(1, 6)):
         at = source.randint(0, edited.count("\n"))
-        edited = inserted(edited, at, [source.choice(["", "# a comment", "        # deeper", "  "])])
+        edited = inserted(edited, at, source.choice(["", "# a comment", "        # deeper", "  "]))
     gone, new = difference(SOURCES[name], edited)
     assert {relation for relation, _ in gone | new} <= {"location"}
 
@@ -135,7 +119,7 @@ def test_a_new_statement_takes_nothing_away_but_order(name):
     for at in statements(source):
         line = source.splitlines()[at]
         indent = line[: len(line) - len(line.lstrip())]
-        gone, new = difference(source, inserted(source, at, [f"{indent}unrelated(77)"]))
+        gone, new = difference(source, inserted(source, at, f"{indent}unrelated(77)"))
         assert {relation for relation, _ in gone} <= PLACES, (at, gone)
         assert all(
             "unrelated" in " ".join(row) or "77" in " ".join(row) for relation, row in new if relation not in PLACES
@@ -150,7 +134,7 @@ def test_a_new_statement_leaves_other_functions_alone(name):
         if not line.startswith(" "):
             continue
         indent = line[: len(line) - len(line.lstrip())]
-        gone, new = difference(source, inserted(source, at, [f"{indent}if unrelated(77):", f"{indent}    other = 1"]))
+        gone, new = difference(source, inserted(source, at, f"{indent}if unrelated(77):", f"{indent}    other = 1"))
         assert not [
             row
             for relation, row in gone | new
