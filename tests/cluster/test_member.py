@@ -8,6 +8,7 @@ import pytest
 import reference
 from hypothesis import example, given, settings
 from meeting import TINY, results, run
+from sampled_rules import RECURSIONS
 
 import engine
 from engine import tables
@@ -38,17 +39,7 @@ DECLARED = """
 .decl flag()
 """
 RULES = (
-    "left(x, y) :- edge(x, y).",
-    "left(x, z) :- left(x, y), edge(y, z).",
-    "left(x, y) :- wide(x, _, y).",
-    "right(x, y) :- edge(x, y), x != y.",
-    "right(x, z) :- right(x, y), right(y, z).",
-    "odd(x, y) :- edge(x, y).",
-    "odd(x, z) :- even(x, y), edge(y, z).",
-    "even(x, z) :- odd(x, y), edge(y, z).",
-    "even(x, y) :- odd(y, x), flag().",
-    "wide(x, y, z) :- edge(x, y), edge(y, z), edge(z, x).",
-    "wide(z, x, y) :- wide(x, y, z), edge(y, _).",
+    *RECURSIONS,
     "wide(x, y, 7) :- left(x, y), right(y, x), odd(x, _).",
     "least(x, y, min<1>) :- edge(x, y).",
     "least(x, z, min<d>) :- least(x, y, a), least(y, z, b), d = a + b.",

@@ -6,6 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import reference
 from hypothesis import given, settings
+from sampled_rules import RECURSIONS
 from supports import TINY, check, stored
 
 import engine
@@ -30,17 +31,7 @@ DECLARED = """
 .decl again(x: number)
 """
 RULES = (
-    "left(x, y) :- edge(x, y).",
-    "left(x, z) :- left(x, y), edge(y, z).",
-    "left(x, y) :- wide(x, _, y).",
-    "right(x, y) :- edge(x, y), x != y.",
-    "right(x, z) :- right(x, y), right(y, z).",
-    "odd(x, y) :- edge(x, y).",
-    "odd(x, z) :- even(x, y), edge(y, z).",
-    "even(x, z) :- odd(x, y), edge(y, z).",
-    "even(x, y) :- odd(y, x), flag().",
-    "wide(x, y, z) :- edge(x, y), edge(y, z), edge(z, x).",
-    "wide(z, x, y) :- wide(x, y, z), edge(y, _).",
+    *RECURSIONS,
     "wide(x, y, 7) :- left(x, y), right(y, x), odd(x, _).",
     "lacking(x, y) :- edge(x, _), edge(_, y), !left(x, y).",
     "lacking(x, x) :- mark(x), !right(x, x), lacking(_, x).",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from least_height import Oracle
+from sampled_rules import RECURSIONS
 
 import engine
 from engine.incremental.maintained_program import MaintainedProgram
@@ -39,17 +40,7 @@ DECLARED = """
 .decl word(s: symbol, n: number)
 """
 COUNTED = (
-    "left(x, y) :- edge(x, y).",
-    "left(x, z) :- left(x, y), edge(y, z).",
-    "left(x, y) :- wide(x, _, y).",
-    "right(x, y) :- edge(x, y), x != y.",
-    "right(x, z) :- right(x, y), right(y, z).",
-    "odd(x, y) :- edge(x, y).",
-    "odd(x, z) :- even(x, y), edge(y, z).",
-    "even(x, z) :- odd(x, y), edge(y, z).",
-    "even(x, y) :- odd(y, x), flag().",
-    "wide(x, y, z) :- edge(x, y), edge(y, z), edge(z, x).",
-    "wide(z, x, y) :- wide(x, y, z), edge(y, _).",
+    *RECURSIONS,
     "flag() :- left(1, 2).",
     "flag() :- left(x, x), mark(x).",
     "again(x) :- mark(x). again(y) :- again(x), left(x, y), x < y. again(3).",
