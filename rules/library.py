@@ -54,13 +54,13 @@ def analysis() -> list[DatalogFile]:
     core = {Path(name).stem for name in ANALYSIS}
     files = (_file(path) for path in sorted(HERE.glob("*/*.dl")) if _is_analysis(path.name))
     own = {file.module: file for file in files}
-    while beyond := [name for name, file in own.items() if not _used(file.text) <= core | own.keys()]:
+    while beyond := [name for name, file in own.items() if not used(file.text) <= core | own.keys()]:
         for name in beyond:
             del own[name]
     return [*(_file(HERE / name) for name in ANALYSIS), *own.values()]
 
 
-def _used(text: str) -> set[str]:
+def used(text: str) -> set[str]:
     """The modules that a file names behind `.use`."""
     return {name for line in re.findall(r"^\.use (.+)$", text, re.MULTILINE) for name in line.split(", ")}
 

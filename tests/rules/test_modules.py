@@ -31,6 +31,12 @@ def test_a_module_without_imports_names_its_own_relations_and_facts(file):
         assert "E010" not in {diagnostic.code for diagnostic in error.diagnostics}
 
 
+def test_the_files_of_the_analysis_use_no_others():
+    """They are a unit that is compiled once, whatever else changes: `rules/library.py` lists the core's."""
+    files = library.analysis()
+    assert {name for file in files for name in library.used(file.text)} <= {file.module for file in files}
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.module)
 def test_what_a_module_offers_is_documented(file):
     offered = relations.OFFERED.finditer(file.text)
