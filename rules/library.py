@@ -27,6 +27,7 @@ ANALYSIS = (
     "decorator_wrappers.dl",
     "collections.dl",
     "library_callbacks.dl",
+    "list_positions.dl",
     "operators.dl",
     "reflection.dl",
     "points_to_interface.dl",

@@ -150,6 +150,46 @@ def test_the_part_that_is_reachable_from_a_function(analyze, tmp_path):
     assert "error[A006]" in output and "did you mean 'm.main'?" in output
 
 
+PYTHON_CONTAINERS = """\
+def first(): pass
+def second(): pass
+steps = {"a": first}
+steps["a"]()
+steps.values()
+later = []
+later.append(second)
+later[0]()
+"""
+JAVA_CONTAINERS = """\
+import java.util.ArrayList;
+import java.util.List;
+interface Step { void run(); }
+class First implements Step { public void run() {} }
+class Second implements Step { public void run() {} }
+class A {
+    static void all() {
+        List<Step> steps = new ArrayList<>();
+        steps.add(new First());
+        steps.get(0).run();
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "caller", "called", "others"),
+    [
+        ("m.py", PYTHON_CONTAINERS, "m", {"<**PyDict**>.values", "<**PyList**>.append", "m.first", "m.second"}, set()),
+        ("A.java", JAVA_CONTAINERS, "A.all", {"First.run"}, {"Second.run"}),
+    ],
+    ids=["python", "java"],
+)
+def test_what_containers_hold_is_called(analyze, tmp_path, name, source, caller, called, others):
+    (tmp_path / name).write_text(source)
+    found = set(json.loads(analyze("callgraph", tmp_path).output)[caller])
+    assert called <= found and not others & found
+
+
 def test_graphs_for_other_tools(analyze, tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / 'src/we"ird & <b>.py').write_text("def f():\n    g()\ndef g():\n    print(lambda: 1)\nf()\n")

@@ -19,6 +19,13 @@ def test_modules_have_names_of_their_own():
     assert {"points_to", "java.call_graph", "models.go.gin", "checks.quality.dead_store"} <= set(names)
 
 
+def test_the_analysis_has_what_languages_add_to_its_files():
+    """A file that uses what is not of the analysis is left out of it."""
+    added = {file.name for file in catalogue.library() if re.search(r"/lib/\w+/", file.name)}
+    wanted = {name for name in added if name.rpartition("/")[2] in library.ANALYSIS}
+    assert wanted - {file.name for file in library.analysis()} == set()
+
+
 IMPORTING_NOTHING = [file for file in (*FILES, *EXPORTS) if "\n.use " not in file.text]
 
 
