@@ -23,6 +23,7 @@ READ = (
     "guessed_call",
     "location",
     "method_name_match",
+    "only_forwarded",
     "resolved_call",
     "sink_node",
     "source_node",

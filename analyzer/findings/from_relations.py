@@ -23,6 +23,7 @@ WAYS = {
     "step": "",
     "share": "",
 }
+HANDED_ON = "handed on by the called function"
 GUESS = "through a call of unknown code"
 KEPT = "kept where other functions read it"
 MAX_QUOTE = 60
@@ -51,6 +52,7 @@ class Findings:
         self.entities = Entities(result)
         self._paths = Paths(result, self.entities)
         self._guessed = set(result.relation("guessed_call")[0].tolist())
+        self._forwarded = set(result.relation("only_forwarded")[0].tolist())
         self._evidence = _by_finding(result)
         self._texts = texts
         self.abandoned: list[Place] = []
@@ -98,16 +100,19 @@ class Findings:
     def _steps(self, hops: Sequence[Hop], sink: Place) -> tuple[Step, ...]:
         """Return the path as places; it ends where the finding is reported."""
         kept = kept_between(hops, self.entities)
+        ways = [hop.way for hop in hops[1:]] + [""]
         placed = [(at, hop, place) for at, hop in enumerate(hops) if (place := self.entities.place(hop.value))]
-        steps = [Step(place, KEPT if at in kept else self._words(hop)) for at, hop, place in placed]
+        steps = [Step(place, KEPT if at in kept else self._words(hop, ways[at])) for at, hop, place in placed]
         if steps and steps[-1].place != sink:
             steps.append(Step(sink, ""))
         if steps:
             steps[-1] = replace(steps[-1], message="sink" if len(steps) > 1 else "source and sink")
         return tuple(steps)
 
-    def _words(self, hop: Hop) -> str:
-        """Return how data came to a hop."""
+    def _words(self, hop: Hop, next_way: str) -> str:
+        """Return how data came to a hop, from which it leaves by the next way."""
+        if hop.way == next_way == "enter" and hop.value in self._forwarded:
+            return HANDED_ON
         return GUESS if hop.way == "step" and hop.value in self._guessed else WAYS[hop.way]
 
     def _quote(self, hop: Hop) -> str:

@@ -14,10 +14,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from posixpath import dirname
 
 import facts
-from analyzer.findings.from_relations import GUESS, KEPT, WAYS
+from analyzer.findings.from_relations import GUESS, HANDED_ON, KEPT, WAYS
 from analyzer.report import Check, Finding, Place, SourceFile, Step
 
-PASSING = {WAYS["enter"], WAYS["leave"]}
+ENTERING = {WAYS["enter"], HANDED_ON}
+PASSING = {*ENTERING, WAYS["leave"]}
 MAX_FILES = 4
 """The most files that a path leads through, in several directories.
 
@@ -86,7 +87,7 @@ def n_returned(finding: Finding) -> int:
 
 def ends_accessor(path: Sequence[Step]) -> bool:
     """Return True if the last steps are all of a function: it hands out what it is given, or reads."""
-    return any(step.message in (WAYS["enter"], WAYS["source"]) for step in path[-ACCESSOR:])
+    return any(step.message in {*ENTERING, WAYS["source"]} for step in path[-ACCESSOR:])
 
 
 def n_calls(finding: Finding) -> int:
@@ -107,22 +108,27 @@ def winds_through_layers(
 
     A layer is a directory of LAYER files; `sizes` are numbers of files in directories. A path goes down if it enters
     more calls than it leaves, and ends in another directory than it begins in, but for `templates`: they check nothing.
-    By `calls_down` calls it may, beside accessors of what is passed: no other layer quotes what becomes part of a query
-    or a command.
+    By `calls_down` calls it may, beside accessors of what is passed, and functions that only hand it on: no other layer
+    quotes what becomes part of a query or a command.
     """
     layers = {folder for step in finding.path if sizes[folder := dirname(step.place.file)] >= LAYER}
     if len(layers) < 2:
         return False
-    depth = sum((step.message == WAYS["enter"]) - (step.message == WAYS["leave"]) for step in finding.path)
+    depth = sum((step.message in ENTERING) - (step.message == WAYS["leave"]) for step in finding.path)
     first, last = dirname(finding.path[0].place.file), dirname(finding.path[-1].place.file)
     in_other_layer = first != last and {first, last} <= layers and finding.path[-1].place.file not in templates
     if depth > 0 and in_other_layer:
-        return n_calls(finding) - 2 * n_accessors(finding) > calls_down
+        return n_calls(finding) - 2 * n_accessors(finding) - n_handed_on(finding) > calls_down
     return n_calls(finding) > MAX_CALLS_OF_LAYERS
 
 
 def n_accessors(finding: Finding) -> int:
     """Return how many calls the path leaves by the step after the next, or sooner: they hand out a field."""
     passing = [step.message if step.message in PASSING else None for step in finding.path]
-    pairs = (passing[at : at + 1 + ACCESSOR] for at, message in enumerate(passing) if message == WAYS["enter"])
+    pairs = (passing[at : at + 1 + ACCESSOR] for at, message in enumerate(passing) if message in ENTERING)
     return sum(next(filter(None, after[1:]), None) == WAYS["leave"] for after in pairs)
+
+
+def n_handed_on(finding: Finding) -> int:
+    """Return how many functions on the path do nothing with the data but hand it on to another one."""
+    return sum(step.message == HANDED_ON for step in finding.path)

@@ -199,3 +199,269 @@ def test_addresses_that_another_file_makes_are_for_the_audit_tier(function, is_e
         files = {"app.py": f"{header}from addresses import target\n{view}", "addresses.py": f"{header}{function}"}
     assert found_in(files, "open-redirect") == ["open-redirect"] * is_default
     assert found_in(files, "open-redirect", "audit") == ["open-redirect"]
+
+
+LAYERS = {
+    "java": {
+        "web/Orders.java": """package shop.web;
+
+import org.springframework.web.bind.annotation.*;
+import shop.service.OrderService;
+
+@RestController
+public class Orders {
+    private final OrderService orders;
+
+    public Orders(OrderService orders) {
+        this.orders = orders;
+    }
+
+    @GetMapping("/orders")
+    public Object list(@RequestParam String sort) {
+        return orders.list(sort);
+    }
+}
+""",
+        "service/OrderService.java": """package shop.service;
+
+public interface OrderService {
+    Object list(String sort);
+}
+""",
+        "service/StoredOrders.java": """package shop.service;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import shop.store.OrderStore;
+
+public class StoredOrders implements OrderService {
+    private static final Logger log = LoggerFactory.getLogger(StoredOrders.class);
+    private OrderStore store;
+    private Columns columns;
+
+    @Override
+    public Object list(String sort) {
+        HAND_ON
+    }
+}
+""",
+        "store/OrderStore.java": """package shop.store;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+public class OrderStore {
+    private JdbcTemplate jdbc;
+    private String sort;
+
+    public void setSort(String sort) {
+        this.sort = sort;
+    }
+
+    public Object list(String sort) {
+        return jdbc.queryForList("select name from orders order by " + sort);
+    }
+
+    public Object all() {
+        return jdbc.queryForList("select name from orders order by " + sort);
+    }
+}
+""",
+        "web/A.java": "", "web/B.java": "", "store/A.java": "", "store/B.java": "",
+    },
+    "typescript": {
+        "web/orders.controller.ts": """import { Controller, Get, Query } from "@nestjs/common";
+import { OrderService } from "../service/orders.service";
+
+@Controller("orders")
+export class OrderController {
+  constructor(private readonly orders: OrderService) {}
+
+  @Get()
+  list(@Query("sort") sort: string) {
+    return this.orders.list(sort);
+  }
+}
+""",
+        "service/orders.service.ts": """import { Injectable, Logger } from "@nestjs/common";
+import { OrderStore } from "../store/orders.store";
+import { Columns } from "columns";
+
+@Injectable()
+export class OrderService {
+  constructor(private readonly store: OrderStore, private readonly columns: Columns) {}
+
+  async list(sort: string) {
+    HAND_ON
+  }
+}
+""",
+        "store/orders.store.ts": """import { Injectable } from "@nestjs/common";
+import { DataSource } from "typeorm";
+
+@Injectable()
+export class OrderStore {
+  private sort: string;
+
+  constructor(private readonly source: DataSource) {}
+
+  setSort(sort: string) {
+    this.sort = sort;
+  }
+
+  list(sort: string) {
+    return this.source.query(`select name from orders order by ${sort}`);
+  }
+
+  all() {
+    return this.source.query(`select name from orders order by ${this.sort}`);
+  }
+}
+""",
+        "web/a.ts": "", "web/b.ts": "", "store/a.ts": "", "store/b.ts": "",
+    },
+    "go": {
+        "go.mod": "module shop\n",
+        "web/orders.go": """package web
+
+import (
+	"net/http"
+	"shop/service"
+)
+
+type Orders struct{ orders *service.Orders }
+
+func (o *Orders) List(w http.ResponseWriter, r *http.Request) {
+	o.orders.List(r.FormValue("sort"))
+}
+""",
+        "service/orders.go": """package service
+
+import (
+	"shop/columns"
+	"shop/store"
+)
+
+type Orders struct{ store *store.Orders }
+
+func (o *Orders) List(sort string) error {
+	HAND_ON
+}
+""",
+        "columns/columns.go": """package columns
+
+func Check(name string) {}
+""",
+        "store/orders.go": """package store
+
+import "database/sql"
+
+type Orders struct {
+	db   *sql.DB
+	sort string
+}
+
+func (o *Orders) SetSort(sort string) { o.sort = sort }
+
+func (o *Orders) List(sort string) error {
+	_, err := o.db.Query("select name from orders order by " + sort)
+	return err
+}
+
+func (o *Orders) All() error {
+	_, err := o.db.Query("select name from orders order by " + o.sort)
+	return err
+}
+""",
+        "web/a.go": "package web\n", "web/b.go": "package web\n",
+        "store/a.go": "package store\n", "store/b.go": "package store\n",
+    },
+    "python": {
+        "web/views.py": """from flask import Flask, request
+from service.orders import list_orders
+
+app = Flask(__name__)
+
+
+@app.route("/orders")
+def orders():
+    return list_orders(request.args["sort"])
+""",
+        "service/orders.py": """import columns
+from store import orders
+
+
+def list_orders(sort):
+    HAND_ON
+""",
+        "store/orders.py": """import sqlite3
+
+kept = {}
+
+
+def set_sort(sort):
+    kept["sort"] = sort
+
+
+def find(sort):
+    return sqlite3.connect("a").execute("select name from orders order by " + sort)
+
+
+def find_all():
+    return sqlite3.connect("a").execute("select name from orders order by " + kept["sort"])
+""",
+        "web/a.py": "", "web/b.py": "", "store/a.py": "", "store/b.py": "",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "hand_on", "is_default"),
+    [
+        ("java", "return store.list(sort);", True),
+        ("java", 'log.info("orders by {}", sort); return store.list(sort);', True),
+        ("java", "columns.check(sort); return store.list(sort);", False),
+        ("java", 'return sort.isEmpty() ? null : store.list(sort);', False),
+        ("java", 'return store.list("lower(" + sort + ")");', False),
+        ("java", "store.setSort(sort); return store.all();", False),
+        ("typescript", "return this.store.list(sort);", True),
+        ("typescript", "return await this.store.list(sort);", True),
+        ("typescript", "this.columns.check(sort); return this.store.list(sort);", False),
+        ("typescript", "if (sort.length > 9) return []; return this.store.list(sort);", False),
+        ("typescript", "this.store.setSort(sort); return this.store.all();", False),
+        ("go", "return o.store.List(sort)", True),
+        ("go", "columns.Check(sort); return o.store.List(sort)", False),
+        ("go", 'if sort == "" { return nil }; return o.store.List(sort)', False),
+        ("go", "o.store.SetSort(sort); return o.store.All()", False),
+        ("python", "return orders.find(sort)", True),
+        ("python", "columns.check(sort); return orders.find(sort)", False),
+        ("python", "orders.set_sort(sort); return orders.find_all()", False),
+    ],
+)  # fmt: skip
+def test_layers_that_only_hand_on_are_no_way_down(language, hand_on, is_default):
+    files = {path: code.replace("HAND_ON", hand_on) for path, code in LAYERS[language].items()}
+    assert n_found_and_left(files) == (is_default, not is_default)
+
+
+def n_found_and_left(files: dict[str, str]) -> tuple[int, int]:
+    """Return the numbers of SQL injections that are found, and of those that are left to the audit tier."""
+    tree = MemoryTree({path: code.encode() for path, code in files.items()}, "memory")
+    report = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("sql-injection",)})).report
+    return len(report.findings), report.coverage.n_weaker
+
+
+def test_a_layer_with_several_implementations_may_test():
+    files = {path: code.replace("HAND_ON", "return store.list(sort);") for path, code in LAYERS["java"].items()}
+    files["store/OrderStore.java"] = files["store/OrderStore.java"].replace(
+        "OrderStore {", "DirectStore implements OrderStore {"
+    )
+    files["store/DirectStore.java"] = files.pop("store/OrderStore.java")
+    files["store/OrderStore.java"] = (
+        "package shop.store;\n\npublic interface OrderStore {\n    Object list(String sort);\n}\n"
+    )
+    assert n_found_and_left(files) == (1, 0)
+    files["store/TestedStore.java"] = (
+        files["store/DirectStore.java"]
+        .replace("DirectStore", "TestedStore")
+        .replace('return jdbc.queryForList("select name from orders order by " + sort);', "return null;", 1)
+    )
+    assert n_found_and_left(files) == (0, 1)
