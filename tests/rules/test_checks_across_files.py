@@ -22,6 +22,22 @@ app.use(async (req, res) => {
 });
 """
 PAGE = 'export const show = (url) => "<p>" + url + "</p>";\nexport const title = (url) => "<p>Title</p>";\n'
+TYPES = """const express = require("express");
+const app = express();
+app.use((request, response, next) => {
+  response.type("json");
+  next();
+});
+app.use("/api", require("./routes"));
+"""
+ROUTES = """const express = require("express");
+const router = express.Router();
+router.get("/", (request, response) => {
+  response.send("<p>" + request.query.name);
+});
+module.exports = router;
+"""
+MOUNTS = 'const express = require("express");\nconst routes = require("./routes");\nexpress().use("/all", routes);\n'
 WRITER = "export const say = (text) => { document.body.innerHTML = text; };\n"
 ASKS = 'import {{ say }} from "{}say.js";\n\nsay(decodeURIComponent(location.hash));\n'
 VIEW = """import flask
@@ -237,6 +253,15 @@ CASES = {
         ["a.js:1"],
     ),
     "a library loads a module by its address": ({"server.js": SERVER, "src/page.js": PAGE}, ["server.js:8"]),
+    "a handler in front of a router says what type its answers have": ({"app.js": TYPES, "routes.js": ROUTES}, []),
+    "a router that is mounted twice has its own": (
+        {"app.js": TYPES, "routes.js": ROUTES, "other.js": MOUNTS},
+        ["routes.js:4"],
+    ),
+    "a router by itself has its own": (
+        {"app.js": TYPES.replace('"json"', '"html"'), "routes.js": ROUTES},
+        ["routes.js:4"],
+    ),
     "what only a test gives is no threat": ({"say.js": WRITER, "tests/say.js": ASKS.format("../")}, []),
     "what the program gives is one": ({"say.js": WRITER, "app.js": ASKS.format("./")}, ["say.js:1"]),
     "a folder that is named like a library does not hide it": (
