@@ -68,7 +68,7 @@ def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
     files = {f"{folder}/m{at}.py": "" for folder in ("web", "store") for at in range(1, n_files)}
     files["web/view.py"] = f"{HEADER}import {sink.replace('/', '.')[:-3]} as other\n\ndef view():\n    {view}\n"
     files[sink] = (
-        f"{HEADER}def run(x):\n    {QUERY}\n\ndef hand_on(x):\n    run(x)\n\n"
+        f"{HEADER}def run(x):\n    {QUERY}\n\ndef hand_on(x):\n    run(x)\n\ndef change(x):\n    run(x + ' ')\n\n"
         "def asked():\n    return request.args['q']\n\ndef same(x):\n    return x\n\n"
         f"def run_same(x):\n    x = same(x)\n    {QUERY}\n"
     )
@@ -78,7 +78,8 @@ def across(sink: str, n_files: int, view: str, *tiers: str) -> list[str]:
 
 
 DIRECT = "other.run(request.args['q'])"
-DOWN = "other.hand_on(request.args['q'])"
+HANDED_ON = "other.hand_on(request.args['q'])"
+DOWN = "other.change(request.args['q'])"
 ACCESSED = "other.run_same(request.args['q'])"
 UP = QUERY.replace("+ x", "+ other.asked()")
 
@@ -92,6 +93,7 @@ def and_back(times: int) -> str:
     ("sink", "n_files", "view", "is_default"),
     [
         ("store/run.py", LAYER, DIRECT, True),
+        ("store/run.py", LAYER, HANDED_ON, True),
         ("store/run.py", LAYER, DOWN, False),
         ("store/run.py", LAYER, ACCESSED, True),
         ("store/run.py", LAYER - 1, DOWN, True),
