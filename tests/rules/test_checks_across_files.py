@@ -461,3 +461,22 @@ def test_names_of_parameters_are_those_of_libraries_of_their_language():
     flags = {"rules": ("path-traversal", "nosql-injection")}
     findings = scan_tree(tree, ScanRequest(Path("."), None, flags)).report.findings
     assert [(f.check, f.place.file, f.place.line) for f in findings] == [("path-traversal", "find.py", 2)]
+
+
+TRACK = """#include "track.h"
+
+struct track { int kind; long marks[20]; };
+
+void mark(track *t) {
+  t->marks[20] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize(("others", "lines"), [({}, [6]), ({"b.c": "struct track { long marks[40]; };\n"}, [])])
+def test_one_file_says_what_a_structure_of_a_header_is_made_of(others, lines):
+    """The header names a structure that one file defines; two that define one of the name are two programs, perhaps."""
+    files = {"track.h": "typedef struct track track;\n", "a.c": TRACK} | others
+    tree = MemoryTree({name: text.encode() for name, text in files.items()}, ".")
+    findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("array-bounds",)})).report.findings
+    assert [finding.place.line for finding in findings] == lines
