@@ -70,7 +70,8 @@ def constants(program: OutlinedProgram, given: Collection[str], sources: Collect
     def may_fold(clause: ClauseOutline) -> bool:
         return not (clause.source in others or clause.counts) and fits_a_table(program, clause.head)
 
-    strata, clauses = set(), set()
+    strata: set[int] = set()
+    clauses: set[int] = set()
     for at, stratum in enumerate(program.strata):
         touched = {*stratum.relations, *(relation for each in stratum.outlines for relation in each.reads)}
         fits = all(fits_a_table(program, relation) for relation in stratum.relations)
