@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import msgpack
@@ -389,8 +389,8 @@ class OutlinedProgramCodec:
                 texts,
                 tuple(StratumOutline._make((*s[:-1], tuple(map(ClauseOutline._make, s[-1])))) for s in strata),
                 tuple(map(Table._make, tables)),
-                RELATIONS.unpack_each(relations),
-                CLAUSES.unpack_each(clauses),
+                cache(RELATIONS.unpack_each(relations)),
+                cache(CLAUSES.unpack_each(clauses)),
                 frozenset(range(len(sources))),
                 Folded(
                     frozenset(strata_at),
