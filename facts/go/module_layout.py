@@ -10,6 +10,9 @@ tell a major version, need no directory, but may have one. Packages that a direc
 their full path. A module may hold another: then no import leads into the inner directory by the path of the outer one,
 and their paths show that they belong together. No package imports itself: what files of a directory import
 is another one, but for tests of a package of their own.
+
+A module's root has no name to find it by. Where nothing else tells its path, it is the path that ends in the name of
+the root's package (`go-box` for `box`) and that only files below the root import.
 """
 
 import posixpath
@@ -20,6 +23,7 @@ from facts.module_layout import Layout
 
 OWN_PACKAGE = 1
 _VERSION = re.compile(r"v[0-9]+")
+_DECORATION = re.compile(r"^go-|[-.]go$|\.v[0-9]+$|-")
 _LIBRARY = frozenset(
     """
 archive compress container crypto database debug embed encoding go hash html image index internal io log math mime net
@@ -87,11 +91,15 @@ class _Modules:
         for directory in self._directories:
             self._by_last[posixpath.basename(directory)].append(directory)
         self._importers: dict[str, set[str]] = {}
+        users: dict[str, set[str]] = defaultdict(set)
         for importer, names in imports.items():
-            own = {_plain(posixpath.dirname(importer))} if packages.is_own(importer) else set()
+            directory = posixpath.dirname(importer)
+            own = {_plain(directory)} if packages.is_own(importer) else set()
             for name in (name for level, name in names if level != OWN_PACKAGE):
                 self._importers.setdefault(_plain(name), set()).update(own)
+                users[name].add(directory)
         self._modules = self._infer(sorted(self._importers))
+        self._modules += self._roots(users, packages.directories)
 
     def _infer(self, wanted: list[str]) -> list[tuple[str, str]]:
         """Return (directory, path of the module in it), those that most imports speak for first."""
@@ -105,6 +113,23 @@ class _Modules:
             if all(self._apart((root, path), other, wanted) for other in found):
                 found.append((root, path))
         return found
+
+    def _roots(self, users: dict[str, set[str]], packages: dict[str, str]) -> list[tuple[str, str]]:
+        """Return (directory, path) of modules of which only the root is imported, and only from below it."""
+        by_package: dict[str, list[str]] = defaultdict(list)
+        for directory, package in packages.items():
+            if not any(_holds(root, directory) for root, _ in self._modules):
+                by_package[package].append(directory)
+        votes: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for name, directories in users.items():
+            if "." not in name.partition("/")[0] or self.resolve(name):
+                continue
+            for root in by_package.get(_package_of(name), ()):
+                if _plain(root) not in self._importers[_plain(name)] and all(
+                    not root or directory == root or directory.startswith(root + "/") for directory in directories
+                ):
+                    votes[root].append((-len(directories), _plain(name)))
+        return [(root, min(names)[1]) for root, names in sorted(votes.items())]
 
     def _apart(self, module: tuple[str, str], other: tuple[str, str], wanted: list[str]) -> bool:
         """Return True if both may be modules: beside each other, or one in the other and known by its own path only."""
@@ -149,6 +174,11 @@ class _Modules:
                 if directory is not None:
                     return [directory + "/"]
         return []
+
+
+def _package_of(path: str) -> str:
+    """Return the name that the package at an import path has by custom."""
+    return _DECORATION.sub("", posixpath.basename(_plain(path))).lower()
 
 
 def _named_after(root: str, path: str) -> bool:

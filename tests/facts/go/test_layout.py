@@ -158,3 +158,29 @@ def test_no_package_imports_itself():
     assert targets(imports, "jwt/sign.go") == targets(imports, "web/view.go") == {}
     tested = tree(jwt__sign=("jwt",), jwt__sign_test=("jwt_test", "example.com/shop/jwt"))
     assert targets(tested, "jwt/sign_test.go") == {"example.com/shop/jwt": "jwt/"}
+
+
+def test_a_root_that_alone_is_imported():
+    box = tree(
+        box=("box", "github.com/pkg/errors"),
+        box_test=("box_test", "example.com/go-box/v2"),
+        zip__zip=("zip", "example.com/go-box/v2", "archive/zip"),
+        cmd__box__main=("main", "example.com/go-box/v2", "github.com/other/box"),
+    )
+    assert targets(box, "zip/zip.go") == {"example.com/go-box/v2": "/"}
+    assert targets(box, "box_test.go") == {"example.com/go-box/v2": "/"}
+    assert targets(box, "cmd/box/main.go") == {"example.com/go-box/v2": "/"}
+
+
+def test_a_root_in_a_directory_is_imported_from_below_it():
+    names = tree(
+        libs__box__box=("box", "strings"),
+        libs__box__zip__zip=("zip", "example.com/box"),
+        libs__log__log=("log", "fmt"),
+        libs__log__text__text=("text", "log", "github.com/pkg/errors"),
+        libs__errors__errors=("errors", "github.com/pkg/errors"),
+        libs__errors__wrap__wrap=("wrap", "github.com/pkg/errors"),
+    )
+    assert targets(names, "libs/box/zip/zip.go") == {"example.com/box": "libs/box/"}
+    assert targets(names, "libs/log/text/text.go") == {}
+    assert targets(names, "libs/errors/wrap/wrap.go") == {}
