@@ -88,7 +88,8 @@ def compile_cached(
         program = isolate_sources(engine.compile(sources, units=units), untrusted)
         shipped = {source.name: language_of(source) for layer in layers for source in layer}
         folded = fold_constants(outlined(program, wanted, given), given, shipped, _evaluated)
-        return conditional(folded, WRITTEN_IN, {name: language for name, language in shipped.items() if language})
+        languages = {name: language for name, language in shipped.items() if language}
+        return conditional(folded, WRITTEN_IN, languages) if languages else folded
 
     return _cached(directory, name, OUTLINED_PROGRAM_CODEC, make, tell)
 
