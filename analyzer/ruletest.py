@@ -8,7 +8,8 @@ finding of the example's own check needs a mark.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,12 +61,14 @@ def run_rule_tests(
         own = {file.name for file in files_on_disk((), rules_dirs)}
         checks = [check for check in checks if check.file.name in own]
     examples = [example for check in checks for example in _examples(check)]
-    trees = {language: [e for e in examples if e.language == language] for language in {e.language for e in examples}}
+    trees = defaultdict[str, list[_Example]](list)
+    for example in examples:
+        trees[example.language].append(example)
     flags = {"rules": tuple(check.id for check in checks)}
     request = ScanRequest(Path("."), None, flags, tuple(models), tuple(rules_dirs))
     found, problems = list[Finding](), dict[Problem, None]()
-    for _, part in sorted(trees.items()) or [("", [])]:
-        tree = MemoryTree({each.name: each.code.encode() for each in part}, "examples")
+    for language in sorted(trees) or [""]:  # Without examples, a scan tells of files that are wrong.
+        tree = MemoryTree({each.name: each.code.encode() for each in trees[language]}, "examples")
         report = scan_tree(tree, request, silent).report
         found += report.findings
         problems.update(dict.fromkeys(report.problems))
@@ -74,7 +77,7 @@ def run_rule_tests(
     results = [ExampleResult(check.file.name, (_why_untested(check),), 0, 0) for check in untested]
     left_out = [problem for problem in problems if problem.level == "error" and problem.file not in names]
     results += [ExampleResult(_place(problem), (_said(problem),), 0, 0) for problem in left_out]
-    return results + [_compare(each, found, list(problems)) for each in examples]
+    return results + [_compare(each, found, problems) for each in examples]
 
 
 def _why_untested(check: Check) -> str:
@@ -100,7 +103,7 @@ def _examples(check: Check) -> Iterator[_Example]:
             yield _Example(path, check, language.read_by, code)
 
 
-def _compare(example: _Example, findings: Sequence[Finding], problems: Sequence[Problem]) -> ExampleResult:
+def _compare(example: _Example, findings: Sequence[Finding], problems: Iterable[Problem]) -> ExampleResult:
     name, check, code = example.name, example.check, example.code
     found = {finding.place.line for finding in findings if finding.place.file == name and finding.check == check.id}
     marks = {kind: set(_marked(code, kind, check.id)) for kind in ("expect", "ok", "spurious", "missing")}

@@ -17,7 +17,7 @@ class Language:
     needs no more of a language.
     `dialect_of` names the language whose files import this one's and the other way round: they are laid out together,
     by its package. `makes` says what a template makes: pages, components, queries, or nothing, where it only names
-    code.
+    code. `reader` names the language whose libraries read its files, where that is no matter of its family.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Language:
     dialect_of: str = ""
     module: str = ""
     makes: str = "pages"
+    reader: str = ""
 
     @property
     def package(self) -> str:
@@ -54,8 +55,8 @@ class Language:
 
     @property
     def read_by(self) -> str:
-        """The language whose libraries read its files: its family, but for settings of Java's."""
-        return "java" if self.name in ("mybatis", "beans") else self.family
+        """The language whose libraries read its files."""
+        return self.reader or self.family
 
 
 TEMPLATES = "facts.template"
@@ -85,8 +86,8 @@ LANGUAGES = {
         Language("mako", (".mako", ".mak"), "", "html", "facts.template.mako"),
         Language("pug", (".pug", ".jade"), "", "html", "facts.template.pug"),
         Language("jsp", (".jsp", ".jspf", ".tag"), "tree-sitter-java", "java", "facts.template.jsp"),
-        Language("mybatis", MAPPERS, "", "html", "facts.template.mybatis", makes="queries"),
-        Language("beans", BEANS, "", "html", "facts.template.beans", makes=""),
+        Language("mybatis", MAPPERS, "", "html", "facts.template.mybatis", makes="queries", reader="java"),
+        Language("beans", BEANS, "", "html", "facts.template.beans", makes="", reader="java"),
         Language("openapi", INTERFACES, "", "html", "facts.template.openapi", makes=""),
         Language("ejs", (".ejs",), "tree-sitter-javascript", "javascript", "facts.template.ejs"),
         Language("vue", (".vue",), "tree-sitter-typescript", "javascript", "facts.page.vue", makes="components"),

@@ -110,7 +110,7 @@ class Findings:
         return tuple(steps)
 
     def _words(self, hop: Hop, next_way: str) -> str:
-        """Return how data came to a hop, from which it leaves by the next way."""
+        """Return how data came to a hop; `next_way` is how it goes on."""
         if hop.way == next_way == "enter" and hop.value in self._forwarded:
             return HANDED_ON
         return GUESS if hop.way == "step" and hop.value in self._guessed else WAYS[hop.way]

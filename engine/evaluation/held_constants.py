@@ -1,4 +1,4 @@
-"""What a rule asks complete relations for by constants alone is decided before it is planned."""
+"""Atoms that ask complete relations for constants are decided before a rule is planned."""
 
 from __future__ import annotations
 

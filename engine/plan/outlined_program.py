@@ -75,8 +75,8 @@ class StratumOutline(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """What reads nothing but the program's own facts: strata, with tables of all rows of their relations, and clauses
-    of other strata, with tables of the rows that they add to theirs; both by position.
+    """Strata that read nothing but the program's own facts, with tables of all rows of their relations; and clauses of
+    other strata that do so, with tables of the rows that they add. Both are given by position.
     """
 
     strata: frozenset[int] = frozenset()
@@ -210,7 +210,7 @@ class OutlinedProgram:
 
     @property
     def held(self) -> Folded:
-        """What is folded, with its rows; nothing where clauses have gone that those may come from."""
+        """The folded strata and clauses with their rows; nothing if clauses that these may come from are left out."""
         return self.folded if self.keeps_all else Folded()
 
     def _kept_outlines(self) -> list[list[ClauseOutline]]:

@@ -1,4 +1,4 @@
-"""What an edit of a source changes in its facts."""
+"""The changes that an edit of a source makes to its facts."""
 
 from collections import Counter
 
