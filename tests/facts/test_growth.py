@@ -1,5 +1,6 @@
 """Extraction takes steps in proportion to the program: deeper or longer by a third, a third more of them."""
 
+import gc
 import sys
 
 import pytest
@@ -41,6 +42,7 @@ def steps(program, language):
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # Finalizers of what other tests left are no steps of this program.
     sys.settrace(trace)
     try:
         extract(program.encode(), language)
@@ -48,6 +50,7 @@ def steps(program, language):
         assert count == MOST
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 
