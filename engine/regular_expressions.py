@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from functools import cache, cached_property
+from itertools import compress
 from math import inf, log2
 from typing import TYPE_CHECKING
 
@@ -89,14 +90,24 @@ class Pattern:
 
         On printable ASCII, without ends of lines, all matchers read a plain pattern of ASCII alike.
         """
+        return self.by_re2("{}")
+
+    @cached_property
+    def of_lines(self) -> re2._Regexp | None:
+        """The same for the lines of a text in bytes."""
+        return self.by_re2("(?m)^(?:{})$")
+
+    def by_re2(self, form: str) -> re2._Regexp | None:
+        """The pattern in a form, for bytes; it matches no end of a line."""
         import re2  # Most programs do not need it.
 
         if self.is_malformed or not (self.translated.isascii() and PLAIN.fullmatch(self.translated)):
             return None
         options = re2.Options()
-        options.never_capture, options.log_errors = True, False
+        options.never_capture = options.never_nl = True
+        options.log_errors = False
         try:
-            return re2.compile(self.translated, options)
+            return re2.compile(form.format(self.translated).encode(), options)
         except re2.error:
             return None
 
@@ -118,15 +129,17 @@ class Pattern:
 
         Raises EvaluationError if one takes more than MATCH_S.
         """
-        if self.quick_length < 0 or self.quick is None:
+        if self.of_lines is None:
             return [self.matches(text) for text in texts]
-        match, most = self.quick.fullmatch, self.quick_length
-        return [match(text) is not None if len(text) <= most else self.matches(text) for text in texts]
+        lines = [is_line(text) for text in texts]
+        joined = "\n".join(compress(texts, lines)).encode()
+        matched = {found.group().decode() for found in self.of_lines.finditer(joined)}
+        return [text in matched if alone else self.matches(text) for text, alone in zip(texts, lines, strict=True)]
 
     def matches(self, text: str) -> bool | None:
         if len(text) <= self.quick_length and self.quick is not None:
             return self.quick.fullmatch(text) is not None
-        if text.isascii() and text.isprintable() and self.linear is not None:
+        if is_line(text) and self.linear is not None:
             return self.linear.fullmatch(text.encode()) is not None
         if self.general is None:
             return None
@@ -135,6 +148,11 @@ class Pattern:
         except TimeoutError:
             message = f"matching {self.text!r} on a text of {len(text):,} characters takes more than {MATCH_S:g} s"
             raise EvaluationError(message) from None
+
+
+def is_line(text: str) -> bool:
+    """Return True if a text is printable ASCII, so without ends of lines."""
+    return text.isascii() and text.isprintable()
 
 
 compiled = cache(Pattern)

@@ -96,3 +96,18 @@ def test_a_match_in_linear_time_is_the_general_one(flags, text, texts):
 def test_a_pattern_that_cannot_take_long_needs_none(text, monkeypatch):
     monkeypatch.setattr(regular_expressions, "MATCH_S", 1e-9)
     assert matches(text, "a" * 1000) is not None
+
+
+@given(st.sampled_from(["", "(?i)"]), PATTERNS, st.lists(st.text("abAB_-1.é \n#]}ſK", max_size=6), max_size=6))
+def test_texts_match_side_by_side_as_each_does_alone(flags, text, texts):
+    """Some are the lines of one text, which must not be told from others by what stands beside them."""
+    pattern = Pattern(flags + text)
+    if pattern.general is not None:
+        assert pattern.matches_each(texts) == [pattern.general.fullmatch(each) is not None for each in texts]
+
+
+@pytest.mark.parametrize("text", [r"a[^x]*c", r"a\s+c", r"a\W*c", r"a(.|\n)*c", r"a\D*c", "a\nc", "^a$|c", ""])
+def test_no_pattern_matches_from_one_text_to_the_next(text):
+    pattern = Pattern(text)
+    assert pattern.matches_each(["a", "", "c"]) == [matches(text, each) for each in ("a", "", "c")]
+    assert pattern.matches_each(["c", "a", "c", ""])[1] == (text == "^a$|c")
