@@ -15,10 +15,13 @@ from facts.tree_sitter_grammar import has_token
 @EXPRESSIONS("method_invocation")
 def _method_invocation(unit: Unit, node: Node) -> int:
     name = node.child_by_field_id(tree.NAME)
+    word = unit.text(name)
+    if word in ("super", "this"):
+        return _run_constructor(unit, word, node)
     if node.child_by_field_id(tree.OBJECT) is None:
-        callee = unit.method(unit.text(name), name)
+        callee = unit.method(word, name)
     else:
-        callee = load_attribute(unit, field_base(unit, node), unit.text(name), name)
+        callee = load_attribute(unit, field_base(unit, node), word, name)
     return call(unit, callee, evaluate_arguments(unit, node), unit.label(callee) + "()", node)
 
 
@@ -43,8 +46,13 @@ def _explicit_constructor(unit: Unit, node: Node) -> None:
     outer, constructor = node.child_by_field_id(tree.OBJECT), node.child_by_field_id(tree.CONSTRUCTOR)
     if outer is not None:
         unit.qualifier(outer)
-    callee = unit.super(NIL) if constructor.type == "super" else unit.this()
-    call(unit, callee, evaluate_arguments(unit, node), constructor.type + "()", node)
+    _run_constructor(unit, constructor.type, node)
+
+
+def _run_constructor(unit: Unit, word: str, node: Node) -> int:
+    """Return the result of `super(…)` or `this(…)`."""
+    callee = unit.super(NIL) if word == "super" else unit.this()
+    return call(unit, callee, evaluate_arguments(unit, node), word + "()", node)
 
 
 @EXPRESSIONS("method_reference")

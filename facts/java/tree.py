@@ -36,6 +36,8 @@ _UNKNOWN_NAME = re.compile(
     |(?<=[(,\s])(?:\w+\.)+(?=[A-Z]\w*\s*\(\w+(?:<[^<>()]*>)?\s+\w+\s*[,)])|(?<=\bimport\ )module(?=\ [\w.]+;)""",
     re.VERBOSE,
 )
+# Java 25 lets statements stand before these calls, which the grammar wants first.
+_LATE_CONSTRUCTOR = re.compile(rb"(?<![\w.])(?:super|this)(?=\s*\()")
 
 
 def parse(source: bytes) -> Node:
@@ -43,12 +45,18 @@ def parse(source: bytes) -> Node:
     if b"..." in source or b"case @" in source:
         source = _UNKNOWN_ANNOTATION.sub(_blank, source)
     root = GRAMMAR.parser.parse(source).root_node
-    mended = _UNKNOWN_NAME.sub(_blank, source) if root.has_error else source
+    if not root.has_error:
+        return root
+    mended = _LATE_CONSTRUCTOR.sub(_method_name, _UNKNOWN_NAME.sub(_blank, source))
     return root if mended == source else GRAMMAR.parser.parse(mended).root_node
 
 
 def _blank(match: re.Match) -> bytes:
     return b" " * len(match[0])
+
+
+def _method_name(match: re.Match) -> bytes:
+    return b"_" * len(match[0])
 
 
 def modifiers(node: Node) -> list[Node]:
