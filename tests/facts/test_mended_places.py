@@ -23,7 +23,8 @@ await f<typeof import('a')>() import('a').B<C> export type * from 'a' in?: abstr
 <T>(a:T):B <p> </p> & ::b class='b' for={c} // /* */ ?T {| |} +a: opaque x as y
 """.split()
 JAVA = """
-case A.B(var n) -> instanceof C.D(int n) import module java.base; class K { } ( ) ; , @A ... names @B("x") T t // /* */ super( ) this(a) .super(
+case A.B(var n) -> instanceof C.D(int n) import module java.base; class K { } ( ) ; , @A ... names @B("x") T t // /* */
+super( ) this(a) .super(
 """.split()
 
 
