@@ -10,11 +10,15 @@ from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
 CHECKS = (
+    "code-injection",
     "command-injection",
     "cross-site-scripting",
+    "ldap-injection",
     "path-traversal",
     "regex-injection",
+    "request-forgery",
     "sql-injection",
+    "xpath-injection",
 )
 PROGRAMS = {
     "databases.js": """
@@ -191,6 +195,43 @@ router.get("/shops/:name", ({ params, query }) => {
 router.post("/shops", async (request) => {
   const body = await request.json();
   exec("ls " + body.name); // found
+});
+""",
+    "services.js": """
+const express = require("express");
+const axios = require("axios");
+const db = require("knex")({});
+const extract = require("extract-zip");
+const jsonpath = require("jsonpath");
+const libxmljs = require("libxmljs");
+const spawn = require("cross-spawn");
+const tar = require("tar");
+const { Client } = require("ldapts");
+const { Database, aql } = require("arangojs");
+const { InfluxDB } = require("@influxdata/influxdb-client");
+const { NodeSSH } = require("node-ssh");
+const app = express();
+
+app.get("/a", async (req, res) => {
+  const name = req.query.name;
+  new NodeSSH().exec("ls " + name, []); // found
+  spawn.sync("sh", ["-c", "ls " + name]); // found
+  spawn.sync("ls", [name]);
+  new Database().query("FOR s IN shop FILTER s.name == '" + name + "'"); // found
+  new Database().query(aql`FOR s IN shop FILTER s.name == ${name}`);
+  new InfluxDB({}).getQueryApi("shop").collectRows('from(bucket: "' + name + '")'); // found
+  db("shop").joinRaw("JOIN " + name); // found
+  db("shop").joinRaw("JOIN owner ON owner.name = ?", [name]);
+  db("shop").groupByRaw(name); // found
+  await new Client({}).search("dc=shop", { filter: "(uid=" + name + ")" }); // found
+  libxmljs.parseXml("<a/>").get("//a[@b='" + name + "']"); // found
+  jsonpath.query({}, name); // found
+  jsonpath.query({ name }, "$.name");
+  extract("shop.zip", { dir: name }); // found
+  tar.x({ file: name }); // found
+  tar.x({ file: "shop.tar", strip: name });
+  axios.create({ baseURL: name }); // found
+  axios.create({ baseURL: "https://shop.example", params: { name } });
 });
 """,
     "services.ts": """

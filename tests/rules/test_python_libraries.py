@@ -10,6 +10,7 @@ from analyzer.scan import ScanRequest, scan_tree
 from analyzer.sources.trees import MemoryTree
 
 CHECKS = (
+    "code-injection",
     "command-injection",
     "cross-site-scripting",
     "log-injection",
@@ -17,6 +18,7 @@ CHECKS = (
     "request-forgery",
     "sql-injection",
     "template-injection",
+    "unsafe-deserialization",
 )
 PROGRAMS = {
     "schemas": """
@@ -257,6 +259,97 @@ def a():
     Template(text)  # found
     MarkupTemplate(text).generate()  # found
     PageTemplate("<p>${text}</p>")(text=text)
+    return ""
+""",
+    "runners": """
+import boto3
+import gevent.subprocess
+import sh
+import trio
+from fabric import SerialGroup
+from flask import Flask, request
+from netmiko import ConnectHandler
+from plumbum import local
+from pssh.clients import ParallelSSHClient
+from scrapli import Scrapli
+
+app = Flask(__name__)
+
+
+@app.route("/a")
+async def a():
+    name = request.args["name"]
+    sh.bash("-c", "ls " + name)  # found
+    sh.ls(name)
+    local["bash"]("-c", "ls " + name)  # found
+    local["ls"]("-c", name)
+    SerialGroup("one", "two").run("ls " + name)  # found
+    ConnectHandler(host="switch").send_command("show " + name)  # found
+    ConnectHandler(host="switch").send_config_set(["interface " + name])  # found
+    ConnectHandler(host="switch").send_config_set(["interface ethernet 1"])
+    Scrapli(host="switch").send_command("show " + name)  # found
+    ParallelSSHClient(["one"]).run_command("ls " + name)  # found
+    gevent.subprocess.run("ls " + name, shell=True)  # found
+    gevent.subprocess.run(["ls", name])
+    await trio.run_process(["ls", name])
+    boto3.client("ssm").send_command(Parameters={"commands": ["ls " + name]})  # found
+    boto3.client("ssm").send_command(InstanceIds=[name], Parameters={"commands": ["ls"]})
+""",
+    "query_services": """
+import boto3
+import polars
+import rdflib
+from flask import Flask, request
+from neomodel import db
+from py2neo import Graph
+
+app = Flask(__name__)
+
+
+@app.route("/a")
+def a():
+    name = request.args["name"]
+    Graph("bolt://shop").run("MATCH (s {name: '" + name + "'}) RETURN s")  # found
+    Graph("bolt://shop").run("MATCH (s {name: $name}) RETURN s", name=name)
+    db.cypher_query("MATCH (s {name: '" + name + "'}) RETURN s")  # found
+    db.cypher_query("MATCH (s {name: $name}) RETURN s", {"name": name})
+    rdflib.Graph().update("DELETE WHERE { ?a ?b '" + name + "' }")  # found
+    polars.read_database("SELECT * FROM shop WHERE name = '" + name + "'", None)  # found
+    boto3.client("athena").start_query_execution(QueryString="SELECT '" + name + "'")  # found
+    boto3.client("athena").start_query_execution(QueryString="SELECT ?", ExecutionParameters=[name])
+""",
+    "named_files": """
+import gzip
+import io
+import keras
+import pandas
+import patsy
+import pickle5
+import ruamel.yaml
+from django.utils.module_loading import import_string
+from flask import Flask, request
+from pypdf import PdfReader
+
+app = Flask(__name__)
+
+
+@app.route("/a")
+def a():
+    name = request.args["name"]
+    gzip.open(name)  # found
+    gzip.open(io.BytesIO(request.data))
+    PdfReader(name)  # found
+    PdfReader(request.files["file"])
+    PdfReader(io.BytesIO(request.data))
+    pandas.read_csv("shop.csv").to_csv(name)  # found
+    pickle5.loads(request.data)  # found
+    ruamel.yaml.load(request.data, Loader=ruamel.yaml.Loader)  # found
+    ruamel.yaml.load(request.data, Loader=ruamel.yaml.SafeLoader)
+    keras.models.load_model(name)  # found
+    keras.models.load_model(name, safe_mode=True)
+    import_string(name)  # found
+    patsy.dmatrix(name)  # found
+    patsy.dmatrix("price ~ size", {"size": name})
     return ""
 """,
     "logs": """
