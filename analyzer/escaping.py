@@ -18,7 +18,7 @@ TAGS = range(0xE0000, 0xE0080)
 CODES = frozenset({*C0, DEL, *C1, *SURROGATES, *DIRECTIONS, *SEPARATORS, *TAGS})
 HIDDEN = dict.fromkeys(CODES, SHOWN_AS)
 IN_LINES = {code: sign for code, sign in HIDDEN.items() if code not in (ord("\n"), ord("\t"))}
-ESCAPES = {code: json.dumps(chr(code))[1:-1] for code in CODES - set(C0)}
+ESCAPES = {code: json.dumps(chr(code))[1:-1] if code in TAGS else f"\\u{code:04x}" for code in CODES - set(C0)}
 BEYOND_ASCII = re.compile("[\x7f-\U0010ffff]+")
 
 

@@ -42,7 +42,8 @@ POSIX_CLASSES = {
 }
 BRACE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|(?P<quantifier>\{\d+(,\d*)?\})|(?P<stray>\{)", re.DOTALL)
 PLAIN = re.compile(
-    r"(\(\?i\))?([^\\\[\](){}]|\\[dDsSwWbnrt\W]|\[\^?([^\\\[\]^]|\\[dDsSwWnrt\W])+\]|\((\?:)?(?!\?)|\)|\{\d+(,\d*)?\})*",
+    r"(\(\?[is]+\))?"
+    r"([^\\\[\](){}]|\\[dDsSwWbnrt\W]|\[\^?([^\\\[\]^]|\\[dDsSwWnrt\W])+\]|\((\?(-?i)?:)?(?!\?)|\)|\{\d+(,\d*)?\})*",
     re.DOTALL | re.ASCII,
 )
 """Patterns that `re` and `regex` read alike: without references, assertions on what is around, and recursion."""
