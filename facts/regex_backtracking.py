@@ -13,9 +13,9 @@ import re
 import re._constants as sre
 from collections.abc import Collection, Iterable
 
-from facts.regex_ambiguity import ambiguous_components
-from facts.regex_automaton import Alphabet, Automaton, Fragment, TooLarge
-from facts.regex_construction import build, kept_apart, parsed
+from facts.regex_ambiguity import ambiguous_components, strong_components
+from facts.regex_automaton import Alphabet, Automaton, Fragment, Items, TooLarge
+from facts.regex_construction import build, category, kept_apart, one_character, parsed
 
 START_ANCHORS = (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING)
 # Parts that take fewer characters than they may, or fail for a reason that is no character.
@@ -73,9 +73,9 @@ def polynomial(pattern: str, line_ends: str = "\n") -> bool:
     items = parsed(pattern)
     automaton = Automaton(Alphabet.of(items, line_ends))
     try:
-        anchored = bool(items) and items[0][0] is sre.AT and items[0][1] in START_ANCHORS
-        before = Fragment() if anchored else automaton.loop(automaton.position(automaton.alphabet.every))
         body = build(automaton, items)
+        anchored = begins_once(automaton, items)
+        before = Fragment() if anchored else automaton.loop(automaton.position(automaton.alphabet.every))
         whole = automaton.concatenate(before, body)
     except (TooLarge, RecursionError):
         return False
@@ -85,6 +85,30 @@ def polynomial(pattern: str, line_ends: str = "\n") -> bool:
         for position in before.first:
             automaton.characters[position] &= ~taken
     return any(q != p and q not in whole.last and filled_between(automaton, p, q) for p in loops for q in loops)
+
+
+def begins_once(automaton: Automaton, items: Items) -> bool:
+    """Return True if a match begins at the start of the text alone, or nowhere inside what a loop reads.
+
+    As those of `(?<!\\s)\\s+$` and `\\b\\d+x`: few of them read the same place.
+    """
+    read = [automaton.characters[p] for p, follow in automaton.follow.items() if p in follow]
+    match next(iter(items), None):
+        case (sre.AT, anchor) if anchor in START_ANCHORS:
+            return True
+        case (sre.AT, sre.AT_BOUNDARY):
+            word = category(automaton.alphabet, sre.CATEGORY_WORD)
+            apart = not any(characters & word and characters & ~word for characters in read)
+        case (sre.ASSERT | sre.ASSERT_NOT as look, (direction, part)) if direction < 0:
+            before = one_character(automaton.alphabet, part)
+            if before is None:
+                return False
+            allowed = before if look is sre.ASSERT else ~before
+            apart = not any(characters & allowed for characters in read)
+        case _:
+            return False
+    graph = {p: list(follow) for p, follow in automaton.follow.items()}
+    return apart and all(len(loop) == 1 for loop in strong_components(graph, graph))
 
 
 def always_taken(automaton: Automaton, body: Fragment) -> int:

@@ -141,6 +141,16 @@ def test_equal_alternatives_are_two_ways_to_every_matcher(merged):
         r"^\s*(\s|x)*y",
         r"<[^>]*>",
         r"x.*y.*z",
+        r"(?<!\w)\w+.*x",
+        r"(?<!\w)\w+(?:\s\w+)*x",
+        r"(?<![a-z])[a-z0-9]+:",
+        r"(?<!\s)\s+\s+$",
+        r"(?<!ab)\s+$",
+        r"(?<=,)[a-z,]+:",
+        r"\b[a-z-]+:",
+        r"\b\w+(?:\s\w+)*x",
+        r"\B\d+x",
+        r"(?!x)\s+$",
     ],
 )
 def test_searches_of_quadratic_time_are_found(pattern):
@@ -160,6 +170,12 @@ def test_searches_of_quadratic_time_are_found(pattern):
         r"x",
         r"(",
         r"^a*b*c$",
+        r"(?<!\s)\s+$",
+        r"(?<=,)\s+$",
+        r"(?<![0-9])[0-9]+px",
+        r"(?<!\S)\S+:",
+        r"\b\w+\s*$",
+        r"\b\d+x",
     ],
 )
 def test_searches_of_linear_time_are_not_polynomial(pattern):
