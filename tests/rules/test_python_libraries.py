@@ -326,7 +326,6 @@ import pandas
 import patsy
 import pickle5
 import ruamel.yaml
-from django.utils.module_loading import import_string
 from flask import Flask, request
 from pypdf import PdfReader
 
@@ -347,7 +346,6 @@ def a():
     ruamel.yaml.load(request.data, Loader=ruamel.yaml.SafeLoader)
     keras.models.load_model(name)  # found
     keras.models.load_model(name, safe_mode=True)
-    import_string(name)  # found
     patsy.dmatrix(name)  # found
     patsy.dmatrix("price ~ size", {"size": name})
     return ""
