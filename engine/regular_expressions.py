@@ -2,8 +2,9 @@
 
 They are ECMAScript's as C++ has them: with POSIX classes (`[[:digit:]]`), and an error for a `{` that begins no
 quantifier. Those of other syntaxes that `regex` reads are taken as well. A match that may take long has a limit in
-time, and to ask the time takes longer than most matches. So a plain pattern goes to the standard library's matcher on
-texts on which backtracking is bounded, and on other texts of one line to RE2, which does not backtrack.
+time, and to ask the time takes longer than most matches. So a plain pattern goes to RE2, which does not backtrack, or
+to the standard library's matcher, on texts that RE2 reads in another way and on which backtracking is bounded. Of many
+texts those of one line are the lines of one text, through which RE2 goes once.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ PLAIN = re.compile(
     re.DOTALL | re.ASCII,
 )
 """Patterns that `re` and `regex` read alike: without references, assertions on what is around, and recursion."""
+UNCOMMON = re.compile("[\0-\b\v\f\x0e-\x1f\u017f\u212a\ud800-\udfff]")
+"""What only some matchers take for white space or for another case of an ASCII letter, and what UTF-8 has no bytes for.
+
+Before the last end of a line `$` matches for some, too.
+"""
 REPEATED_GROUP = re.compile(r"\)[*+{]")
 OPEN_REPETITION = re.compile(r"[*+]|\{\d+,")
 
@@ -89,24 +95,23 @@ class Pattern:
     def linear(self) -> re2._Regexp | None:
         """The pattern as RE2 takes it, or None: it matches in time proportional to the text.
 
-        On printable ASCII, without ends of lines, all matchers read a plain pattern of ASCII alike.
+        On most texts all matchers read a plain pattern of ASCII alike (see `is_common`).
         """
-        return self.by_re2("{}")
+        return self.by_re2("{}", is_of_lines=False)
 
     @cached_property
     def of_lines(self) -> re2._Regexp | None:
-        """The same for the lines of a text in bytes."""
-        return self.by_re2("(?m)^(?:{})$")
+        """The same for the lines of a text: it matches no end of a line."""
+        return self.by_re2("(?m)^(?:{})$", is_of_lines=True)
 
-    def by_re2(self, form: str) -> re2._Regexp | None:
-        """The pattern in a form, for bytes; it matches no end of a line."""
+    def by_re2(self, form: str, *, is_of_lines: bool) -> re2._Regexp | None:
+        """The pattern in a form, for bytes."""
         import re2  # Most programs do not need it.
 
         if self.is_malformed or not (self.translated.isascii() and PLAIN.fullmatch(self.translated)):
             return None
         options = re2.Options()
-        options.never_capture = options.never_nl = True
-        options.log_errors = False
+        options.never_capture, options.never_nl, options.log_errors = True, is_of_lines, False
         try:
             return re2.compile(form.format(self.translated).encode(), options)
         except re2.error:
@@ -125,6 +130,10 @@ class Pattern:
         except regex.error:
             return None
 
+    def is_common(self, text: str) -> bool:
+        """Return True if a text has nothing that RE2 reads in another way than the other matchers."""
+        return UNCOMMON.search(text) is None and not ("$" in self.translated and "\n" in text)
+
     def matches_each(self, texts: Sequence[str]) -> list[bool | None]:
         """Return for each text whether the whole of it matches; None for a malformed pattern.
 
@@ -138,10 +147,10 @@ class Pattern:
         return [text in matched if alone else self.matches(text) for text, alone in zip(texts, lines, strict=True)]
 
     def matches(self, text: str) -> bool | None:
+        if self.is_common(text) and self.linear is not None:
+            return self.linear.fullmatch(text.encode()) is not None
         if len(text) <= self.quick_length and self.quick is not None:
             return self.quick.fullmatch(text) is not None
-        if is_line(text) and self.linear is not None:
-            return self.linear.fullmatch(text.encode()) is not None
         if self.general is None:
             return None
         try:
