@@ -63,7 +63,7 @@ def parse(text: bytes) -> Parsed:
 def _with_loops(parsed: Parsed) -> Parsed:
     """Return the text with a semicolon behind macros of one argument that stand before a block in a function.
 
-    `EACH(item) { … }` has the shape of a nested function without parameters, which there is none of.
+    `EACH(item) { … }` and `EACH(first(list)) { … }` have the shape of a nested function, which there is none of.
     """
     if not _MAY_BE_LOOP.search(parsed.source):
         return parsed
@@ -77,7 +77,7 @@ def _with_loops(parsed: Parsed) -> Parsed:
 
 
 _MAY_BE_LOOP = re.compile(
-    rb"^[ \t]+(?!if\b|while\b|for\b|switch\b|return\b)[A-Za-z_]\w*[ \t]*\([ \t*]*\w+[ \t]*\)\s*\{", re.MULTILINE
+    rb"^[ \t]+(?!if\b|while\b|for\b|switch\b|return\b)[A-Za-z_]\w*[ \t]*\([^;{}\n]{1,200}\)\s*\{", re.MULTILINE
 )
 _LIKE_FUNCTION = Query(
     tree.GRAMMAR.language,

@@ -158,6 +158,15 @@ def test_a_macro_before_a_block_is_a_loop(macro, statement):
     assert ("def f/x#1", "def f/unknown") in rows(source, "assign")
 
 
+@pytest.mark.parametrize("macro", ["EACH(all(x))", "EACH (all(x)->first)", "EACH(x[2])", "EACH(first(x, 3))"])
+def test_a_macro_of_what_a_call_gives_is_a_loop(macro):
+    """The argument is no variable that counts; the block runs never, once or often, and is no function of its own."""
+    source = f"int f(int *x) {{\n  {macro} {{\n    if (*x) return 1;\n  }}\n  return 0;\n}}\n"
+    assert not extract(source).unparsed_lines
+    assert len({row[1] for row in rows(source, "branch") if "more" in row[1]}) == 1
+    assert len(rows(source, "function")) == 1
+
+
 def test_a_call_with_a_semicolon_before_a_block_is_no_loop():
     assert not rows("int f(int *x) {\n  EACH(x);\n  { g(x); }\n  return 0;\n}\n", "branch")
 
