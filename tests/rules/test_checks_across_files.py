@@ -480,3 +480,54 @@ def test_one_file_says_what_a_structure_of_a_header_is_made_of(others, lines):
     tree = MemoryTree({name: text.encode() for name, text in files.items()}, ".")
     findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": ("array-bounds",)})).report.findings
     assert [finding.place.line for finding in findings] == lines
+
+
+SHOP_GO = """package main
+
+import (
+	"log"
+
+	"example.com/shop/labels"
+)
+
+func main() {
+	log.Printf("using %s", labels.AuthToken)
+	log.Printf("using %s", labels.Current.AuthToken)
+}
+"""
+LABELS_GO = 'package labels\n\ntype set struct{ AuthToken string }\n\nvar Current set\n\nconst AuthToken = "X-Auth"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "check", "lines"),
+    [
+        (
+            {"main.go": SHOP_GO, "labels/labels.go": LABELS_GO, "go.mod": "module example.com/shop\n"},
+            "secret-in-log",
+            [11],
+        ),
+        (
+            {
+                "settings.py": "OPEN = False\nCHECK = True\n",
+                "app.py": "import requests\nimport settings\n\n\ndef get(url):\n"
+                "    requests.get(url, timeout=9, verify=settings.OPEN)\n"
+                "    requests.get(url, timeout=9, verify=settings.CHECK)\n",
+            },
+            "certificate-check-off",
+            [6],
+        ),
+        (
+            {
+                "settings.py": "OPEN = False\n",
+                "app.py": "import requests\nimport settings\n\n\ndef get(url, check):\n    settings.OPEN = check\n"
+                "    requests.get(url, timeout=9, verify=settings.OPEN)\n",
+            },
+            "certificate-check-off",
+            [],
+        ),
+    ],
+)
+def test_a_variable_of_another_module_that_is_written_once_is_constant(files, check, lines):
+    tree = MemoryTree({name: text.encode() for name, text in files.items()}, ".")
+    findings = scan_tree(tree, ScanRequest(Path("."), None, {"rules": (check,)})).report.findings
+    assert [finding.place.line for finding in findings] == lines
