@@ -3,8 +3,8 @@
 import pytest
 
 TESTS = """
-conftest.py test_app.py tools/test-app.py app_test.py tests.py shop/tests.py shop/tests/helper.py testing/tool.py test_app/helper.py
-app_test.go pkg/testdata/a.go pkg/testutil/a.go
+conftest.py test_app.py app_test.py tests.py shop/tests.py shop/tests/helper.py testing/tool.py test_app/helper.py
+tools/test-app.py app_test.go pkg/testdata/a.go pkg/testutil/a.go
 store_mock.go mock_store.go store/mocks/a.go user_fixtures.go fixtures/b.go testcert.go testutils.go e2etest_service.go
 app.test.js app.test.tsx app.spec.ts app.e2e-spec.ts app-test.mjs test.js test-app.cjs app.test-d.ts page.cy.ts
 valid.test.data.ts shop.spec.fixtures.js
